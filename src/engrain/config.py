@@ -1,0 +1,110 @@
+"""Settings: the only reader of the environment and of engrain.toml."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from engrain.errors import InvalidInput
+
+ENV_PREFIX = "ENGRAIN_"
+TOML_FILE = "engrain.toml"
+# Read by the test suites and the command line, and no settings of the library.
+_OTHER_VARIABLES = frozenset({"ENGRAIN_TEST_POSTGRES", "ENGRAIN_TEST_REDIS"})
+
+
+def default_location() -> Path:
+    """Where the memory lives when nobody says: the user's data folder of the platform."""
+    return Path(platformdirs.user_data_dir("engrain", appauthor=False)) / "memory.db"
+
+
+class Settings(BaseSettings):
+    """How engrain behaves. Values come from the caller, then `ENGRAIN_*`, then `engrain.toml` in the working folder."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, toml_file=TOML_FILE, extra="forbid", frozen=True)
+
+    db: str = Field(default_factory=lambda: str(default_location()), description="Path of the memory's file")
+    tenant: str = Field("default", description="The tenant of a caller that names none")
+    agent: str = Field("assistant", description="The agent the command line speaks for")
+    embedder: str = Field("minilm", description="provider:model of the embedder; none for keywords alone")
+    embedding_threads: int = Field(2, ge=1, le=64, description="Threads the embedder computes with")
+    embedding_wait_s: float = Field(
+        2.0, ge=0, le=60, description="How long a search waits for the vectors of the newest memories"
+    )
+    busy_timeout_s: float = Field(5.0, ge=0, le=600, description="How long a write waits for another process's")
+    synchronous: Literal["normal", "full"] = Field(
+        "normal", description="full also survives a power cut; normal survives the end of the process at any moment"
+    )
+    preset: str = Field("engrain", description="The ranking of a search that names none")
+    limit: int = Field(10, ge=0, le=1000, description="How many hits a search returns that asks for no number")
+    budget_tokens: int = Field(1000, ge=0, description="The budget of a context block that names none")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_truth_value(cls, value: object) -> object:
+        """As given; pydantic would take `limit = true` for 1."""
+        if isinstance(value, bool):
+            raise ValueError("no setting is a truth value")  # noqa: TRY004  # pydantic collects ValueErrors alone
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic-settings names the parameters
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # likewise
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Caller, environment, file: the first that says something wins."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def load(values: Mapping[str, Any] | None = None) -> Settings:
+    """The settings in force, `values` over the environment over engrain.toml.
+
+    Raises:
+        InvalidInput: an unknown name (with the nearest known one), or a value of the wrong type or range.
+    """
+    for variable in os.environ:
+        name = variable.upper()  # pydantic-settings reads engrain_limit too
+        if name.startswith(ENV_PREFIX) and name not in _OTHER_VARIABLES:
+            _check_known(name.removeprefix(ENV_PREFIX).lower(), shown=variable)
+    given = _known(values)
+    try:
+        return Settings(**given)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{Path(TOML_FILE).absolute()} is not TOML in UTF-8: {error}; correct it") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            _check_known(name, shown=name)
+        raise InvalidInput(f"setting {name} = {first.get('input')!r:.80}: {first['msg']}") from error
+
+
+def _known(values: object) -> dict[str, Any]:
+    """The caller's settings; pydantic-settings itself would pass over names such as _env_file."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
+        raise InvalidInput(f"settings must be a mapping of names to values, not {values!r:.80}")
+    for name in values:
+        _check_known(name, shown=name)
+    return dict(values)
+
+
+def _check_known(name: str, *, shown: str) -> None:
+    known = list(Settings.model_fields)
+    if name not in known:
+        near = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(known)}"
+        raise InvalidInput(f"setting {shown:.80} is unknown; {hint}")

@@ -1,0 +1,91 @@
+"""Words of a text as the keyword index knows them: folded, without stop words, stemmed.
+
+One analyzer serves both databases and both sides of a search, so a word that was stored is a word that is found.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import Stemmer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_INDEXED_BYTES = 1_000_000
+_MAX_WORD_LENGTH = 64
+
+# Combining marks of every living script that has them (Hindi, Arabic, Hebrew, Khmer): Python's \w leaves them out.
+_MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char).startswith("M"))
+# Letters and digits of any script; marks continue a word. A short ending after an apostrophe ("Ana's", "don't") is
+# matched apart and dropped.
+_WORD = re.compile(rf"([^\W_](?:[^\W_]|[{_MARKS}])*)(?:['\u2019](?:s|t|d|m|ll|re|ve)\b)?")
+# Scripts written without spaces (Thai, Lao, Burmese, Khmer, Japanese, Chinese) are indexed as overlapping pairs of
+# characters.
+_UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\U00020000-\U0003ffff]+)"
+)
+
+STOP_WORDS = frozenset(
+    """
+    a about all also am an and any are aren as at be been being but by can could couldn did didn do does doesn
+    doing don done for from had hadn has hasn have haven having he her here hers him his how i if in into is isn
+    it its just me mine my myself no nor not of off on or our out over own she should shouldn so some such than
+    that the their them then there these they this those to too up us very was wasn we were weren what when
+    where which who whom whose why will with would wouldn you your yours
+    """.split()
+)
+
+
+def words(text: str) -> list[str]:
+    """Folded words in order, repeats, stop words and endings kept; only the first 1 MB of the text is read."""
+    clipped = _clipped(text)
+    if clipped.isascii():
+        return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(clipped.lower())]
+    found = _WORD.findall(unicodedata.normalize("NFKC", clipped).casefold())
+    return [piece[:_MAX_WORD_LENGTH] for word in found for piece in _pieces(word)]
+
+
+def stems(words_: Iterable[str]) -> list[str]:
+    """The words that carry meaning, stemmed, in order, repeats kept."""
+    return [_stem(word) for word in words_ if word not in STOP_WORDS]
+
+
+def terms(text: str) -> list[str]:
+    """What a text is indexed under; for a query, make it distinct."""
+    return stems(words(text))
+
+
+def _clipped(text: str) -> str:
+    """The first megabyte, cut on a character boundary."""
+    if len(text) <= MAX_INDEXED_BYTES // 4:
+        return text
+    return text.encode("utf-8", "replace")[:MAX_INDEXED_BYTES].decode("utf-8", "ignore")
+
+
+def _pieces(word: str) -> list[str]:
+    """A word as it is, but a run of an unspaced script as its pairs of characters (one alone as itself)."""
+    found: list[str] = []
+    for place, piece in enumerate(_UNSPACED.split(word)):
+        is_run = place % 2 == 1
+        if is_run and len(piece) > 1:
+            found.extend(piece[start : start + 2] for start in range(len(piece) - 1))
+        elif piece:
+            found.append(piece)
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
+    if word.isdigit():
+        return word.lstrip("0") or "0"  # "07 May" is asked for as "7 May"
+    return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english", maxCacheSize=0)

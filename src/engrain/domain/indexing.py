@@ -1,0 +1,62 @@
+"""Which words a memory can be found by, and which text its vector stands for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engrain.domain.analysis import stems, terms, words
+from engrain.domain.records import Episode, Fact, MemoryRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+# Two turns before and after, the first 40 words of each: measured on LoCoMo, where leaving neighbours out costs 12.6
+# points of evidence recall@5, and on LongMemEval, where 80 words of long answers drown a turn's own (bench/retrieval).
+NEIGHBOURS = 2
+NEIGHBOUR_WORDS = 40
+
+
+def own_terms(memory: MemoryRecord) -> list[str]:
+    """A memory's own words: what it says, who says it, and the day ("07 May 2023")."""
+    if isinstance(memory, Episode):
+        return turn_terms(memory.content, speaker=memory.speaker, event_time=memory.event_time)
+    return fact_terms(memory)
+
+
+def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> list[str]:
+    """The own words of an episode of which only this is at hand."""
+    return terms(f"{speaker or ''} {_day(event_time)} {content}")
+
+
+def fact_terms(fact: Fact) -> list[str]:
+    """The own words of a fact: its statement, and the day it began to be true where that is known."""
+    day = "" if fact.valid_from is None else _day(fact.valid_from)
+    return terms(f"{fact.subject} {fact.predicate} {day} {fact.content}")
+
+
+def near_terms(neighbours: Iterable[str]) -> list[str]:
+    """The words of the turns around an episode, given as their contents in order."""
+    return [term for content in neighbours for term in _lent(content)]
+
+
+def embedding_text(memory: MemoryRecord) -> str:
+    """What is embedded: a turn with its speaker, a fact as its statement."""
+    if isinstance(memory, Episode):
+        return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
+    return f"{memory.subject} {memory.predicate}: {memory.content}"
+
+
+@lru_cache(maxsize=4_096)
+def _lent(content: str) -> tuple[str, ...]:
+    """What a turn lends its neighbours; each is asked for at least four times while a conversation is written."""
+    return tuple(stems(words(content)[:NEIGHBOUR_WORDS]))
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day:02} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+# Not strftime: its month names follow the process's locale.
+_MONTHS = "January February March April May June July August September October November December".split()

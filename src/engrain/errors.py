@@ -1,0 +1,100 @@
+"""What can go wrong, drawn once; every error of engrain is one of these.
+
+    EngrainError
+    ├── InvalidInput (ValueError)      invalid_input         a value was refused; nothing was written
+    │   └── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
+    ├── NotFound (LookupError)         not_found             a write named a memory that is not there
+    ├── MemoryClosed                   memory_closed         a call on a Memory after close()
+    ├── EngineUnavailable              engine_unavailable    an embedder (or other engine) cannot answer
+    └── StorageError                   storage_error         the database refused
+        ├── NotAnEngrainFile           not_an_engrain_file   the file is something else; it was left as it is
+        ├── SchemaTooNew               schema_too_new        written by a newer engrain; it was left as it is
+        ├── DatabaseDamaged            database_damaged      the file is corrupt
+        ├── DatabaseReadOnly           database_read_only    the file or its folder cannot be written
+        ├── DatabaseFull               database_full         no room left; the write was rolled back
+        └── DatabaseBusy               database_busy         another writer held the lock past the busy timeout
+
+Messages say what happened, with which value, and what to do next. HTTP, exit and MCP codes live in `interfaces`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class EngrainError(Exception):
+    """The root: catch it to catch everything engrain raises on purpose. `code` is stable across releases."""
+
+    code: ClassVar[str] = "engrain_error"
+
+
+class InvalidInput(EngrainError, ValueError):
+    """A value was refused before anything was written."""
+
+    code = "invalid_input"
+
+
+class UnreadableImport(InvalidInput):
+    """An import file is of no known format, or has a broken record and `strict` was asked for."""
+
+    code = "unreadable_import"
+
+
+class NotFound(EngrainError, LookupError):
+    """A write named a memory that the caller cannot see or that does not exist."""
+
+    code = "not_found"
+
+
+class MemoryClosed(EngrainError):
+    """A call on a Memory, or on an agent of it, after `close()`."""
+
+    code = "memory_closed"
+
+
+class EngineUnavailable(EngrainError):
+    """An engine (embedder, LLM, re-ranker) cannot answer; the message names it and what to do."""
+
+    code = "engine_unavailable"
+
+
+class StorageError(EngrainError):
+    """The database refused; the transaction was rolled back."""
+
+    code = "storage_error"
+
+
+class NotAnEngrainFile(StorageError):
+    """The file is not a memory of engrain; it was left as it is."""
+
+    code = "not_an_engrain_file"
+
+
+class SchemaTooNew(StorageError):
+    """The database was written by a newer engrain; it was left as it is."""
+
+    code = "schema_too_new"
+
+
+class DatabaseDamaged(StorageError):
+    """SQLite found the file to be corrupt."""
+
+    code = "database_damaged"
+
+
+class DatabaseReadOnly(StorageError):
+    """The file, or the folder it lies in, cannot be written."""
+
+    code = "database_read_only"
+
+
+class DatabaseFull(StorageError):
+    """No room left on the device or in the file's limit; the write was rolled back."""
+
+    code = "database_full"
+
+
+class DatabaseBusy(StorageError):
+    """Another writer held the lock for longer than the busy timeout; nothing was written."""
+
+    code = "database_busy"
