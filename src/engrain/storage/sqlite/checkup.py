@@ -1,0 +1,46 @@
+"""Whether rows, indexes and file agree: what `doctor` asks, of a sound file or a damaged one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+
+from engrain.storage.named_sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SQL = load("engrain.storage.sqlite", "queries.sql")
+
+_DAMAGED = "the file is damaged: restore a backup"
+_STRAYS = {
+    "unindexed": "memories are missing from the keyword index",
+    "stray_words": "memories that are gone are still in the keyword index",
+    "unplaced": "memories have no place in the searches",
+    "lost": "places in the searches belong to no memory",
+}
+
+
+def count(db: apsw.Connection, statement: str) -> int:
+    """What a statement counts; 0 where the file is too damaged to say, which `problems` reports."""
+    try:
+        return int(db.execute(SQL[statement]).get)
+    except apsw.CorruptError:
+        return 0
+
+
+def problems(db: apsw.Connection) -> list[str]:
+    """Sentences that say what is wrong and what to do; none for a sound file."""
+    try:
+        damage = [row for (row,) in db.execute("PRAGMA quick_check(10)") if row != "ok"]
+        return [*damage, _DAMAGED] if damage else list(_strays(db))
+    except apsw.CorruptError as error:
+        return [str(error), _DAMAGED]
+
+
+def _strays(db: apsw.Connection) -> Iterator[str]:
+    for statement, sentence in _STRAYS.items():
+        found = db.execute(SQL[statement]).get
+        if found:
+            yield f"{found} {sentence}: the file was changed by something other than engrain; import it anew"

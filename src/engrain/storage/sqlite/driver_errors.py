@@ -1,0 +1,74 @@
+"""Every error of the SQLite driver, as the one of ours that says what to do."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from engrain import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LEAVES: tuple[tuple[tuple[type[apsw.Error], ...], type[errors.StorageError], str], ...] = (
+    (
+        (apsw.BusyError, apsw.LockedError, apsw.ProtocolError),
+        errors.DatabaseBusy,
+        "another process is writing and did not finish in time; nothing was written: try again",
+    ),
+    (
+        (apsw.FullError,),
+        errors.DatabaseFull,
+        "no room is left; the write was rolled back: free some space and try again",
+    ),
+    (
+        (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError),
+        errors.DatabaseReadOnly,
+        "the file or its folder cannot be opened for writing: check that they exist and who owns them",
+    ),
+    (
+        (apsw.NotADBError,),
+        errors.NotAnEngrainFile,
+        "this is not a SQLite file, so nothing was changed: choose another path",
+    ),
+    (
+        (apsw.CorruptError, apsw.FormatError),
+        errors.DatabaseDamaged,
+        "SQLite finds the file damaged: run `engrain doctor`, then restore a backup",
+    ),
+)
+
+
+# A device, a quota or a limit of the process is at its end; SQLite says so of the first alone.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextmanager
+def translated(location: str, connection: apsw.Connection | None = None) -> Iterator[None]:
+    """Whatever the driver or the file system raises inside leaves as an error of ours that names the file.
+
+    `connection`: what is at work inside, asked why an input or output failed.
+    """
+    try:
+        yield
+    except apsw.IOError as error:
+        has_no_room = connection is not None and connection.system_errno in _NO_ROOM
+        raise translate(apsw.FullError(str(error)) if has_no_room else error, location) from error
+    except apsw.Error as error:
+        raise translate(error, location) from error
+    except OSError as error:
+        cause = apsw.FullError if error.errno in _NO_ROOM else apsw.CantOpenError
+        raise translate(cause(error.strerror), location) from error
+
+
+def translate(error: apsw.Error, location: str) -> errors.EngrainError:
+    """The leaf for one driver error; what has no leaf of its own is a plain StorageError."""
+    if isinstance(error, apsw.ConnectionClosedError | apsw.CursorClosedError):
+        return errors.MemoryClosed(f"{location} is closed; open it again")
+    for classes, leaf, advice in _LEAVES:
+        if isinstance(error, classes):
+            return leaf(f"{location}: {advice} ({error})")
+    return errors.StorageError(f"{location}: SQLite refused and nothing was written ({type(error).__name__}: {error})")

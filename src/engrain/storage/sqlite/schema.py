@@ -1,0 +1,71 @@
+"""Whose file this is and how far its schema is: create it, bring it up to date, or refuse it by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.errors import NotAnEngrainFile, SchemaTooNew
+from engrain.storage.migrations import HEAD, REVISIONS, scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import apsw
+
+    from engrain.storage.sqlite.connections import Connections
+
+APPLICATION_ID = 0x656E6772  # "engr", in the header of the files we create: what `file` and its like can tell
+_OURS = "mem_"  # how every revision of ours is named; a host application's stand beside them
+
+
+def prepare(connections: Connections) -> str:
+    """Bring the file to the newest schema in one transaction; the revision it came from, "" for a new one.
+
+    Raises:
+        NotAnEngrainFile: the file holds other tables.
+        SchemaTooNew: its revision is unknown here.
+    """
+    with connections.reading() as db:
+        found = revision(db, connections.location)
+    connections.use_write_ahead_log()
+    if found != HEAD:
+        with connections.writing() as db:
+            found_now = revision(db, connections.location)  # another process may have been first
+            upgrade(db, found_now, scripts("sqlite"))
+    return found
+
+
+def upgrade(db: apsw.Connection, found: str, revisions: Mapping[str, str]) -> None:
+    """Run those of `revisions` (SQL by name, oldest first) that come after `found`, inside the caller's transaction."""
+    if found == "":
+        db.execute(
+            "CREATE TABLE alembic_version ("
+            "version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+        )
+        db.execute("INSERT INTO alembic_version (version_num) VALUES ('')")
+        db.pragma("application_id", APPLICATION_ID)
+    names = list(revisions)
+    for each in names if found == "" else names[names.index(found) + 1 :]:
+        db.execute(revisions[each])
+        db.execute("UPDATE alembic_version SET version_num = ? WHERE version_num = ?", (each, found))
+        found = each
+
+
+def revision(db: apsw.Connection, location: str) -> str:
+    """The file's revision, "" where it is empty."""
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
+    if not tables and db.pragma("application_id") == 0:
+        return ""
+    recorded = db.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
+    ours = sorted(str(name) for (name,) in recorded if str(name).startswith(_OURS))
+    if not ours:
+        raise NotAnEngrainFile(
+            f"{location} is a SQLite file of something else ({len(tables)} tables and indexes); "
+            "nothing was changed: choose another path"
+        )
+    if ours[-1] not in REVISIONS:
+        raise SchemaTooNew(
+            f"{location} has schema {ours[-1]}; this engrain knows up to {HEAD}, "
+            "so nothing was changed: upgrade engrain (pip install --upgrade engrain)"
+        )
+    return ours[-1]

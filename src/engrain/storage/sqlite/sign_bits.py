@@ -1,0 +1,69 @@
+"""Vectors as one bit per dimension, and how far those bits alone tell which of them lie near a query.
+
+A row's bit says on which side of the centre it lies: around the mean of the data the bits tell most apart. Bits are
+kept by words of 64 dimensions, `uint64[ceil(dims / 64), n]`, so that a scan reads each word of all rows in one go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Rows at a time: the scratch arrays of a scan (11 bytes a row) and of a weighing (120 at 384 dims) fit the L2 cache.
+_SCANNED_ROWS: Final = 32_768
+_WEIGHED_ROWS: Final = 8192
+_WEIGHT_BITS: Final = 3
+
+
+def sign_bits(rows: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """Which components of `float32[n, dims]` lie above the centre's; bits past the last dimension are 0."""
+    return _packed(rows > centre)
+
+
+def agreement(bits: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """How many bits of each column equal those of the query, `uint64[words, 1]`."""
+    rows = bits.shape[1]
+    total = np.zeros(rows, np.uint16)
+    equal = np.empty(min(rows, _SCANNED_ROWS), np.uint64)
+    count = np.empty(len(equal), np.uint8)
+    for start in range(0, rows, _SCANNED_ROWS):
+        here = slice(start, min(rows, start + _SCANNED_ROWS))
+        size = here.stop - start
+        for word, unlike in zip(bits, ~query[:, 0], strict=True):
+            np.bitwise_xor(word[here], unlike, out=equal[:size])
+            np.bitwise_count(equal[:size], out=count[:size])
+            np.add(total[here], count[:size], out=total[here])
+    return total
+
+
+def weighed_agreement(
+    bits: NDArray[np.uint64], columns: NDArray[np.intp], query: NDArray[np.float32], centre: NDArray[np.float32]
+) -> NDArray[np.uint32]:
+    """The agreement of some columns with the query, each dimension weighing as the query's distance from the centre.
+
+    The weights are whole numbers, 0 to 7: one plane of bits for each of their binary digits. The asymmetric estimate
+    of RaBitQ (https://arxiv.org/abs/2405.12497, section 3.3), without its rotation. To miss as few of the nearest as
+    plain agreement does, it need pass on only a fifth as many rows.
+    """
+    away = np.abs(query - centre)
+    weights = np.rint(away * ((2**_WEIGHT_BITS - 1) / max(float(away.max()), 1e-30))).astype(np.uint8)
+    planes = [_packed((weights[None, :] >> digit & 1).astype(np.bool_)) for digit in range(_WEIGHT_BITS)]
+    unlike = ~sign_bits(query[None, :], centre)
+    total = np.zeros(len(columns), np.uint32)
+    for start in range(0, len(columns), _WEIGHED_ROWS):
+        equal = bits.take(columns[start : start + _WEIGHED_ROWS], axis=1) ^ unlike
+        for digit, plane in enumerate(planes):
+            count = np.bitwise_count(equal & plane).sum(axis=0, dtype=np.uint32)
+            total[start : start + _WEIGHED_ROWS] += count << np.uint32(digit)
+    return total
+
+
+def _packed(is_set: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    rows, dims = is_set.shape
+    octets = np.zeros((rows, -(-dims // 64) * 8), np.uint8)
+    octets[:, : -(-dims // 8)] = np.packbits(is_set, axis=1)
+    return octets.view(np.uint64).T

@@ -1,0 +1,52 @@
+"""The Store contract is one suite for every backend; a new one adds itself to BACKENDS and nothing else."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from engrain.domain.ports import Store
+from engrain.storage.sqlite.store import SqliteStore
+from tests.reference_store import ReferenceStore
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Opens fresh, empty stores of one kind, each in a folder of its own."""
+
+    name: str
+    make: Callable[[Path], Store]
+    root: Path
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    @contextmanager
+    def fresh(self) -> Iterator[Store]:
+        folder = self.root / f"{self.name}-{next(self._numbers)}"
+        folder.mkdir()
+        with closing(self.make(folder)) as store:
+            yield store
+
+
+# "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test.
+BACKENDS: dict[str, Callable[[Path], Store]] = {
+    "reference": lambda _: ReferenceStore(),
+    "sqlite-file": lambda folder: SqliteStore(str(folder / "memory.db")),
+    "sqlite-memory": lambda _: SqliteStore(":memory:"),
+    "sqlite-wide": lambda _: SqliteStore(":memory:", narrow=0),
+}
+
+
+@pytest.fixture(scope="session", params=BACKENDS)
+def backend(request, tmp_path_factory) -> Backend:
+    """One kind of store; for tests that need several of it, or one for each example."""
+    return Backend(request.param, BACKENDS[request.param], tmp_path_factory.mktemp("stores"))
+
+
+@pytest.fixture
+def store(backend) -> Iterator[Store]:
+    """A fresh, empty store."""
+    with backend.fresh() as fresh:
+        yield fresh

@@ -1,0 +1,68 @@
+import errno
+import os
+
+import apsw
+import pytest
+
+from engrain import errors
+from engrain.storage.sqlite.driver_errors import translate, translated
+
+LEAVES = {
+    apsw.BusyError: errors.DatabaseBusy,
+    apsw.LockedError: errors.DatabaseBusy,
+    apsw.ProtocolError: errors.DatabaseBusy,
+    apsw.FullError: errors.DatabaseFull,
+    apsw.ReadOnlyError: errors.DatabaseReadOnly,
+    apsw.CantOpenError: errors.DatabaseReadOnly,
+    apsw.PermissionsError: errors.DatabaseReadOnly,
+    apsw.AuthError: errors.DatabaseReadOnly,
+    apsw.NotADBError: errors.NotAnEngrainFile,
+    apsw.CorruptError: errors.DatabaseDamaged,
+    apsw.FormatError: errors.DatabaseDamaged,
+    apsw.ConnectionClosedError: errors.MemoryClosed,
+    apsw.CursorClosedError: errors.MemoryClosed,
+}
+DRIVER_ERRORS = [each for each in vars(apsw).values() if isinstance(each, type) and issubclass(each, Exception)]
+NO_ROOM = [errno.ENOSPC, errno.EDQUOT, errno.EFBIG]
+NO_ACCESS = [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT]
+
+
+@pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
+def test_every_error_of_the_driver_is_one_of_ours_and_names_the_file(driver_error):
+    said = translate(driver_error("what it says"), "some/agent.db")
+    assert type(said) is LEAVES.get(driver_error, errors.StorageError)
+    assert "some/agent.db" in str(said)
+    assert type(said) is errors.MemoryClosed or "what it says" in str(said)
+
+
+@pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
+def test_the_cause_is_kept(driver_error):
+    cause = driver_error("what it says")
+    with pytest.raises(errors.EngrainError) as raised, translated("agent.db"):
+        raise cause
+    assert raised.value.__cause__ is cause
+
+
+@pytest.mark.parametrize(
+    ("number", "leaf"),
+    [(number, errors.DatabaseFull) for number in NO_ROOM] + [(number, errors.DatabaseReadOnly) for number in NO_ACCESS],
+    ids=lambda each: errno.errorcode.get(each, "") if isinstance(each, int) else each.__name__,
+)
+def test_an_error_of_the_file_system_is_one_of_ours(number, leaf):
+    with pytest.raises(leaf, match=os.strerror(number)) as raised, translated("agent.db"):
+        raise OSError(number, os.strerror(number))
+    assert raised.value.__cause__.errno == number
+
+
+def test_an_error_of_ours_and_of_python_pass_as_they_are():
+    for error in (errors.InvalidInput("no"), ValueError("no"), KeyboardInterrupt()):
+        with pytest.raises(type(error)) as raised, translated("agent.db"):
+            raise error
+        assert raised.value is error
+
+
+def test_an_error_of_input_or_output_asks_the_connection_why():
+    connection = apsw.Connection(":memory:")
+    with pytest.raises(errors.StorageError) as raised, translated("agent.db", connection):
+        raise apsw.IOError("disk I/O error")
+    assert type(raised.value) is errors.StorageError
