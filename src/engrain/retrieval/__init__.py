@@ -1,0 +1,1 @@
+"""Finding the right memories: channels -> fusion -> ranking -> hits that say why."""

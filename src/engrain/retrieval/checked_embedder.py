@@ -1,0 +1,91 @@
+"""An embedder that keeps the port's promises, whoever wrote the one it asks, and whether a store can use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engrain import metrics
+from engrain.domain import checks
+from engrain.errors import EngineUnavailable, InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from engrain.domain.ports import Embedder, EmbedRole, Store
+
+_MOST_DIMS = 65_535
+# Rows of half precision are off by a thousandth; rows that were never normalised by far more.
+_LENGTH_TOLERANCE = 0.01
+
+
+class CheckedEmbedder:
+    """Another embedder. Whatever it raises, and whatever it returns that is no vector, leaves as EngineUnavailable.
+
+    So one policy covers every engine: writers never notice, searches answer by keywords and say why, the queue tries
+    again.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Ask `embedder`.
+
+        Raises:
+            InvalidInput: it lacks what an embedder has.
+        """
+        if isinstance(embedder, type) or not callable(getattr(embedder, "embed", None)):
+            raise InvalidInput(f"embedder {embedder!r:.80} must be provider:model or have name, dims and embed()")
+        self.name = checks.name(getattr(embedder, "name", None), what="the embedder's name")
+        self._embedder = embedder
+
+    @property
+    def dims(self) -> int:
+        """Length of every vector."""
+        dims = checks.count(getattr(self._embedder, "dims", None), what="the embedder's dims", high=_MOST_DIMS)
+        if dims == 0:
+            raise InvalidInput(f"the embedder's dims is 0; it must lie in [1, {_MOST_DIMS:,}]")
+        return dims
+
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
+        """Rows of length 1 (or 0, of a text in which the engine finds nothing)."""
+        try:
+            rows = np.asarray(self._embedder.embed(texts, role=role), np.float32)
+        except EngineUnavailable:
+            raise
+        except Exception as error:
+            # Its message stays in the cause: it may quote what somebody said, and this one is logged.
+            raise EngineUnavailable(f"the embedder {self.name} failed with {type(error).__name__}") from error
+        expected = (len(texts), self.dims)
+        if rows.shape != expected:
+            raise EngineUnavailable(f"the embedder {self.name} returned the shape {rows.shape}, not {expected}: fix it")
+        lengths = np.linalg.norm(rows, axis=1)
+        wrong = ~((np.abs(lengths - 1) <= _LENGTH_TOLERANCE) | (lengths == 0))
+        if wrong.any():
+            shown = f"{lengths[wrong][0]:.3g}"
+            raise EngineUnavailable(
+                f"the embedder {self.name} returned a vector of length {shown}, not 1: normalise it"
+            )
+        return rows
+
+
+def checked(embedder: Embedder | None) -> CheckedEmbedder | None:
+    """The embedder, made to keep the port's promises."""
+    return embedder if embedder is None or isinstance(embedder, CheckedEmbedder) else CheckedEmbedder(embedder)
+
+
+def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[CheckedEmbedder | None, str | None]:
+    """The embedder, if its vectors are comparable with those of the store; else a sentence that says what to do."""
+    if embedder is None:
+        return None, None
+    try:
+        recorded = store.use_embedder(embedder.name, embedder.dims)
+    except EngineUnavailable as error:
+        return None, f"keywords alone: {error}"
+    if recorded is None:
+        return embedder, None
+    metrics.count("embedder_mismatches")
+    if recorded == embedder.name:
+        return None, f"keywords alone: the vectors here are of {recorded} too, but not of {embedder.dims} dimensions"
+    return None, f"keywords alone: the vectors here are of {recorded}, not {embedder.name}; open with {recorded}"

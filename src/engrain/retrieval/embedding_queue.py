@@ -1,0 +1,150 @@
+"""Vectors for memories that came without one: made in batches by one background thread, off the hot path."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.errors import EngrainError, MemoryClosed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.domain.ports import Embedder, Store
+
+_LOG = logging.getLogger(__name__)
+_BATCH = 64
+_GATHER_S = 0.02  # writes come in bursts; a batch of eight costs little more than one
+_PAUSE_AFTER_FAILURE_S = 5.0
+_LAST_BATCH_S = 10.0  # how long the end of the process waits for one
+
+
+class EmbeddingQueue:
+    """Settles and embeds whatever waits in the store, its own process's or another's.
+
+    The queue is the store itself, so nothing is lost with the process. A failing engine or a busy database is counted,
+    logged and tried again; writers never wait for it.
+    """
+
+    def __init__(
+        self, store: Store, embedder: Embedder | None, *, pause_after_failure_s: float = _PAUSE_AFTER_FAILURE_S
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._pause_after_failure_s = pause_after_failure_s
+        self._stepping = threading.Lock()  # or the thread and a flush would embed the same memories
+        self._changed = threading.Condition()
+        self._asked = 0  # how often work was announced, and up to which announcement it is done
+        self._done = 0
+        self._has_failed = False
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    def announce(self) -> None:
+        """Say that something was written; the thread starts with the first call."""
+        with self._changed:
+            if self._closing:
+                return
+            self._asked += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="engrain-embedding", daemon=True)
+                self._thread.start()
+                atexit.register(self._end_with_process)
+            self._changed.notify_all()
+
+    def wait(self, timeout_s: float | None) -> bool:
+        """Wait until all that was announced so far is done; False where time ran out or the engine fails."""
+        with self._changed:
+            goal = self._asked
+            self._changed.wait_for(lambda: self._done >= goal or self._closing or self._has_failed, timeout_s)
+            return self._done >= goal
+
+    def drain(self, progress: Callable[[int], None] | None = None) -> None:
+        """Do all the waiting work in the caller's thread, telling `progress` after each batch how many were embedded.
+
+        Raises:
+            EngineUnavailable: the engine cannot embed; what is left stays queued in the store.
+        """
+        while True:
+            settled, embedded = self._step()
+            if progress is not None and embedded:
+                progress(embedded)
+            if not settled and not embedded:
+                return
+
+    def close(self, *, flush: bool) -> None:
+        """Stop the thread after its current batch; with `flush`, first finish what waits."""
+        self._stop()
+        atexit.unregister(self._end_with_process)
+        if flush:
+            try:
+                self.drain()
+            except EngrainError as error:
+                self._failed(error)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closing or self._asked > self._done)
+                self._changed.wait_for(lambda: self._closing, _GATHER_S)
+                if self._closing:
+                    return
+                goal = self._asked
+            try:
+                while any(self._step()) and not self._closing:
+                    pass
+            except MemoryClosed:
+                return
+            except Exception as error:  # noqa: BLE001  # nothing an engine does may end the thread: it tries again
+                self._failed(error)
+                with self._changed:
+                    self._has_failed = True
+                    self._changed.notify_all()
+                    self._changed.wait_for(lambda: self._closing, self._pause_after_failure_s)
+                continue
+            with self._changed:
+                self._has_failed = False
+                self._done = goal
+                self._changed.notify_all()
+
+    def _stop(self, timeout_s: float | None = None) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout_s)
+
+    def _end_with_process(self) -> None:
+        """Let the current batch of a Memory that nobody closed end; what waits stays queued.
+
+        A thread that is inside onnxruntime when Python goes away takes the process with it: "terminate called without
+        an active exception", exit code 134 (onnxruntime 1.31.1 on Python 3.11).
+        """
+        self._stop(_LAST_BATCH_S)
+
+    def _step(self) -> tuple[int, int]:
+        """One round: settle up to a thousand memories, embed one batch; how many of each."""
+        with self._stepping:
+            return self._settle_and_embed()
+
+    def _settle_and_embed(self) -> tuple[int, int]:
+        settled = self._store.settle()
+        if self._embedder is None:
+            return settled, 0
+        waiting = self._store.unembedded(_BATCH)
+        if waiting:
+            with metrics.timed("embed_seconds"):
+                vectors = self._embedder.embed([each.text for each in waiting], role="document")
+            self._store.attach([each.ref for each in waiting], vectors)
+            metrics.count("memories_embedded", len(waiting))
+        return settled, len(waiting)
+
+    def _failed(self, error: Exception) -> None:
+        metrics.count("embedding_failures")
+        if isinstance(error, EngrainError):
+            _LOG.warning("embedding stopped: %s", error, extra={"code": error.code})
+        else:
+            _LOG.error("embedding stopped by %s", type(error).__name__, exc_info=error)

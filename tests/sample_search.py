@@ -1,0 +1,62 @@
+"""Searches to test with: a small vocabulary, an embedder of words, and the reference store."""
+
+import zlib
+from datetime import timedelta
+
+import numpy as np
+from hypothesis import strategies as st
+
+from engrain.domain.analysis import terms
+from engrain.retrieval.presets import ENGRAIN, PRESETS
+from engrain.retrieval.search import Question, search
+from tests.reference_store import ReferenceStore
+from tests.sample_records import NOON, episode, fact, request
+
+DIMS = 8
+NO_ENGINE = "keywords alone: the embedder is asleep"
+WORDS = "tram river coffee guitar walk rain late music garden".split()
+SAYINGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+TURNS = st.builds(
+    episode,
+    SAYINGS,
+    session=st.sampled_from([None, "monday", "friday"]),
+    speaker=st.sampled_from([None, "Ana", "Ben"]),
+    event_time=st.integers(-3, 0).map(lambda days: NOON + timedelta(days=days)),
+    tags=st.sampled_from([(), ("travel",)]),
+)
+FACTS = st.builds(fact, SAYINGS, subject=st.sampled_from(["Ana", "Ben"]), predicate=st.sampled_from(["likes", "has"]))
+MEMORIES = st.lists(TURNS | FACTS, max_size=6)
+QUERIES = st.lists(st.sampled_from([*WORDS, "Ana", "Ben", "my", "you", "the", "?"]), max_size=5).map(" ".join)
+ANY_PRESET = st.sampled_from([*PRESETS.values()])
+
+
+def vector_of(text):
+    """A unit vector that depends on the text's words alone."""
+    seeds = [zlib.crc32(term.encode()) for term in terms(text)] or [0]
+    summed = sum(np.random.default_rng(seed).normal(size=DIMS) for seed in seeds)
+    return (summed / np.linalg.norm(summed)).astype(np.float32)
+
+
+def no_engine(_text):
+    return NO_ENGINE
+
+
+def no_question_expected(text):
+    raise AssertionError(f"the embedder was asked for {text!r}")
+
+
+def store_of(memories, *, embedded=True):
+    store = ReferenceStore()
+    store.use_embedder("test:words", DIMS)
+    store.put(memories)
+    store.settle()
+    if embedded:
+        waiting = store.unembedded(10_000)
+        store.attach(
+            [each.ref for each in waiting], np.array([vector_of(each.text) for each in waiting]).reshape(-1, DIMS)
+        )
+    return store
+
+
+def recall(store, text, *, limit=10, preset=ENGRAIN, embed=vector_of, **asked):
+    return search(store, request(**asked), Question(text=text, preset=preset, limit=limit), embed)
