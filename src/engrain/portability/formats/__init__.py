@@ -1,0 +1,144 @@
+"""Conversation files of other systems, read into turns.
+
+`read` never raises for one bad record: it gives a BrokenRecord in its place and goes on. UnreadableImport means that
+the file as a whole is not of the format.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from engrain.errors import UnreadableImport
+from engrain.portability.formats.chatgpt import CHATGPT
+from engrain.portability.formats.claude import CLAUDE
+from engrain.portability.formats.claude_code import CLAUDE_CODE
+from engrain.portability.formats.fields import Malformed, described, keys_found
+from engrain.portability.formats.files import Part, Source, container_of, parts_of
+from engrain.portability.formats.jsonl import JSONL
+from engrain.portability.formats.locomo import LOCOMO
+from engrain.portability.formats.openai import OPENAI
+from engrain.portability.formats.records import BrokenRecord, Container, Entry, Format, Layout, Role, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["FORMATS", "BrokenRecord", "Format", "Role", "Turn", "detect", "read"]
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {form.name: form for form in (CHATGPT, CLAUDE, LOCOMO, CLAUDE_CODE, OPENAI, JSONL)}
+)
+"""By name, in the order in which detection tries them."""
+
+_SHAPES: Mapping[Layout, str] = {"list": "a JSON list", "object": "one JSON object", "lines": "lines of text"}
+
+
+def detect(path: Path) -> str:
+    """Name of the format of the file, from its structure; UnreadableImport says what was seen and what is known."""
+    container = container_of(path)
+    form, _ = _detected(path, container, parts_of(path, container))
+    return form.name
+
+
+def read(path: Path, format: str = "auto") -> Iterator[Turn | BrokenRecord]:  # noqa: A002 - the word of the command line
+    """The turns of the file (or folder) at `path` in its order, with a BrokenRecord in place of each that is broken.
+
+    `format` is a name of FORMATS, or "auto" to detect it. UnreadableImport is raised by the call itself, by the
+    iteration only where the disk fails. JSON lines are read in constant memory, any other JSON whole.
+    """
+    if format != "auto" and format not in FORMATS:
+        raise UnreadableImport(f"{format!r} is not a format; known are auto, {', '.join(FORMATS)}")
+    container = container_of(path)
+    parts = parts_of(path, container)
+    if format == "auto":
+        form, ready = _detected(path, container, parts)
+        return _turns(form, parts, ready)
+    form = FORMATS[format]
+    if container not in form.containers:
+        raise UnreadableImport(f"{path} is a {container}; {form.name} is {form.summary}")
+    # Of several files one may be unreadable; of one that is the whole import.
+    return _turns(form, parts, {parts[0].name: _opened(form, parts[0])} if len(parts) == 1 else {})
+
+
+def _turns(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[Turn | BrokenRecord]:
+    for part in parts:
+        try:
+            # The source itself gets no name: the next document must not be read while this one is in memory.
+            entries = (ready.pop(part.name, None) or _opened(form, part)).entries(form.item)
+        except UnreadableImport as error:
+            yield BrokenRecord(part.name, str(error))
+        else:
+            yield from _turns_of(form, entries)
+
+
+def _turns_of(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[Turn | BrokenRecord]:
+    for entry in entries:
+        if isinstance(entry, BrokenRecord):
+            yield entry
+            continue
+        try:
+            yield from form.turns(entry)
+        except Malformed as fault:
+            yield BrokenRecord(entry.position, str(fault))
+
+
+def _opened(form: Format, part: Part) -> Source:
+    """The part as a file of the format: of a layout that the format has, with objects in it if with anything."""
+    source = part.load(frozenset(form.recognises))
+    if source.layout not in form.recognises or not _holds_objects(source):
+        raise UnreadableImport(f"{part.name} holds {_seen(source)}; {form.name} is {form.summary}")
+    return source
+
+
+def _holds_objects(source: Source) -> bool:
+    """Whether a record of the sample is an object, or there is none at all."""
+    is_empty = True
+    for value in source.sample():
+        if isinstance(value, dict):
+            return True
+        is_empty = False
+    return is_empty
+
+
+def _detected(path: Path, container: Container, parts: list[Part]) -> tuple[Format, dict[str, Source]]:
+    """The format of the first part that is of any, and that part opened, by its name."""
+    forms = [form for form in FORMATS.values() if container in form.containers]
+    layouts = frozenset(layout for form in forms for layout in form.recognises)
+    seen: list[str] = []
+    for part in parts:
+        try:
+            source = part.load(layouts)
+        except UnreadableImport as error:
+            seen.append(str(error))
+            continue
+        form = _recognised(source, forms)
+        if form is not None:
+            return form, {part.name: source}
+        seen.append(f"{part.name} holds {_seen(source)}")
+    known = "".join(f"\n  {form.name}: {form.summary}" for form in FORMATS.values())
+    raise UnreadableImport(f"no known format in {path}: {seen[0]}. Known formats:{known}")
+
+
+def _recognised(source: Source, forms: list[Format]) -> Format | None:
+    for value in source.sample():
+        for form in forms:
+            recognises = form.recognises.get(source.layout)
+            if recognises is not None and isinstance(value, dict) and recognises(value):
+                return form
+    return None
+
+
+def _seen(source: Source) -> str:
+    """What the file is, for a person who expected another."""
+    match list(islice(source.sample(), 1)):
+        case [Malformed() as fault]:
+            what = str(fault)
+        case [dict() as record]:
+            what = keys_found(record)
+        case [value]:
+            what = described(value)
+        case _:
+            return "nothing"
+    return f"{_SHAPES[source.layout]}, first {what}"

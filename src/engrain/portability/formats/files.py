@@ -1,0 +1,219 @@
+"""Files opened and taken apart into JSON records, before anything is known of their format."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from engrain.errors import UnreadableImport
+from engrain.portability.formats.fields import Malformed, described, parse_json
+from engrain.portability.formats.lines import encoding_of, json_lines
+from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# A file that opens with "{" is JSON lines, or one JSON object over several lines. Only up to this size is it parsed
+# whole to find out: one conversation is not larger, and a larger file of lines must not be read into memory.
+_MAX_OBJECT_BYTES = 64 * 2**20
+_MAX_UNZIPPED_BYTES = 2**30
+_MAX_EXPANSION = 100  # JSON text deflates 5 to 20 times, a bomb 1,000 times
+_MIN_BOMB_BYTES = 2**20
+_PIECE_BYTES = 2**20
+_HEAD_BYTES = 2**16
+_SAMPLE_LINES = 100  # a transcript may open with a few dozen notices that say little
+_MEMBER = re.compile(r"conversations(-[0-9]{1,6})?\.json")  # large exports come in numbered pieces
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+# zipfile lets all of these through for damaged, truncated and encrypted archives.
+_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The JSON values of one file."""
+
+    layout: Layout
+    stem: str
+    place: str
+    scan: Callable[[], Iterator[tuple[int, object]]]
+    """Number (from 1; of the line, for lines) and value, Malformed in place of one that cannot be had; repeatable."""
+
+    def entries(self, item: str) -> Iterator[Entry | BrokenRecord]:
+        """The JSON objects, and what stands where an object belongs; `item` is Format.item."""
+        for number, value in self.scan():
+            position = self.place + self._position(number, item)
+            if isinstance(value, dict):
+                yield Entry(value=value, number=number, position=position, stem=self.stem)
+            elif isinstance(value, Malformed):
+                yield BrokenRecord(position, str(value))
+            else:
+                yield BrokenRecord(position, f"{described(value)}, expected an object")
+
+    def sample(self) -> Iterator[object]:
+        """What to know the format by: every value of a document, the first lines of a file of lines."""
+        return (value for _, value in islice(self.scan(), _SAMPLE_LINES if self.layout == "lines" else None))
+
+    def _position(self, number: int, item: str) -> str:
+        if self.layout == "list":
+            return item.format(index=number - 1, number=number)
+        return f"line {number}" if self.layout == "lines" else "the file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One file to read: the path itself, a member of a zip archive or a file of a folder."""
+
+    name: str
+    load: Callable[[frozenset[Layout]], Source]
+    """Opens it as one of the layouts; UnreadableImport where it is neither JSON nor lines of text."""
+
+
+def container_of(path: Path) -> Container:
+    """What is at `path`; UnreadableImport where nothing can be read there."""
+    if path.is_dir():
+        return "folder"
+    if not path.exists():
+        raise UnreadableImport(f"{path} does not exist")
+    if not path.is_file():
+        raise UnreadableImport(f"{path} is not a regular file: write it to a file first")
+    return "zip" if _head(path).startswith(_ZIP_MAGIC) else "file"
+
+
+def parts_of(path: Path, container: Container) -> list[Part]:
+    """The files to read in order, at least one; UnreadableImport where there is none."""
+    match container:
+        case "file":
+            return [Part(name=path.name, load=partial(_load_file, path, ""))]
+        case "folder":
+            return _folder_parts(path)
+        case "zip":
+            return _zip_parts(path)
+
+
+def _folder_parts(path: Path) -> list[Part]:
+    found = sorted(file for file in path.rglob("*.jsonl") if file.is_file())
+    if not found:
+        raise UnreadableImport(f"{path} is a folder without .jsonl files: name a file")
+    named = [(file.relative_to(path).as_posix(), file) for file in found]
+    return [Part(name=name, load=partial(_load_file, file, f"{name}, ")) for name, file in named]
+
+
+def _zip_parts(path: Path) -> list[Part]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+    except (*_ZIP_FAULTS, OSError) as error:
+        raise UnreadableImport(f"{path} is a zip archive that cannot be opened: {error}") from error
+    found = sorted({name for name in names if _MEMBER.fullmatch(PurePosixPath(name).name)})
+    if not found:
+        seen = ", ".join(names[:8]) or "nothing"
+        raise UnreadableImport(f"{path} is a zip archive without conversations.json; it holds {seen}")
+    places = [""] if len(found) == 1 else [f"{name}, " for name in found]
+    return [
+        Part(name=name, load=partial(_load_member, path, name, place))
+        for name, place in zip(found, places, strict=True)
+    ]
+
+
+def _load_member(path: Path, name: str, place: str, _layouts: frozenset[Layout]) -> Source:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            member = archive.getinfo(name)
+            _refuse_bomb(path, member)
+            # In pieces: read() without a size unpacks up to 2 GB before it cuts to the size that was just checked.
+            with archive.open(member) as unpacked:
+                raw = b"".join(iter(partial(unpacked.read, _PIECE_BYTES), b""))
+    except UnreadableImport:  # a ValueError too
+        raise
+    except (*_ZIP_FAULTS, OSError) as error:
+        raise UnreadableImport(f"{name} in {path} cannot be unpacked: {error}") from error
+    return _document(raw, f"{name} in {path}", PurePosixPath(name).stem, place)
+
+
+def _refuse_bomb(path: Path, member: zipfile.ZipInfo) -> None:
+    size, packed = member.file_size, min(member.compress_size, path.stat().st_size)
+    if size > _MAX_UNZIPPED_BYTES:
+        most = f"{_MAX_UNZIPPED_BYTES // 2**20} MB"
+        raise UnreadableImport(f"{member.filename} in {path} is larger than {most}: unpack it and name the file")
+    if size > max(_MIN_BOMB_BYTES, _MAX_EXPANSION * packed):
+        raise UnreadableImport(f"{member.filename} in {path} unpacks from {packed} to {size} bytes: not a real export")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnreadableImport(
+            f"{member.filename} in {path} is packed by an unusual method: unpack it and name the file"
+        )
+
+
+def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
+    lines = Source(layout="lines", stem=path.stem, place=place, scan=partial(_scan_lines, path))
+    if layouts == {"lines"}:
+        return lines
+    opening = _opening(path)
+    if "lines" not in layouts or opening == "[":
+        return _document(_content(path), str(path), path.stem, place)
+    first_line = next(lines.sample(), None)
+    if opening != "{" or isinstance(first_line, dict) or path.stat().st_size > _MAX_OBJECT_BYTES:
+        return lines
+    try:
+        return _document(_content(path), str(path), path.stem, place)
+    except UnreadableImport:
+        if any(isinstance(value, dict) for value in lines.sample()):
+            return lines  # of which the first is broken
+        raise
+
+
+def _opening(path: Path) -> str:
+    """The first character that is not white space, "" where the head of the file has none."""
+    head = _head(path)
+    encoding = encoding_of(head)
+    return head[len(encoding.mark) :].decode(encoding.codec, errors="ignore").lstrip()[:1]
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(_HEAD_BYTES)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _scan_lines(path: Path) -> Iterator[tuple[int, object]]:
+    try:
+        yield from json_lines(path)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _document(raw: bytes, called: str, stem: str, place: str) -> Source:
+    encoding = encoding_of(raw)
+    try:
+        text = encoding.decode(raw[len(encoding.mark) :], skipped=len(encoding.mark))
+        if not text.strip():
+            raise UnreadableImport(f"{called} is empty")
+        value = parse_json(text)
+    except Malformed as fault:
+        raise UnreadableImport(f"{called} is {fault}") from fault
+    match value:
+        case list():
+            return Source(layout="list", stem=stem, place=place, scan=partial(enumerate, value, 1))
+        case dict():
+            return Source(layout="object", stem=stem, place=place, scan=partial(enumerate, [value], 1))
+        case _:
+            raise UnreadableImport(f"{called} holds {described(value)}, not conversations")
+
+
+def _unreadable(path: Path, error: OSError) -> UnreadableImport:
+    return UnreadableImport(f"{path} cannot be read: {error.strerror or error}")

@@ -1,0 +1,97 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from engrain.portability.formats import BrokenRecord, Turn, read
+
+
+def test_reads_every_field_and_fills_in_what_is_not_said(samples):
+    moved, answer, bare, named = read(samples / "plain.jsonl")
+
+    assert moved == Turn(
+        session="2024-02-10 call",
+        role="user",
+        speaker="Ana",
+        content="I moved to Lisbon in May.",
+        event_time=datetime(2024, 2, 10, 17, tzinfo=UTC),
+        source_id=moved.source_id,
+        metadata={"format": "jsonl"},
+    )
+    assert (answer.role, answer.event_time) == ("assistant", datetime(2024, 2, 10, 17, 1, 0, 500000, tzinfo=UTC))
+    assert (bare.session, bare.role, bare.speaker, bare.event_time) == ("plain", "user", None, None)
+    assert (named.source_id, named.role, named.speaker) == ("note-7", "user", None)
+    assert named.event_time == datetime(2024, 2, 10, 9, 30, tzinfo=UTC)
+
+
+def test_reading_twice_gives_the_same_ids_and_appending_keeps_them(written):
+    lines = [{"content": "ok"}, {"content": "ok"}, {"content": "ok", "speaker": "Ana"}]
+
+    before = [turn.source_id for turn in read(written("notes.jsonl", lines))]
+    after = [turn.source_id for turn in read(written("notes.jsonl", [*lines, {"content": "new"}]))]
+
+    assert after[:3] == before
+    assert len(set(after)) == 4
+
+
+OUTSIDE = "outside the years 1 to 9999 (epoch times in seconds)"
+SHORTENED = f"{str(10**350)[:28]}...{str(10**350)[-29:]}"
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"text": "hi", "who": "Ana"}, "content is missing; keys found: text, who"),
+        ({}, "content is missing; it has no keys"),
+        ({str(i): i for i in range(10)}, "content is missing; keys found: 0, 1, 2, 3, 4, 5, 6, 7, ..."),
+        ({"content": " \t"}, "content is blank"),
+        ({"content": None}, "content is null, expected text"),
+        ({"content": 12}, "content is a number (12), expected text"),
+        ({"content": "x", "session": 7}, "session is a number (7), expected text"),
+        ({"content": "x", "id": 7}, "id is a number (7), expected text"),
+        ({"content": "x", "speaker": ["Ana"]}, "speaker is a list (['Ana']), expected text"),
+        ({"content": "x", "role": "User"}, "role is text ('User'), known are user, assistant, tool, system"),
+        ({"content": "x", "role": {}}, "role is an object ({}), known are user, assistant, tool, system"),
+        ({"content": "x", "time": "8 May"}, "time is text ('8 May'), expected ISO 8601 or epoch seconds"),
+        ({"content": "x", "time": False}, "time is false, expected ISO 8601 or epoch seconds"),
+        ({"content": "x", "time": float("nan")}, "time is a number (nan), expected ISO 8601 or epoch seconds"),
+        ({"content": "x", "time": 1707584460000}, f"time is a number (1707584460000), {OUTSIDE}"),
+        ({"content": "x", "time": float("inf")}, f"time is a number (inf), {OUTSIDE}"),
+        ({"content": "x", "time": 10**4000}, f"time is a number (inf), {OUTSIDE}"),
+        ({"content": "x", "time": 10**350}, f"time is a number ({SHORTENED}), {OUTSIDE}"),
+        (
+            {"content": "x", "time": "0001-01-01T00:00:00+14:00"},
+            f"time is text ('0001-01-01T00:00:00+14:00'), {OUTSIDE}",
+        ),
+    ],
+)
+def test_a_broken_line_says_what_is_wrong(written, record, reason):
+    good, broken, after = read(written("n.jsonl", [{"content": "before"}, record, {"content": "after"}]))
+
+    assert broken == BrokenRecord("line 2", reason)
+    assert (good.content, after.content) == ("before", "after")
+
+
+def test_text_is_passed_on_as_it_is(written):
+    path = written("n.jsonl", '{"content": " \\ud800 and \\u0000 ", "speaker": "\\udfff"}\n')
+
+    (turn,) = read(path)
+
+    assert (turn.content, turn.speaker) == (" \ud800 and \0 ", "\udfff")
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        ("2024-02-10", datetime(2024, 2, 10, tzinfo=UTC)),
+        ("2024-02-10T09:30:00Z", datetime(2024, 2, 10, 9, 30, tzinfo=UTC)),
+        (" 2024-02-10 09:30 ", datetime(2024, 2, 10, 9, 30, tzinfo=UTC)),
+        (0, datetime(1970, 1, 1, tzinfo=UTC)),
+        (-86400.5, datetime(1969, 12, 30, 23, 59, 59, 500000, tzinfo=UTC)),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_times(written, time, expected):
+    (turn,) = read(written("n.jsonl", [{"content": "x", "time": time}]))
+
+    assert turn.event_time == expected

@@ -1,0 +1,141 @@
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.errors import UnreadableImport
+from engrain.portability.formats import BrokenRecord, Turn, files, lines, read
+from engrain.portability.formats.fields import Malformed
+
+
+def test_invalid_bytes_break_their_line_only(written):
+    path = written("n.jsonl", b'{"content": "one"}\n{"content": "\xff"}\n{"content": "three"}\n')
+
+    one, broken, three = read(path)
+
+    assert (one.content, three.content) == ("one", "three")
+    assert broken == BrokenRecord("line 2", "not UTF-8 text: byte 14 is 0xff")
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_invalid_utf_16_breaks_its_line_only(written, codec):
+    rows = ['{"content": "one"}', '{"content": "\ud800"}', '{"content": "three"}']
+    path = written("n.jsonl", ("\ufeff" + "\n".join(rows)).encode(codec, "surrogatepass"))
+
+    one, broken, three = read(path)
+
+    assert (one.content, three.content) == ("one", "three")
+    assert broken.position == "line 2"
+    assert "not UTF-16 text: byte 27" in broken.reason
+
+
+def test_deep_nesting_breaks_its_line_only(written):
+    path = written("n.jsonl", '{"content": "one"}\n' + '{"content":' * 100_000 + '\n{"content": "three"}')
+
+    one, broken, three = read(path)
+
+    assert (one.content, three.content) == ("one", "three")
+    assert broken == BrokenRecord("line 2", "JSON nested too deeply")
+
+
+def test_nesting_short_of_too_deep_is_shown_shortened(written):
+    deep = "[" * 500 + "]" * 500
+    path = written("n.jsonl", '{"content": "one"}\n{"content": ' + deep + "}\n")
+
+    _, broken = read(path)
+
+    assert broken == BrokenRecord("line 2", "content is a list ([[[...]]]), expected text")
+
+
+def test_a_line_that_is_too_long_is_skipped_without_being_held(written, monkeypatch):
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2**20)
+    long = '{"content": "' + "x" * 2**23 + '"}'
+    path = written("n.jsonl", f'{{"content": "one"}}\n{long}\n{{"content": "three"}}\n{long}')
+
+    tracemalloc.start()
+    records = list(read(path, "jsonl"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    too_long = "the line is longer than 1 MB"
+    assert records[1] == BrokenRecord("line 2", too_long)
+    assert records[3] == BrokenRecord("line 4", too_long)
+    assert [record.content for record in records if isinstance(record, Turn)] == ["one", "three"]
+    assert peak < 2**22
+
+
+def test_a_long_file_is_read_in_constant_memory(written):
+    row = '{"content": "' + "one of many lines " * 300 + '"}\n'
+    path = written("n.jsonl", row * 3000)
+
+    tracemalloc.start()
+    count = sum(1 for _ in lines.json_lines(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert count == 3000
+    assert peak < 2**21 < path.stat().st_size / 7
+
+
+def test_a_large_file_with_a_broken_first_line_is_not_read_whole(written, monkeypatch):
+    monkeypatch.setattr(files, "_MAX_OBJECT_BYTES", 2**20)
+    row = '{"content": "' + "x" * 10_000 + '"}\n'
+    path = written("n.jsonl", "{broken\n" + row * 1000)
+
+    tracemalloc.start()
+    count = sum(1 for _ in read(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert count == 1001
+    assert peak < 2**22
+
+
+def test_a_line_of_exactly_the_limit_is_read(written, monkeypatch):
+    row = '{"content": "' + "x" * 100 + '"}'
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", len(row))
+
+    assert [type(record) for record in read(written("n.jsonl", f"{row}\n{row} \n{row}"), "jsonl")] == [
+        Turn,
+        BrokenRecord,
+        Turn,
+    ]
+
+
+@given(
+    rows=st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=20), max_size=10),
+    codec=st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]),
+    chunk=st.sampled_from([2, 4, 6, 64]),
+)
+def test_lines_come_back_whatever_the_encoding_and_the_chunks(tmp_path_factory, rows, codec, chunk):
+    path = tmp_path_factory.mktemp("lines") / "rows"
+    mark = "\ufeff" if codec.startswith("utf-16") else ""
+    text = "\n".join(rows).removeprefix("\ufeff")
+    path.write_bytes((mark + text).encode(codec))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "_CHUNK_BYTES", chunk)
+        found = list(lines.lines(path))
+
+    expected = [(number, row) for number, row in enumerate(text.split("\n"), start=1) if row.strip()]
+    assert found == expected
+    assert not any(isinstance(row, Malformed) for _, row in found)
+
+
+def test_a_file_that_goes_away_is_refused_when_it_is_missed(written):
+    path = written("n.jsonl", [{"content": "one"}])
+    records = read(path)
+    path.unlink()
+
+    with pytest.raises(UnreadableImport, match="cannot be read: No such file"):
+        next(records)
+
+
+def test_a_last_line_in_the_middle_of_a_character_is_broken(written):
+    path = written("n.jsonl", '\ufeff{"content": "one"}\n{"content": "two"}'.encode("utf-16-le") + b"\n")
+
+    one, broken = read(path)
+
+    assert one.content == "one"
+    assert broken.reason.startswith("not UTF-16 text")
