@@ -1,0 +1,163 @@
+"""One direction: domain <- engines, storage <- retrieval <- context, portability <- service <- interfaces."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+PACKAGE = "engrain"
+
+# A room imports from levels before its own, never from its own level or a later one. A new room gets its place here.
+LEVELS = [
+    ["domain"],
+    ["engines", "storage"],
+    ["retrieval", "entities"],
+    ["learning", "lifecycle", "working", "context", "portability"],
+    ["service"],
+    ["aio", "jobs", "interfaces"],
+    ["__main__"],
+]
+LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+# Leaves import nothing of ours but errors; anybody may import the first two, and only who wires may read settings.
+LEAVES = {"errors", "metrics", "config"}
+READS_SETTINGS = {"service", "aio", "jobs", "interfaces", "__init__"}
+# The formats of other systems know what a memory is and how one is kept, not how it is found.
+PORTABILITY_KNOWS = {"domain", "storage", "errors", "metrics", "portability"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One module of ours that another one imports."""
+
+    module: str
+    imported: str
+
+    @property
+    def importer(self):
+        return room(self.module)
+
+    @property
+    def room(self):
+        return room(self.imported)
+
+    def __str__(self):
+        return f"{self.module} imports {self.imported}"
+
+
+def room(module):
+    """The first name under the package; the package itself is its `__init__`."""
+    return [*module.split("."), "__init__"][1]
+
+
+def modules():
+    """Name and syntax tree of every module of the package."""
+    for path in sorted((SOURCE / PACKAGE).rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def exists(module):
+    path = SOURCE.joinpath(*module.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def imported_by(tree):
+    """Names of the modules a tree imports, at its top, in its functions, and for its types alone."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if exists(inner) else node.module
+
+
+MODULES = dict(modules())
+IMPORTS = [
+    Import(name, imported)
+    for name, tree in MODULES.items()
+    for imported in imported_by(tree)
+    if imported.split(".")[0] == PACKAGE
+]
+
+
+def test_the_imports_of_the_package_are_seen():
+    """Otherwise everything below would pass on nothing."""
+    said = {str(each) for each in IMPORTS}
+    assert "engrain.service imports engrain.config" in said  # from engrain import config
+    assert "engrain.service imports engrain.retrieval.search" in said  # inside a function
+    assert "engrain.service imports engrain.domain.ports" in said  # for its types
+    assert "engrain.domain.query imports engrain.domain.records" in said
+
+
+def test_every_room_has_a_place():
+    rooms = {room(name) for name in MODULES} - LEAVES - {"__init__"}
+    assert rooms <= set(LEVEL_OF)
+
+
+def test_nothing_imports_to_its_right_and_rooms_of_one_level_leave_each_other_alone():
+    wrong = [
+        str(each)
+        for each in IMPORTS
+        if each.room in LEVEL_OF
+        and each.room != each.importer
+        and LEVEL_OF[each.room] >= LEVEL_OF.get(each.importer, len(LEVELS))
+    ]
+    assert wrong == []
+
+
+def test_leaves_import_nothing_but_errors():
+    wrong = [str(each) for each in IMPORTS if each.importer in LEAVES and each.room not in {"errors", each.importer}]
+    assert wrong == []
+
+
+def test_only_who_wires_reads_settings():
+    wrong = [str(each) for each in IMPORTS if each.room == "config" and each.importer not in READS_SETTINGS]
+    assert wrong == []
+
+
+def test_portability_knows_memories_and_the_store_and_nothing_else():
+    wrong = [str(each) for each in IMPORTS if each.importer == "portability" and each.room not in PORTABILITY_KNOWS]
+    assert wrong == []
+
+
+def test_the_package_itself_imports_its_rooms_when_they_are_asked_for_and_no_sooner():
+    at_once = ast.Module([node for node in MODULES[PACKAGE].body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+    assert {name.split(".")[0] for name in imported_by(at_once)} <= {"__future__", "importlib", "typing"}
+
+
+def test_no_room_imports_the_package_itself():
+    """`from engrain import Memory` inside the package would tie a room to the facade."""
+    wrong = [
+        str(each) for each in IMPORTS if each.room == "__init__" and each.importer not in {"interfaces", "__main__"}
+    ]
+    assert wrong == []
+
+
+def test_imports_are_absolute():
+    relative = [
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
+
+
+def who_imports(package):
+    return {
+        room(name) for name, tree in MODULES.items() if package in {each.split(".")[0] for each in imported_by(tree)}
+    }
+
+
+@pytest.mark.parametrize("driver", ["apsw", "sqlite3", "psycopg", "redis"])
+def test_only_storage_knows_a_database(driver):
+    assert who_imports(driver) <= {"storage"}
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "tokenizers", "httpx"])
+def test_only_engines_know_a_model(runtime):
+    assert who_imports(runtime) <= {"engines"}
