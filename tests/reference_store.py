@@ -290,7 +290,7 @@ class ReferenceStore:
             self._index_around(turns, max(turn.memory.created_at for turn in turns))
 
     def _index_around(self, turns: Sequence[Entry], now: datetime) -> None:
-        """Index the settled turns near some of one session, those included, with the words of the live ones near them."""
+        """Index the settled turns near some of a session, those included, with the words of the live ones near them."""
         session = [entry for entry in self._session(_turn(turns[0])) if not entry.gone]
         lenders = [entry for entry in session if entry.memory.is_live(now)]
         for entry in session:

@@ -60,28 +60,27 @@ def import_file(  # what an import is made of
     Raises:
         UnreadableImport: the file is of no known format, or `strict` and a record is broken; earlier turns stay.
     """
-    name = detect(path) if format_name == "auto" else format_name
     sessions: set[str] = set()
     broken: list[Broken] = []
     seen = added = 0
-    for batch in _batches(read(path, name)):
-        episodes = []
-        for record in batch:
-            episode = _episode(record, caller, clock())
-            if isinstance(episode, Broken):
-                if strict:
-                    raise UnreadableImport(f"{path}, {episode.position}: {episode.reason}")
-                broken.append(episode)
-            else:
-                episodes.append(episode)
+    name = format_name
+    for batch in _batches(read(path, format_name)):
+        parsed = [_episode(record, caller, clock()) for record in batch]
+        refused = next((each for each in parsed if isinstance(each, Broken)), None) if strict else None
+        whole = parsed if refused is None else parsed[: parsed.index(refused)]
+        episodes = [each for each in whole if isinstance(each, Episode)]
         seen += len(episodes)
         added += len(store.put(episodes))
+        if refused is not None:
+            raise UnreadableImport(f"{path}, {refused.position}: {refused.reason}")
+        broken.extend(each for each in parsed if isinstance(each, Broken))
         sessions.update(episode.session or "" for episode in episodes)
+        name = next((str(episode.metadata["format"]) for episode in episodes), name)
         if progress is not None:
             progress(seen)
     return ImportReport(
         path=str(path),
-        format=name,
+        format=detect(path) if name == "auto" else name,
         sessions=len(sessions),
         added=added,
         present=seen - added,
