@@ -1,0 +1,1 @@
+"""Evidence found on public conversations whose evidence is known: LoCoMo and LongMemEval."""
