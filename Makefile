@@ -1,0 +1,49 @@
+# make run    the main job on real input: imports a conversation, answers questions about it
+# make test   all tests; make check: lint, types, generated files; make bench: the measurements
+# Each sets up what it needs in .venv, from nothing.
+
+PYTHON ?= python3
+export PIP_CONSTRAINT := constraints.txt
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEV_READY := $(VENV)/.ready-dev
+DATA ?=
+FILE ?=
+ASK ?=
+
+.PHONY: run test check bench format clean
+
+run: $(READY)
+	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
+
+test: $(DEV_READY)
+	$(BIN)/python -m pytest
+
+check: $(DEV_READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python tools/generate_async.py --check
+	$(BIN)/python -m pytest -q tests/architecture
+
+bench: $(DEV_READY)
+	$(BIN)/python -m bench.speed
+	@set -e; for data in $(DATA); do $(BIN)/python -m bench.retrieval $$data; done
+	@test -n "$(DATA)" || echo 'Retrieval: make bench DATA="locomo10.json longmemeval_s.json"; bench/README.md says where they are.'
+
+format: $(DEV_READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .engrain .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(DEV_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@

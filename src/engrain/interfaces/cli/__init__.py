@@ -1,0 +1,39 @@
+"""The command line: `engrain COMMAND`; docs/cli.md shows all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command (of the process, where none is given); its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _prepare_streams()
+    try:
+        from engrain.interfaces.cli import failures
+        from engrain.interfaces.cli.commands import app
+    except KeyboardInterrupt:
+        return 130
+    try:
+        code = app(given, prog_name="engrain", standalone_mode=False)
+    except (failures.UsageError, KeyboardInterrupt, OSError) as error:
+        return failures.report(error, as_json="--json" in given)
+    return code if isinstance(code, int) else 0
+
+
+def _prepare_streams() -> None:
+    """No text may fail for the encoding of a pipe, and what the library logs is reported by the commands themselves."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            with contextlib.suppress(io.UnsupportedOperation):
+                stream.reconfigure(errors="backslashreplace")
+    logging.getLogger("engrain").addHandler(logging.NullHandler())

@@ -1,0 +1,125 @@
+"""`engrain doctor`: what is installed, what the file is like, whether the embedder works, and what to do."""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+import time
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from engrain import __version__
+from engrain.errors import EngrainError
+from engrain.interfaces.cli import output
+from engrain.interfaces.cli.invocation import path_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from engrain.config import Settings
+    from engrain.domain.ports import Embedder
+    from engrain.interfaces.cli.invocation import Invocation
+
+_PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
+_OTHERS_MAY = stat.S_IRWXG | stat.S_IRWXO
+
+
+def examine(invocation: Invocation) -> dict[str, Any]:
+    """Everything `doctor` shows, as JSON; `problems` are sentences that say what to do, none means sound."""
+    problems: list[str] = []
+    notes: list[str] = []
+    settings = invocation.settings()
+    versions = _versions(problems)
+    tried, embedder = _embedder(settings, problems)
+    memory = _memory(invocation, embedder, problems, notes)
+    return {
+        "versions": versions,
+        "memory": memory,
+        "permissions": _permissions(path_of(settings.db), problems),
+        "embedder": tried,
+        "settings": settings.model_dump(mode="json"),
+        "notes": notes,
+        "problems": problems,
+    }
+
+
+def shown(found: dict[str, Any]) -> str:
+    """What `examine` found, for a person."""
+    sections = [(name, found[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
+    width = max(len(key) for _, values in sections for key in values)
+    lines = [f"{name}\n{_indented(output.pairs(values, width=width))}\n" for name, values in sections if values]
+    lines += [f"note: {each}" for each in found["notes"]]
+    lines += [f"problem: {each}" for each in found["problems"]] or ["no problems found"]
+    return "\n".join(lines)
+
+
+def _versions(problems: list[str]) -> dict[str, str]:
+    versions = {"engrain": __version__, "python": platform.python_version(), "platform": platform.platform()}
+    for package in _PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            problems.append(f"the package {package} is not installed: pip install --upgrade engrain")
+    return versions
+
+
+def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[str], notes: list[str]) -> dict[str, Any]:
+    """The file as the store sees it; nothing where it cannot be opened, which is a problem like any other."""
+    try:
+        with invocation.memory(embedder=embedder or "none") as memory:
+            health = memory.health()
+    except (EngrainError, OSError) as error:
+        problems.append(str(error))
+        return {}
+    problems += health.problems
+    if health.waiting and embedder is not None:
+        waiting = output.counted(health.waiting, "memory waits", "memories wait")
+        notes.append(f"{waiting} for a vector; the next command that adds something makes it")
+    return {
+        "location": health.location,
+        "backend": health.backend,
+        "schema": health.schema,
+        "size_bytes": health.size_bytes,
+        "memories": health.memories,
+        "indexed": health.indexed,
+        "embedded": health.embedded,
+        "waiting": health.waiting,
+        "vectors_of": health.embedder,
+    }
+
+
+def _permissions(path: Path, problems: list[str]) -> dict[str, str]:
+    """Mode of the file and its folder; Windows has access lists instead."""
+    if os.name == "nt" or not path.exists():
+        return {}
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & _OTHERS_MAY:
+        problems.append(f"other users may read {path} (mode {mode:o}): chmod 600 {path}")
+    if not os.access(path, os.W_OK):
+        problems.append(f"{path} cannot be written by this user: check who owns it")
+    return {"file": f"{mode:o}", "folder": f"{stat.S_IMODE(path.parent.stat().st_mode):o}"}
+
+
+def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], Embedder | None]:
+    """What one embedding took, the engine's start included; and the embedder, where it works."""
+    from engrain import engines
+
+    start = time.perf_counter()
+    try:
+        embedder = engines.embedder(settings.embedder, threads=settings.embedding_threads)
+        if embedder is None:
+            return {"name": "none"}, None
+        [vector] = embedder.embed(["Is anybody there?"], role="query")
+    except EngrainError as error:
+        problems.append(f"the embedder {settings.embedder} does not work: {error}")
+        return {"name": settings.embedder}, None
+    taken_ms = round((time.perf_counter() - start) * 1000, 1)
+    norm = float(vector @ vector) ** 0.5
+    if not abs(norm - 1) < 1e-3:  # noqa: PLR2004  # float32 over a few hundred dimensions, NaN refused
+        problems.append(f"the embedder {embedder.name} gave a vector of length {norm:.3f}, not 1: reinstall engrain")
+    return {"name": embedder.name, "dims": embedder.dims, "first_embedding_ms": taken_ms}, embedder
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

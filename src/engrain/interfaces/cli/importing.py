@@ -1,0 +1,67 @@
+"""`engrain import`: reading the turns, then making their vectors, with a bar for each where a person watches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.errors import EngineUnavailable
+from engrain.interfaces.cli import progress, rendering
+
+if TYPE_CHECKING:
+    from engrain.interfaces.cli.invocation import Invocation
+    from engrain.portability.importer import ImportReport
+    from engrain.service import Memory
+
+# Stats.pending_embeddings counts no further.
+_COUNTED_UP_TO = 1_000
+
+
+def run(invocation: Invocation, file: str, *, form: str, strict: bool, embed: bool) -> None:
+    """Import a file and say what that did; stopped anywhere, it leaves whole turns and can be run again."""
+    with invocation.memory() as memory:
+        try:
+            report = _read(invocation, memory, file, form=form, strict=strict)
+            for line in rendering.broken_records(report):
+                invocation.note(line)
+            if embed:
+                _embed(invocation, memory, report)
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt(
+                "interrupted: everything stored so far is whole; run the same command again to complete it"
+            ) from stop
+        invocation.answer(report.to_dict(), rendering.imported(report))
+
+
+def _read(invocation: Invocation, memory: Memory, file: str, *, form: str, strict: bool) -> ImportReport:
+    with progress.counting("reading turns", total=None, visible=not invocation.as_json) as done:
+        return memory.agent().import_file(file, format=form, strict=strict, progress=done)
+
+
+def _embed(invocation: Invocation, memory: Memory, report: ImportReport) -> None:
+    if memory.parts.without_vectors:
+        invocation.degraded([memory.parts.without_vectors])
+    total = _expected(memory, report)
+    with progress.counting("making vectors", total=total, visible=not invocation.as_json and total != 0) as done:
+        try:
+            memory.flush(lambda _: done(_made()))
+        except EngineUnavailable as error:
+            invocation.note(rendering.imported(report))
+            raise EngineUnavailable(
+                f"{error}; the turns are stored: run the same command again for their vectors"
+            ) from error
+
+
+def _expected(memory: Memory, report: ImportReport) -> int | None:
+    """How many vectors this command makes in all; None where more wait than are counted."""
+    if memory.parts.embedder is None:
+        return 0
+    waiting = memory.agent().stats().pending_embeddings
+    if waiting <= report.added:
+        return report.added
+    return _made() + waiting if waiting < _COUNTED_UP_TO else None
+
+
+def _made() -> int:
+    """Vectors that this process has made: by the flush, and by the memory's own thread since the first turn."""
+    return int(metrics.snapshot().get("memories_embedded", 0))

@@ -1,0 +1,162 @@
+"""One run of the command line: whom it speaks for, on which file, and how a command becomes one."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engrain.errors import EngrainError
+from engrain.interfaces.cli import failures, output
+
+if TYPE_CHECKING:
+    from engrain.config import Settings
+    from engrain.domain.ports import Embedder
+    from engrain.service import Memory
+
+# A search makes this many vectors by itself while it waits; more is worth a word before the command ends late.
+_WORTH_A_WORD = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """What the global options said; None is the settings' choice."""
+
+    db: str | None = None
+    agent: str | None = None
+    tenant: str | None = None
+    as_json: bool = False
+
+    def inside(self, outer: "Invocation") -> "Invocation":
+        """The same options before and after the command's name: the later one wins."""
+        return Invocation(
+            db=outer.db if self.db is None else self.db,
+            agent=outer.agent if self.agent is None else self.agent,
+            tenant=outer.tenant if self.tenant is None else self.tenant,
+            as_json=self.as_json or outer.as_json,
+        )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings that the options replace."""
+        values = {"db": self.db, "agent": self.agent, "tenant": self.tenant}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def settings(self) -> "Settings":
+        """The settings in force."""
+        from engrain import config
+
+        return config.load(self.given)
+
+    @contextmanager
+    def memory(self, *, embedder: "Embedder | str | None" = None) -> Iterator["Memory"]:
+        """The memory, for a command that leaves at once, whatever waits for a vector."""
+        from engrain.service import Memory
+
+        settings = self.settings()
+        is_new = settings.db != ":memory:" and not path_of(settings.db).exists()
+        with Memory.open(settings=self.given, embedder=embedder) as memory:
+            if is_new:
+                self.note(f"memory: {path_of(settings.db)} (new)")
+            yield memory
+            memory.close(flush=False)
+
+    @contextmanager
+    def adding(self) -> Iterator["Memory"]:
+        """The memory, for a command that adds: everything that waits for a vector has one when the command ends.
+
+        Where vectors cannot be made the command has still done its work: they stay queued, and a note says so.
+        """
+        with self.memory() as memory:
+            yield memory
+            self._make_vectors(memory)
+
+    def _make_vectors(self, memory: "Memory") -> None:
+        parts = memory.parts
+        waiting = 0 if parts.embedder is None else memory.agent().stats().pending_embeddings
+        if parts.without_vectors:
+            self.degraded([parts.without_vectors])
+        if waiting > _WORTH_A_WORD:
+            self.note(f"making the vectors of {waiting:,} memories or more; Ctrl-C leaves them for later")
+        try:
+            memory.flush()
+        except EngrainError as error:
+            self.note(f"note: stored, and found by keywords until its vector can be made: {error}")
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt("interrupted: it is stored; the next command that adds makes its vector") from stop
+
+    def note(self, text: str) -> None:
+        """One line on stderr; none where a program reads."""
+        if not self.as_json:
+            output.note(text)
+
+    def degraded(self, reasons: Iterable[str]) -> None:
+        """A line on stderr for each thing that had to be done without."""
+        for reason in reasons:
+            self.note(f"note: {reason}")
+
+    def answer(self, document: Mapping[str, Any], text: str) -> None:
+        """The answer of the command, as JSON or as text."""
+        if self.as_json:
+            output.document(document)
+        else:
+            output.say(text)
+
+
+def path_of(db: str) -> Path:
+    """The file that a `db` setting names, as `engrain.storage.open_store` reads it."""
+    return Path(db.removeprefix("sqlite:///")).expanduser()
+
+
+Db = Annotated[
+    str | None,
+    typer.Option("--db", metavar="PATH", help="File of the memory (ENGRAIN_DB), created where there is none."),
+]
+AgentName = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Agent to speak for (ENGRAIN_AGENT).")]
+TenantName = Annotated[
+    str | None, typer.Option("--tenant", metavar="NAME", help="Tenant of the agent (ENGRAIN_TENANT).")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
+
+
+def options(
+    *, db: Db = None, agent: AgentName = None, tenant: TenantName = None, as_json: AsJson = False
+) -> Invocation:
+    """What every command takes, before or after its name."""
+    return Invocation(db=db, agent=agent, tenant=tenant, as_json=as_json)
+
+
+def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function of an Invocation and its own options as a command.
+
+    The command takes the global options too, and whatever its function raises on purpose becomes an exit code.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def run(context: typer.Context, **values: Any) -> None:
+            shared = {each: values.pop(each) for each in _parameters(options)}
+            invocation = options(**shared).inside(context.obj)
+            try:
+                function(invocation, **values)
+            except (EngrainError, OSError, KeyboardInterrupt) as error:
+                raise typer.Exit(failures.report(error, as_json=invocation.as_json)) from error
+
+        parameters = {"context": _CONTEXT, **dict(list(_parameters(function).items())[1:]), **_parameters(options)}
+        run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]  # typer asks inspect
+        run.__annotations__ = {each.name: each.annotation for each in parameters.values()}
+        app.command(name)(run)
+        return function
+
+    return register
+
+
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+
+
+def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(function).parameters)

@@ -1,0 +1,69 @@
+"""What is written where: answers on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What a terminal would obey rather than show: memories hold other people's words.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def printable(text: str) -> str:
+    """The text with control characters made visible (ESC by its code); tabs stay, line ends are LF."""
+    return text.replace("\r\n", "\n").translate(_CONTROLS)
+
+
+def one_line(text: str) -> str:
+    """All of the text, printable, with every run of white space as one blank."""
+    return printable(" ".join(text.split()))
+
+
+def say(text: str) -> None:
+    """One line of the answer, or several."""
+    sys.stdout.write(printable(text) + "\n")
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """One line beside the answer."""
+    sys.stderr.write(printable(text) + "\n")
+    sys.stderr.flush()
+
+
+def document(value: Mapping[str, Any]) -> None:
+    """The answer as one JSON document: UTF-8 whatever the locale, lines ended by LF."""
+    text = json.dumps(dict(value), ensure_ascii=False, indent=2) + "\n"
+    # A path may hold bytes that are no text; as \\udcXX they are valid in a JSON string.
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.flush()
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """`1 turn`, `2,000 turns`."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def pairs(values: Mapping[str, Any], *, width: int = 0) -> str:
+    """One aligned line for each name and value; what is None or empty is left out."""
+    shown = {name: _plain(value) for name, value in values.items() if value not in (None, "", [], {})}
+    column = max([width, *(len(name) for name in shown)])
+    return "\n".join(f"{name:<{column}}  {value}" for name, value in shown.items())
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case list():
+            return ", ".join(_plain(each) for each in value)
+        case dict():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return str(value)

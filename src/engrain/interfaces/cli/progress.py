@@ -1,0 +1,30 @@
+"""How far a long command is: a bar on stderr where a person watches, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def counting(what: str, *, total: int | None, visible: bool) -> Iterator[Callable[[int], None]]:
+    """A function that is told how many are done so far; `total` None where nobody knows how many there are."""
+    if not visible or not sys.stderr.isatty():
+        yield _unseen
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    name, count = TextColumn("{task.description}"), TextColumn("{task.completed:,.0f}")
+    share = () if total is None else (BarColumn(), TaskProgressColumn())
+    with Progress(name, *share, count, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _unseen(_done: int) -> None:
+    pass

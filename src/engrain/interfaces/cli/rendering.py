@@ -1,0 +1,124 @@
+"""Answers as a person reads them: a table on a terminal, one aligned line for each hit in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from engrain.domain.records import Fact
+from engrain.interfaces.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from engrain.domain.records import Explanation, Hit, MemoryRecord
+    from engrain.portability.importer import ImportReport
+
+_COLUMNS = ("date", "who", "score", "why", "id", "text")
+# A screenful of ten hits; a pipe gets every character.
+_TERMINAL_CHARACTERS = 700
+_BROKEN_SHOWN = 20
+
+
+def show_hits(hits: Sequence[Hit]) -> None:
+    """The hits in their order, on a terminal at its width, else without a cut or an escape sequence."""
+    if not hits:
+        return
+    if not sys.stdout.isatty():
+        for line in _aligned([_COLUMNS, *(_cells(hit) for hit in hits)]):
+            output.say(line)
+        return
+    from rich.console import Console
+
+    Console(highlight=False, emoji=False, markup=False).print(_table(hits))
+
+
+def why(explanation: Explanation) -> str:
+    """The channels and what each gave to the score, then the words of the query that were found."""
+    shares = " + ".join(f"{each.channel} {each.value:.2f}" for each in explanation.contributions)
+    found = f"[{' '.join(explanation.matched_terms)}]" if explanation.matched_terms else ""
+    return f"{shares} {found}".strip() or "newest"
+
+
+def who(memory: MemoryRecord) -> str:
+    """Who said it; `fact` where it is known rather than said."""
+    return "fact" if isinstance(memory, Fact) else memory.speaker or memory.role
+
+
+def statement(memory: MemoryRecord) -> str:
+    """What a memory says; a fact with its subject, predicate and interval."""
+    if not isinstance(memory, Fact):
+        return memory.content
+    since = f" since {memory.valid_from:%Y-%m-%d}" if memory.valid_from else ""
+    until = f" until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
+    return f"{memory.subject} {memory.predicate}: {memory.content}{since}{until}"
+
+
+def summary(memory: MemoryRecord) -> str:
+    """One line that recognises a memory."""
+    text = output.one_line(statement(memory))
+    return f"{memory.happened_at:%Y-%m-%d} {who(memory)}: {text if len(text) <= 200 else text[:197] + '...'}"  # noqa: PLR2004  # two lines of a terminal
+
+
+def record(memory: MemoryRecord) -> str:
+    """Every field that says something, and the content last, as it was given."""
+    values = memory.to_dict()
+    content = values.pop("content")
+    return f"{output.pairs(values)}\n\n{content}"
+
+
+def imported(report: ImportReport) -> str:
+    """What an import did, in one line."""
+    broken = f", {output.counted(len(report.broken), 'broken record')} passed over" if report.broken else ""
+    return (
+        f"imported {report.path} ({report.format}): {output.counted(report.added, 'turn')} added, "
+        f"{report.present:,} already there, {output.counted(report.sessions, 'session')}{broken}"
+    )
+
+
+def broken_records(report: ImportReport) -> list[str]:
+    """A line for each of the first records that were passed over, and how many more there are."""
+    lines = [f"broken: {each.position}: {each.reason}" for each in report.broken[:_BROKEN_SHOWN]]
+    more = len(report.broken) - _BROKEN_SHOWN
+    return [*lines, f"and {more:,} more (--json lists all)"] if more > 0 else lines
+
+
+def _cells(hit: Hit) -> tuple[str, ...]:
+    memory = hit.memory
+    text = output.one_line(statement(memory))
+    values = (f"{memory.happened_at:%Y-%m-%d}", who(memory), f"{hit.score:.3f}", why(hit.why), memory.id, text)
+    return tuple(output.one_line(each) for each in values)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns two blanks apart; the last one, the text, is as long as it is."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS) - 1)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
+    ]
+
+
+def _table(hits: Sequence[Hit]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, leading=1, header_style="bold")
+    table.add_column("date", no_wrap=True)
+    table.add_column("who", max_width=16, overflow="fold")
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("text, why and id", ratio=1, overflow="fold")
+    for hit in hits:
+        date, speaker, score, reasons, id_, _ = _cells(hit)
+        said = Text(_screenful(output.printable(statement(hit.memory))))
+        said.append(f"\n{reasons}\n{id_}", style="dim")
+        table.add_row(date, speaker, score, said)
+    return table
+
+
+def _screenful(text: str) -> str:
+    if len(text) <= _TERMINAL_CHARACTERS:
+        return text
+    return f"{text[:_TERMINAL_CHARACTERS]} ... ({len(text):,} characters; engrain get ID shows all)"

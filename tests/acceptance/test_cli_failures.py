@@ -1,0 +1,192 @@
+"""Every failure is one line that says what to do, with a code a script can branch on, and never a traceback."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from engrain import errors
+from engrain.interfaces.cli.failures import ExitCode, exit_code, report
+
+CODES = {
+    errors.EngrainError: 1,
+    errors.InvalidInput: 2,
+    errors.UnreadableImport: 2,
+    errors.NotFound: 1,
+    errors.MemoryClosed: 1,
+    errors.EngineUnavailable: 5,
+    errors.StorageError: 3,
+    errors.NotAnEngrainFile: 3,
+    errors.SchemaTooNew: 3,
+    errors.DatabaseDamaged: 3,
+    errors.DatabaseReadOnly: 3,
+    errors.DatabaseFull: 3,
+    errors.DatabaseBusy: 4,
+}
+
+
+def every_error(root=errors.EngrainError):
+    return {root}.union(*(every_error(leaf) for leaf in root.__subclasses__()))
+
+
+def only_line(ran):
+    [line] = ran.err.splitlines()
+    assert line.startswith("engrain: ")
+    assert ran.out == ""
+    return line
+
+
+def test_every_error_of_the_library_has_its_exit_code():
+    assert {each: int(exit_code(each("why"))) for each in every_error() if each.__module__ == errors.__name__} == CODES
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recal", "kettle"],
+        ["recall"],
+        ["recall", "kettle", "--unknown"],
+        ["recall", "kettle", "--limit", "many"],
+        ["recall", "where", "is", "it"],
+        ["remember", "Lisbon", "--subject", "Ana"],
+        ["--unknown"],
+    ],
+)
+def test_usage_errors_name_the_help_that_answers_them(cli, arguments):
+    ran = cli(*arguments)
+    assert ran.code == 2
+    assert "--help shows what there is" in only_line(ran)
+
+
+def test_a_mistyped_command_is_recognised(cli):
+    assert "Did you mean 'recall'?" in only_line(cli("recal", "kettle"))
+
+
+def test_a_program_gets_usage_errors_as_json(cli):
+    ran = cli("recall", "--json")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.error["code"] == "usage"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "kettle", "--preset", "best"],
+        ["recall", "kettle", "--limit", "-1"],
+        ["recall", "kettle", "--since", "yesterday"],
+        ["recall", "kettle", "--kind", "rumour"],
+        ["observe", "   "],
+        ["observe", "hello", "--role", "narrator"],
+        ["remember", "x", "--subject", "a", "--predicate", "b", "--from", "2026-02-01", "--to", "2026-01-01"],
+        ["remember", "x", "--subject", "a", "--predicate", "b", "--scope", "somebody"],
+        ["context", "kettle", "--budget", "-5"],
+        ["stats", "--agent", "global"],
+        ["stats", "--db", "postgres://nowhere"],
+    ],
+)
+def test_values_that_are_refused_are_exit_code_2(cli, arguments):
+    cli("stats")
+    ran = cli(*arguments)
+    assert ran.code == 2
+    only_line(ran)
+    as_json = cli(*arguments, "--json")
+    assert (as_json.code, as_json.out) == (2, "")
+    assert as_json.error["code"] == "invalid_input"
+
+
+def test_an_unknown_setting_is_exit_code_2(cli, monkeypatch):
+    monkeypatch.setenv("ENGRAIN_LIMT", "3")
+    ran = cli("stats")
+    assert ran.code == 2
+    assert "limit" in only_line(ran)
+
+
+def test_a_file_that_is_not_there_cannot_be_imported(cli):
+    cli("stats")
+    ran = cli("import", "nowhere.json")
+    assert ran.code == 2
+    assert "nowhere.json does not exist" in only_line(ran)
+
+
+def test_a_file_of_something_else_is_left_as_it_is(cli, tmp_path):
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear Ana, " * 1_000)
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        shop.execute("CREATE TABLE orders (id INTEGER)")
+    shop.close()
+    before = letter.read_bytes()
+    for file in ("letter.txt", "shop.db"):
+        ran = cli("stats", "--db", file, "--json")
+        assert (ran.code, ran.out, ran.error["code"]) == (3, "", "not_an_engrain_file")
+    assert letter.read_bytes() == before
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        assert shop.execute("SELECT name FROM sqlite_schema").fetchall() == [("orders",)]
+    shop.close()
+
+
+def test_a_newer_schema_is_exit_code_3(cli, database):
+    cli("stats")
+    from_the_future(database)
+    ran = cli("stats")
+    assert ran.code == 3
+    assert "upgrade engrain" in only_line(ran)
+
+
+def from_the_future(database):
+    with sqlite3.connect(database) as file:
+        file.execute("UPDATE alembic_version SET version_num = 'mem_999'")
+    file.close()
+
+
+def test_a_damaged_file_is_exit_code_3(chat, database):
+    content = bytearray(database.read_bytes())
+    content[4_096 : len(content) - 4_096] = b"\x5a" * (len(content) - 8_192)
+    database.write_bytes(content)
+    ran = chat("stats", "--json")
+    assert (ran.code, ran.error["code"]) == (3, "database_damaged")
+
+
+@pytest.mark.parametrize("place", ["folder", "letter.txt/memory.db"])
+def test_a_place_where_no_file_can_be_is_exit_code_3(cli, tmp_path, place):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "letter.txt").write_text("Dear Ana")
+    ran = cli("stats", "--db", place)
+    assert ran.code == 3
+    assert place.partition("/")[0] in only_line(ran)
+
+
+def test_a_busy_file_is_exit_code_4_and_can_be_tried_again(process, database):
+    process("stats")
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    # A process of its own: locks of POSIX do not hold between two libraries in one.
+    ran = process("observe", "hello", "--json", ENGRAIN_BUSY_TIMEOUT_S="0")
+    assert (ran.code, ran.out, ran.error["code"]) == (4, "", "database_busy")
+    other.rollback()
+    other.close()
+    assert process("observe", "hello").code == 0
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(chat):
+    assert chat("recall", "canoe").code == 0
+    command = [sys.executable, "-m", "engrain", "recall", "canoe", "--limit", "200"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        started.stdout.close()
+        said = started.stderr.read().decode()
+        assert started.wait(60) == ExitCode.OUTPUT_CLOSED
+    assert said == ""
+
+
+def test_an_error_is_one_json_document_in_any_language(cli):
+    ran = cli("get", "Łódź", "--json")
+    assert '"message": "no memory Łódź' in ran.err
+    assert json.loads(ran.err) == {"error": {"code": "not_found", "message": ran.error["message"]}}
+
+
+def test_an_interrupt_is_an_error_like_any_other(capsys):
+    assert report(KeyboardInterrupt(), as_json=True) == 130
+    assert json.loads(capsys.readouterr().err) == {"error": {"code": "interrupted", "message": "interrupted"}}
+    assert report(KeyboardInterrupt("run it again"), as_json=False) == 130
+    assert capsys.readouterr().err == "engrain: run it again\n"

@@ -1,0 +1,50 @@
+"""Whatever is public is documented: names, verbs with their parameters, settings."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import engrain
+from engrain.config import ENV_PREFIX, Settings
+from engrain.retrieval.presets import PRESETS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+LIBRARY = (DOCS / "library.md").read_text(encoding="utf-8")
+SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
+INTERNAL = {"parts"}  # what the rooms of the package share
+
+
+def verbs(owner):
+    return [
+        (name, member)
+        for name, member in inspect.getmembers(owner)
+        if not name.startswith("_") and name not in INTERNAL and callable(member)
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in engrain.__all__ if name != "__version__"])
+def test_every_public_name_is_in_the_library_page(name):
+    assert f"`{name}" in LIBRARY
+
+
+@pytest.mark.parametrize(
+    ("name", "member"), [*verbs(engrain.Memory), *verbs(engrain.Agent)], ids=lambda value: str(value)[:20]
+)
+def test_every_verb_is_shown_with_its_parameters(name, member):
+    rows = [line for line in LIBRARY.splitlines() if line.startswith("| `") and f".{name}(" in line]
+    parameters = [each for each in inspect.signature(member).parameters if each not in {"self", "cls"}]
+    assert any(all(each.rstrip("_") in row for each in parameters) for row in rows), parameters
+
+
+def test_every_preset_is_explained():
+    assert all(f"`{name}`" in LIBRARY or f'"{name}"' in LIBRARY for name in PRESETS)
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_listed_with_its_variable_default_and_meaning(name):
+    field = Settings.model_fields[name]
+    [row] = [line for line in SETTINGS.splitlines() if line.startswith(f"| `{name}` |")]
+    assert f"`{ENV_PREFIX}{name.upper()}`" in row
+    assert str(field.description) in row
+    assert name == "db" or f"`{field.default}`" in row
