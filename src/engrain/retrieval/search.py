@@ -84,6 +84,9 @@ def _ask(
     if vector is not None and not isinstance(vector, str):
         also = [each.ref for each in lists.get("keyword", ())] if question.preset.fusion == "value" else []
         lists["vector"] = store.nearest(request, vector, depth, also=also)
+        waiting = store.waiting(request.caller)
+        if waiting:
+            degraded.append(f"{waiting:,} memories have no vector yet and were searched by their words alone")
     return lists
 
 

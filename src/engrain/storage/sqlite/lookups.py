@@ -63,8 +63,9 @@ def of_docs(db: apsw.Connection, docs: Iterable[Ref]) -> dict[int, MemoryRecord]
 def live_records(db: apsw.Connection, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
     """The records of those docs that are live and match the request."""
     found: dict[Ref, MemoryRecord] = {}
-    wanted = json.dumps(list(docs))
-    for kind in request.filter.kinds:
+    asked = list(docs)
+    wanted = json.dumps(asked)
+    for kind in request.filter.kinds if asked else ():
         condition, bound = compiled(request, kind)
         found.update(select(db, kind, f"{_DOCS} AND {condition}", {**bound, "docs": wanted}, by=_BY_DOC))
     return found
@@ -72,8 +73,15 @@ def live_records(db: apsw.Connection, request: Request, docs: Iterable[Ref]) -> 
 
 def matching(db: apsw.Connection, request: Request, docs: Iterable[Ref]) -> list[int]:
     """Those of `docs` that are live and match the request, ascending."""
-    wanted = json.dumps(list(docs))
-    return sorted(doc for kind in request.filter.kinds for doc in _docs_where(db, request, kind, within=wanted))
+    asked = list(docs)
+    wanted = json.dumps(asked)
+    kinds = request.filter.kinds if asked else ()
+    return sorted(doc for kind in kinds for doc in _docs_where(db, request, kind, within=wanted))
+
+
+def is_settled(db: apsw.Connection, request: Request) -> bool:
+    """Whether the indexes hold all that is live at the request's time, and nothing else."""
+    return not db.execute(SQL["has_expired"], {"now": micros(request.now)}).get
 
 
 def enough(
@@ -82,11 +90,12 @@ def enough(
     limit: int,
     ask: Callable[[int, Sequence[int] | None], list[Candidate]],
     *,
+    settled: bool,
     narrow: int,
 ) -> list[Candidate]:
     """The best `limit` candidates that match the request, exactly, however few its filter lets through."""
-    if not request.filter.is_narrow and not db.execute(SQL["has_expired"], {"now": micros(request.now)}).get:
-        return ask(limit, None)  # whatever a namespace's index holds is live
+    if settled and not request.filter.is_narrow:
+        return ask(limit, None)  # whatever a namespace's index holds passes
     among = _few(db, request, narrow) if request.filter.is_narrow else None
     count = limit
     while True:

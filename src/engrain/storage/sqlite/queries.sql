@@ -152,7 +152,9 @@ WHERE namespace = :namespace AND change > :seen AND state >= 2 ORDER BY change;
 
 -- exact_vectors --
 -- The float32 truth of some memories
-SELECT doc, embedding FROM memory_index WHERE doc IN (SELECT value FROM json_each(:docs)) AND state = 2;
+SELECT doc, embedding FROM memory_index NOT INDEXED
+WHERE doc IN (SELECT value FROM json_each(:docs)) AND state = 2
+    AND namespace IN (SELECT value FROM json_each(:namespaces));
 
 -- unembedded --
 -- Some settled memories without a vector
@@ -171,20 +173,22 @@ SELECT doc FROM (
 UPDATE sequences SET value = ? WHERE tenant_id = '' AND name = 'settled';
 
 -- count_waiting --
--- How many memories of some namespaces wait for a vector, up to a bound
-SELECT count(*) FROM (
-    SELECT 1 FROM memory_index
-    WHERE namespace IN (SELECT value FROM json_each(:namespaces)) AND state = 1 LIMIT :limit
-);
-
--- count_unsettled --
--- How many memories of some scopes are not settled, up to a bound; only episodes are ever left so. The plus keeps SQLite
--- from reading all of a tenant's
-SELECT count(*) FROM (
-    SELECT 1 FROM episodes
-    WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
-        AND +tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
-    LIMIT :limit
+-- How many memories of some scopes wait for a vector, settled or not, each up to a bound. The plus keeps SQLite from
+-- reading all of a tenant's episodes; only episodes are ever left unsettled
+SELECT (
+    SELECT count(*) FROM (
+        SELECT 1 FROM memory_index WHERE state = 1 AND namespace IN (
+            SELECT namespace FROM namespaces
+            WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
+        ) LIMIT :limit
+    )
+) + (
+    SELECT count(*) FROM (
+        SELECT 1 FROM episodes
+        WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
+            AND +tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
+        LIMIT :limit
+    )
 );
 
 -- turn_places --

@@ -89,8 +89,9 @@ class SqliteStore:
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
                 return word_index.search(db, namespaces, terms, count, among=among)
 
-            found = lookups.enough(db, request, limit, ask, narrow=self._narrow) if namespaces else []
-            new = lookups.live_records(db, request, writes.unsettled(db, _ALL))
+            settled = lookups.is_settled(db, request)
+            found = lookups.enough(db, request, limit, ask, settled=settled, narrow=self._narrow) if namespaces else []
+            new = {} if settled else lookups.live_records(db, request, writes.unsettled(db, _ALL))
             if new:
                 found += word_index.search_new(db, namespaces, terms, new)
             return sorted(found, key=word_index.best_first)[:limit]
@@ -106,10 +107,14 @@ class SqliteStore:
                 docs, cosines = self._vectors.nearest(db, namespaces, vector, count, among=only)
                 return [Candidate(doc, raw) for doc, raw in zip(docs.tolist(), cosines.tolist(), strict=True)]
 
-            best = lookups.enough(db, request, limit, ask, narrow=self._narrow) if namespaces and limit > 0 else []
-            known = {each.ref for each in best}
-            asked = lookups.matching(db, request, [ref for ref in also if ref not in known])
-            return sorted(best + _cosines(db, asked, vector), key=word_index.best_first)
+            if not namespaces:
+                return []
+            settled = lookups.is_settled(db, request)
+            best = lookups.enough(db, request, limit, ask, settled=settled, narrow=self._narrow) if limit > 0 else []
+            others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
+            if request.filter.is_narrow or not settled:
+                others = lookups.matching(db, request, others)
+            return sorted(best + _cosines(db, namespaces, others, vector), key=word_index.best_first)
 
     def speakers(self, request: Request) -> list[str]:
         caller = request.caller
@@ -226,9 +231,11 @@ class SqliteStore:
             )
 
 
-def _cosines(db: apsw.Connection, docs: list[int], vector: NDArray[np.float32]) -> list[Candidate]:
-    """Exact cosines of those docs that have a vector, the same numbers as the index gives: equals must stay equal."""
-    rows = exact_vectors(db, np.array(docs, np.int64), len(vector))
+def _cosines(
+    db: apsw.Connection, namespaces: Collection[int], docs: Sequence[Ref], vector: NDArray[np.float32]
+) -> list[Candidate]:
+    """Exact cosines of those docs that have a vector in the namespaces: the same numbers as the index gives."""
+    rows = exact_vectors(db, np.array(docs, np.int64), len(vector), namespaces=namespaces)
     raws = np.vecdot(rows, vector).tolist()
     return [Candidate(doc, raw) for doc, row, raw in zip(docs, rows, raws, strict=True) if row.any()]
 
@@ -237,11 +244,9 @@ def _waiting(db: apsw.Connection, caller: Caller) -> int:
     bound = {
         "tenant_id": caller.tenant_id,
         "scopes": json.dumps(caller.scopes),
-        "namespaces": json.dumps(lookups.namespaces_of(db, caller)),
         "limit": _COUNT_UP_TO,
     }
-    counts = (int(db.execute(SQL[name], bound).get) for name in ("count_waiting", "count_unsettled"))
-    return min(sum(counts), _COUNT_UP_TO)
+    return min(int(db.execute(SQL["count_waiting"], bound).get), _COUNT_UP_TO)
 
 
 def _recorded_embedder(db: apsw.Connection) -> tuple[str, int] | None:

@@ -54,11 +54,17 @@ class VectorCache:
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Docs and cosines of the best `limit` over all the namespaces, best first, ties newest doc first."""
         with self._lock:
+            newest = _newest_change(db)
+            indexes = [self._caught_up(db, namespace, len(vector), newest) for namespace in namespaces]
             found = [
-                self._caught_up(db, namespace, len(vector)).nearest(
-                    vector, limit, exact=lambda docs: exact_vectors(db, docs, len(vector)), among=among
+                index.nearest(
+                    vector,
+                    limit,
+                    exact=lambda docs: exact_vectors(db, docs, len(vector), namespaces=namespaces),
+                    among=among,
                 )
-                for namespace in namespaces
+                for index in indexes
+                if len(index)
             ]
         if not found:
             return np.empty(0, np.int64), np.empty(0, np.float32)
@@ -70,10 +76,9 @@ class VectorCache:
     def catch_up(self, db: apsw.Connection, namespace: int, dims: int) -> int:
         """Take in what is new in a namespace; the number of vectors it holds now."""
         with self._lock:
-            return len(self._caught_up(db, namespace, dims))
+            return len(self._caught_up(db, namespace, dims, _newest_change(db)))
 
-    def _caught_up(self, db: apsw.Connection, namespace: int, dims: int) -> VectorIndex:
-        newest = db.execute(SQL["last_change"]).get
+    def _caught_up(self, db: apsw.Connection, namespace: int, dims: int, newest: int) -> VectorIndex:
         seen = self._namespaces.get((namespace, dims))
         if seen is None:
             seen = self._namespaces[namespace, dims] = _Seen(VectorIndex(dims))
@@ -85,11 +90,18 @@ class VectorCache:
         return seen.index
 
 
-def exact_vectors(db: apsw.Connection, docs: NDArray[np.int64], dims: int) -> NDArray[np.float32]:
-    """The stored float32 rows of `docs`, in their order; a row of zeros for one that went away meanwhile."""
+def _newest_change(db: apsw.Connection) -> int:
+    return int(db.execute(SQL["last_change"]).get)
+
+
+def exact_vectors(
+    db: apsw.Connection, docs: NDArray[np.int64], dims: int, *, namespaces: Collection[int]
+) -> NDArray[np.float32]:
+    """The stored float32 rows of `docs`, in their order; zeros for one that went away or is of another namespace."""
     places = {doc: place for place, doc in enumerate(docs.tolist())}
     rows = np.zeros((len(places), dims), np.float32)
-    for doc, blob in db.execute(SQL["exact_vectors"], {"docs": json.dumps(list(places))}):
+    bound = {"docs": json.dumps(list(places)), "namespaces": json.dumps(list(namespaces))}
+    for doc, blob in db.execute(SQL["exact_vectors"], bound):
         rows[places[doc]] = np.frombuffer(blob, np.float32)
     return rows
 

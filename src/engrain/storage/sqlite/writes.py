@@ -50,7 +50,7 @@ def add(db: apsw.Connection, memories: Sequence[MemoryRecord]) -> list[MemoryRec
             return [] if added is None else [added[1]]
         case _:
             docs = [doc for doc, _ in _add_all(db, memories)]
-            while settle(db):
+            while settle(db) == _SETTLE_AT_ONCE:
                 pass
             stored = lookups.of_docs(db, docs)  # a fact may have been superseded by a later one of the same call
             return [stored[doc] for doc in docs]
@@ -79,7 +79,7 @@ def unsettled(db: apsw.Connection, limit: int) -> list[int]:
 
 def retire(db: apsw.Connection, doc: int, memory: MemoryRecord, at: datetime) -> None:
     """Forget one live memory: its row says so, its words and vector are gone, and its neighbours forget its words."""
-    while settle(db):
+    while settle(db) == _SETTLE_AT_ONCE:
         pass
     if db.execute(SQL["state"], (doc,)).get == _GONE:
         return  # forgotten before, by a clock that is ahead of `at`
