@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -77,6 +78,11 @@ def process(database):
     return run
 
 
+def _heeds_interrupts():
+    """As in a terminal: a process started in the background by a shell, and so its children, would ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Terminal:
     """A command whose stdout and stderr are a terminal of 100 columns."""
 
@@ -91,6 +97,7 @@ class Terminal:
             stdout=other,
             stderr=other,
             env={**{name: value for name, value in os.environ.items() if name != "NO_COLOR"}, **settings},
+            preexec_fn=_heeds_interrupts,  # noqa: PLW1509  # runs one signal call, in a test without threads
         )
         os.close(other)
 
