@@ -6,6 +6,7 @@ files through `versions/` (branch label `memory`), so that a host application ca
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from typing import Literal
 
@@ -18,6 +19,11 @@ HEAD = REVISIONS[-1]
 def scripts(dialect: Dialect) -> dict[str, str]:
     """The SQL of every revision by its name, oldest first."""
     return {revision: script(dialect, revision) for revision in REVISIONS}
+
+
+def statements(dialect: Dialect, revision: str) -> list[str]:
+    """The SQL of one revision as single statements, for drivers that take no more at a time."""
+    return re.findall(r"(?:.*\n)*?(?!--).*;$", script(dialect, revision), re.MULTILINE)
 
 
 def script(dialect: Dialect, revision: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from engrain.storage.migrations import script
+from engrain.storage.migrations import statements
 
 revision = "mem_001"
 down_revision = None
@@ -14,7 +14,8 @@ depends_on = None
 
 def upgrade() -> None:
     """Run the baseline's SQL for the database at hand."""
-    op.execute(script(op.get_context().dialect.name, revision))  # type: ignore[arg-type]  # the dialects we support
+    for statement in statements(op.get_context().dialect.name, revision):  # type: ignore[arg-type]  # those we support
+        op.execute(statement)
 
 
 def downgrade() -> None:
