@@ -24,7 +24,7 @@ class Preset:
     name: str
     fusion: Fusion
     weights: Mapping[Channel, float]
-    depth: int = 100
+    depth: int = 150
 
 
 # Weights measured on LoCoMo and LongMemEval (bench/retrieval): by value, because the same lists fused by rank lose
