@@ -3,6 +3,8 @@
 import hashlib
 import io
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib.resources import files
 
@@ -164,6 +166,27 @@ def test_a_migration_that_fails_in_the_middle_leaves_nothing(tmp_path, before):
             assert schema.revision(db, str(path)) == found
     with closing(SqliteStore(str(path))) as store:
         assert store.put([episode("As if nothing had happened.")])
+
+
+def test_who_comes_second_to_a_new_file_finds_it_ready(tmp_path):
+    """It sees an empty file, waits for the one that is creating it, and must look again."""
+    path, waits, ready = str(tmp_path / "agent.db"), threading.Event(), threading.Event()
+
+    def wait(_):
+        waits.set()
+        return ready.wait()
+
+    with closing(Connections(path)) as first, closing(Connections(path)) as second, ThreadPoolExecutor() as pool:
+        first.use_write_ahead_log()
+        second._writer.set_busy_handler(wait)
+        with first.writing() as db:
+            schema.upgrade(db, "", migrations.scripts("sqlite"))
+            prepared = pool.submit(schema.prepare, second)
+            waits.wait()
+        ready.set()
+        assert prepared.result() == ""
+    with closing(SqliteStore(path)) as store:
+        assert store.put([episode("Once.")])
 
 
 def test_a_file_of_the_newest_schema_is_opened_without_a_write(tmp_path):
