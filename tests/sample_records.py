@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from engrain.domain.ids import IdSource
-from engrain.domain.ports import Request
 from engrain.domain.query import Filter
-from engrain.domain.records import KINDS, ROLES, Caller, Episode, Fact
+from engrain.domain.records import GLOBAL_SCOPE, KINDS, ROLES, VALIDITIES, Caller, Entity, Episode, Fact, Link, Rule
+from engrain.domain.requests import Act, Request
 
 NOON = datetime(2024, 5, 7, 12, tzinfo=UTC)
 CALLER = Caller(agent="aide")
@@ -25,8 +25,36 @@ def fact(content="Lisbon", **changes):
     return Fact(**{**values, "content": content, **changes})
 
 
+def rule(content="Ask before booking early flights.", **changes):
+    values = {"id": _ids(), "agent": "aide", "created_at": NOON}
+    return Rule(**{**values, "content": content, **changes})
+
+
+def entity(name="Ana", **changes):
+    values = {"id": _ids(), "entity_type": "person", "created_at": NOON, "updated_at": NOON}
+    return Entity(**{**values, "canonical_name": name, **changes})
+
+
+def link(source, target, relation="related_to", **changes):
+    values = {"source_id": source.id, "target_id": target.id, "created_at": NOON}
+    return Link(**{**values, "relation": relation, **changes})
+
+
 def request(caller=CALLER, now=NOON + timedelta(days=1), **conditions):
     return Request(caller=caller, filter=Filter(**conditions), now=now)
+
+
+def act(at=NOON, caller=CALLER):
+    return Act(caller=caller, at=at)
+
+
+def author(*memories):
+    """Who may write these: one agent of one tenant, in the pools it takes."""
+    [tenant_id] = {memory.tenant_id for memory in memories}
+    scopes = {memory.scope for memory in memories} - {GLOBAL_SCOPE}
+    pools = tuple(sorted(scope.removeprefix("pool:") for scope in scopes if scope.startswith("pool:")))
+    [agent] = {scope for scope in scopes if not scope.startswith("pool:")} or {"aide"}
+    return Caller(tenant_id=tenant_id, agent=agent, pools=pools)
 
 
 MOMENTS = st.integers(-3, 3).map(lambda days: NOON + timedelta(days=days))
@@ -45,25 +73,40 @@ EPISODES = st.builds(
     role=st.sampled_from(ROLES),
     speaker=st.none() | _SPEAKERS,
     event_time=MOMENTS,
+    created_at=MOMENTS,
     expires_at=st.none() | MOMENTS,
     tags=several(_TAGS),
 )
 FACTS = st.builds(
     fact,
-    validity=st.sampled_from(["active", "superseded", "expired", "retracted"]),
+    subject=_SPEAKERS,
+    predicate=st.sampled_from(["lives in", "likes"]),
+    validity=st.sampled_from(VALIDITIES),
     created_at=MOMENTS,
     valid_from=st.none() | MOMENTS,
+    invalidated_at=st.none() | MOMENTS,
     tags=several(_TAGS),
 )
-MEMORIES = EPISODES | FACTS
+RULES = st.builds(
+    rule,
+    created_at=MOMENTS,
+    invalidated_at=st.none() | MOMENTS,
+    metadata=st.sampled_from([{}, {}, {"forgotten": True}, {"forgotten": False}, {"status": "fading"}]),
+    tags=several(_TAGS),
+)
+MEMORIES = EPISODES | FACTS | RULES
 FILTERS = st.builds(
     Filter,
-    kinds=several(st.sampled_from(KINDS), min_size=1),
+    kinds=several(st.sampled_from(KINDS), min_size=1) | st.just(KINDS),
     sessions=several(_SESSIONS),
     exclude_sessions=several(_SESSIONS),
     roles=several(st.sampled_from(ROLES)),
     speakers=several(_SPEAKERS),
+    subjects=several(_SPEAKERS),
+    predicates=several(st.sampled_from(["lives in", "likes"])),
     tags=several(_TAGS),
     since=st.none() | MOMENTS,
     until=st.none() | MOMENTS,
+    as_of=st.none() | MOMENTS,
+    include_inactive=st.booleans(),
 )

@@ -11,6 +11,7 @@ from engrain.retrieval.presets import ENGRAIN, PRESETS
 from engrain.retrieval.search import Question, search
 from tests.reference_store import ReferenceStore
 from tests.sample_records import NOON, episode, fact, request
+from tests.store_samples import put
 
 DIMS = 8
 NO_ENGINE = "keywords alone: the embedder is asleep"
@@ -48,7 +49,7 @@ def no_question_expected(text):
 def store_of(memories, *, embedded=True):
     store = ReferenceStore()
     store.use_embedder("test:words", DIMS)
-    store.put(memories)
+    put(store, memories)
     store.settle()
     if embedded:
         waiting = store.unembedded(10_000)

@@ -1,13 +1,15 @@
 """What suites that speak to a store share: conversations, vectors, and answers with ids instead of a backend's refs."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
 import numpy as np
 
-from engrain.domain.ports import Ref, Request, Store
+from engrain.domain.ports import Store
 from engrain.domain.query import Filter
-from engrain.domain.records import Caller, Episode
-from tests.sample_records import CALLER, NOON, episode, request
+from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode, MemoryRecord
+from engrain.domain.requests import Act, Ref, Request
+from tests.sample_records import CALLER, NOON, author, episode, request
 
 DIMS = 4
 EMBEDDER = "test:axes"
@@ -27,18 +29,39 @@ def axis(place: int) -> np.ndarray:
     return np.eye(DIMS, dtype=np.float32)[place]
 
 
-def refs(store: Store, caller: Caller = CALLER) -> dict[Ref, str]:
-    """The ids behind the refs of everything with a vector or in wait of one that `caller` may find."""
-    everything = Request(caller=caller, filter=Filter(), now=LONG_AGO)
+def put(store: Store, memories: list[MemoryRecord], *, by: Caller | None = None) -> list[MemoryRecord]:
+    """Memories put when the last of them was made: by whoever may write them, in one act for each such author."""
+
+    def wall(memory: MemoryRecord) -> tuple[str, str]:
+        shared = memory.scope == GLOBAL_SCOPE or memory.scope.startswith("pool:")
+        return memory.tenant_id, "aide" if shared else memory.scope
+
+    return [
+        stored
+        for _, run in groupby(memories, wall)
+        for written in [list(run)]
+        for stored in store.put(Act(caller=by or author(*written), at=max(m.created_at for m in written)), written)
+    ]
+
+
+def settle(store: Store) -> None:
+    """Finish whatever was left for later."""
+    while store.settle():
+        pass
+
+
+def refs(store: Store, caller: Caller = CALLER, words: set[str] = frozenset()) -> dict[Ref, str]:
+    """Settled, the ids behind the refs of all `caller` may find that waits for a vector, has one, or says any word."""
+    settle(store)
+    everything = Request(caller=caller, filter=Filter(include_inactive=True), now=LONG_AGO)
     handles = [each.ref for each in store.unembedded(100_000)]
     handles += [each.ref for each in store.nearest(everything, axis(0), 100_000)]
+    handles += [each.ref for each in store.keyword(everything, words, 100_000)]
     return {ref: memory.id for ref, memory in store.load(everything, handles).items()}
 
 
 def embed_all(store: Store, vectors: dict[str, np.ndarray], caller: Caller = CALLER) -> dict[Ref, str]:
     """Give memories their vectors by id; the ids behind all refs."""
-    while store.settle():
-        pass
     store.use_embedder(EMBEDDER, DIMS)
     known = refs(store, caller)
     chosen = {ref: vectors[id_] for ref, id_ in known.items() if id_ in vectors}

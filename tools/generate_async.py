@@ -1,4 +1,4 @@
-"""Write src/engrain/aio.py from src/engrain/service.py: the same verbs, awaited.
+"""Write src/engrain/aio.py from the facade: Memory, Agent and its groups, with the same verbs, awaited.
 
 `python tools/generate_async.py` writes it, `--check` fails where it is out of date.
 """
@@ -9,27 +9,40 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "src" / "engrain" / "service.py"
+# Where each class comes from, by module; a class of a later module may be made by one of an earlier module.
+SOURCES = {
+    "service": ROOT / "src" / "engrain" / "service.py",
+    "agent": ROOT / "src" / "engrain" / "agent" / "__init__.py",
+    "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",
+}
 TARGET = ROOT / "src" / "engrain" / "aio.py"
+# What is made, not awaited: a method or property that returns one of these returns its awaited twin.
+TWINS = {"Memory": "AsyncMemory", "Agent": "AsyncAgent", "Rules": "AsyncRules", "Entities": "AsyncEntities"}
 
 HEADER = '''"""The same memory, awaited: each call runs in a worker thread.
 
-Generated from service.py by tools/generate_async.py.
+Generated from service.py and agent/ by tools/generate_async.py.
 """
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from engrain import service
+from engrain import agent, service
+from engrain.agent import groups
 
 if TYPE_CHECKING:
 {imports}
+'''
 
+MEMORY_HEADER = '''
 
 class AsyncMemory:
     """A long-term memory whose calls are awaited; `Memory` says what each of them does.
@@ -51,16 +64,16 @@ class AsyncMemory:
 
 '''
 
-AGENT_HEADER = '''
+CLASS_HEADER = '''
 
-class AsyncAgent:
-    """The memory as one agent sees it, awaited; `Agent` says what each call does."""
+class {twin}:
+    """{summary}"""
 
     __slots__ = ("_wrapped",)
 
-    def __init__(self, agent: service.Agent) -> None:
-        """Made by `AsyncMemory.agent`."""
-        self._wrapped = agent
+    def __init__(self, wrapped: {module}.{name}) -> None:
+        """Made by {maker}."""
+        self._wrapped = wrapped
 
 '''
 
@@ -69,7 +82,7 @@ _LEFT_OUT = {"parts"}
 
 def main() -> int:
     """Write the file, or compare it with what would be written."""
-    text = formatted(generated(SOURCE.read_text(encoding="utf-8")))
+    text = formatted(generated({name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}))
     if "--check" not in sys.argv:
         TARGET.write_text(text, encoding="utf-8")
         return 0
@@ -79,40 +92,64 @@ def main() -> int:
     return 1
 
 
-def generated(source: str) -> str:
-    """The module's text, unformatted."""
-    tree = ast.parse(source)
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    return (
-        HEADER.format(imports=typing_imports(tree))
-        + "\n".join(members(classes["Memory"]))
-        + AGENT_HEADER
-        + "\n".join(members(classes["Agent"]))
+def generated(sources: Mapping[str, str]) -> str:
+    """The module's text, unformatted, from the text of each module by name."""
+    trees = {module: ast.parse(source) for module, source in sources.items()}
+    imports = "\n".join(
+        f"    {line}" for line in dict.fromkeys(line for tree in trees.values() for line in typed(tree))
+    )
+    classes = {
+        node.name: (module, node)
+        for module, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name in TWINS
+    }
+    return HEADER.format(imports=imports) + "".join(
+        header(module, node, makers(classes[each][1] for each in classes)) + "\n".join(members(module, node))
+        for module, node in classes.values()
     )
 
 
-def typing_imports(tree: ast.Module) -> str:
-    """What the signatures need: everything the source imports, the linter drops what is not used."""
-    lines = ["    from datetime import datetime", "    from engrain.domain.records import *"]
-    blocks = [node for node in tree.body if isinstance(node, ast.If)]
-    lines += ["    " + ast.unparse(node) for block in blocks for node in block.body]
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engrain.domain.records"):
-            lines[1] = "    " + ast.unparse(node)
-    return "\n".join(lines)
+def typed(tree: ast.Module) -> Iterator[str]:
+    """What the signatures may need: everything the source imports by name; the linter drops what is not used."""
+    guarded = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    for node in [*tree.body, *guarded]:
+        if isinstance(node, ast.ImportFrom) and node.module not in {"__future__", "typing", "engrain"}:
+            yield from (f"from {node.module} import {each.name}" for each in node.names if each.name not in TWINS)
 
 
-def members(node: ast.ClassDef) -> list[str]:
+def makers(classes: Iterator[ast.ClassDef]) -> dict[str, str]:
+    """By class: the member of another class that makes it, as `AsyncAgent.rules`."""
+    return {
+        ast.unparse(item.returns): f"`{TWINS[node.name]}.{item.name}`"
+        for node in classes
+        for item in node.body
+        if isinstance(item, ast.FunctionDef) and item.returns and ast.unparse(item.returns) in TWINS
+    }
+
+
+def header(module: str, node: ast.ClassDef, made_by: Mapping[str, str]) -> str:
+    """The awaited class up to its first verb."""
+    if node.name == "Memory":
+        return MEMORY_HEADER
+    said = (ast.get_docstring(node) or "").split("\n")[0].partition(":")[0].rstrip(".")
+    summary = f"{said}, awaited; `{node.name}` says what each call does."
+    return CLASS_HEADER.format(
+        twin=TWINS[node.name], summary=summary, module=module, name=node.name, maker=made_by[node.name]
+    )
+
+
+def members(module: str, node: ast.ClassDef) -> list[str]:
     """Each public method and property of a class as text."""
     return [
-        member(item)
+        member(module, node.name, item)
         for item in node.body
         if isinstance(item, ast.FunctionDef) and not item.name.startswith("_") and item.name not in _LEFT_OUT
     ]
 
 
-def member(item: ast.FunctionDef) -> str:
-    """One method: the same signature and first sentence, awaited."""
+def member(module: str, owner: str, item: ast.FunctionDef) -> str:
+    """One method: the same signature and first sentence, awaited; what makes a twin is not awaited."""
     decorators = [ast.unparse(each) for each in item.decorator_list]
     arguments = ast.unparse(item.args).replace("=utc_now", "=service.utc_now")
     result = ast.unparse(item.returns) if item.returns else "None"
@@ -121,16 +158,21 @@ def member(item: ast.FunctionDef) -> str:
         [each.arg for each in item.args.args[1:]] + [f"{each.arg}={each.arg}" for each in item.args.kwonlyargs]
     )
     returned = "await" if result == "None" else "return await"
-    match item.name, decorators:
-        case _, ["property"]:
+    match decorators:
+        case ["property"] if result in TWINS:
+            head, body = "@property\n    def", f"return {TWINS[result]}(self._wrapped.{item.name})"
+        case ["property"]:
             head, body = "@property\n    def", f"return self._wrapped.{item.name}"
-        case _, ["classmethod"]:
+        case ["classmethod"]:
             head, result = "@classmethod\n    async def", "Self"
-            body = f"return cls(await asyncio.to_thread(service.Memory.{item.name}, {call}))"
-        case "agent", _:
-            head, result, body = "def", "AsyncAgent", f"return AsyncAgent(self._wrapped.agent({call}))"
+            called = ", ".join([f"{module}.{owner}.{item.name}", *([call] if call else [])])
+            body = f"return cls(await asyncio.to_thread({called}))"
+        case _ if result in TWINS:
+            head, body = "def", f"return {TWINS[result]}(self._wrapped.{item.name}({call}))"
         case _:
-            head, body = "async def", f"{returned} asyncio.to_thread(self._wrapped.{item.name}, {call})"
+            called = ", ".join([f"self._wrapped.{item.name}", *([call] if call else [])])
+            head, body = "async def", f"{returned} asyncio.to_thread({called})"
+    result = TWINS.get(result, result)
     return f'    {head} {item.name}({arguments}) -> {result}:\n        """{summary}"""\n        {body}\n'
 
 

@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where vectors are kept from one run to the next (default: ~/.cache/engrain-bench)",
     )
+    parser.add_argument("--db", metavar="URL", help="an empty database to remember it in (default: a temporary file)")
     return parser
 
 
@@ -108,7 +109,7 @@ def _run(corpus: Corpus, asked: argparse.Namespace) -> runner.Run:
     engine = engines.embedder(asked.embedder)
     cached = None if engine is None else CachedEmbedder(engine, asked.cache)
     try:
-        return runner.run(corpus, asked.preset, embedder=cached, say=say)
+        return runner.run(corpus, asked.preset, embedder=cached, say=say, db=asked.db)
     finally:
         if cached is not None:
             cached.close()

@@ -59,8 +59,12 @@ class NotRemembered(Exception):
     """An import passed over a turn, so that the places of those after it cannot be trusted."""
 
 
-def run(corpus: Corpus, presets: Sequence[str], *, embedder: CachedEmbedder | None, say: Say) -> Run:
-    """Ingest a corpus into a temporary file and ask all of its questions under each preset; `say` hears of progress.
+def run(
+    corpus: Corpus, presets: Sequence[str], *, embedder: CachedEmbedder | None, say: Say, db: str | None = None
+) -> Run:
+    """Ingest a corpus and ask all of its questions under each preset; `say` hears of progress.
+
+    It is remembered in a temporary file, or in the empty database that `db` names.
 
     Raises:
         NotRemembered: an import did not take every turn.
@@ -68,7 +72,7 @@ def run(corpus: Corpus, presets: Sequence[str], *, embedder: CachedEmbedder | No
     last = max(turn.said_at for conversation in corpus.conversations for turn in conversation.turns)
     with (
         tempfile.TemporaryDirectory(prefix="engrain-bench-") as folder,
-        Memory.open(Path(folder) / "bench.db", embedder=embedder or "none", clock=lambda: last) as memory,
+        Memory.open(db or Path(folder) / "bench.db", embedder=embedder or "none", clock=lambda: last) as memory,
     ):
         ingest = _ingest(memory, corpus, Path(folder), embedder, say)
         answers = {preset: _asked(memory, corpus, preset, say) for preset in presets}

@@ -47,7 +47,7 @@ def bare(location: str) -> dict[str, float]:
     import numpy as np
 
     db = apsw.Connection(location, flags=apsw.SQLITE_OPEN_READONLY)
-    rows = db.execute("SELECT embedding FROM memory_index WHERE embedding IS NOT NULL")
+    rows = db.execute("SELECT embedding FROM memory_vectors WHERE NOT gone")
     vectors = np.frombuffer(b"".join(vector for (vector,) in rows), np.float32)
     assert len(vectors)
     db.close()

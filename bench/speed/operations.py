@@ -26,7 +26,9 @@ from bench.speed.vectors import (
     real,
 )
 from engrain import Memory
+from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.sqlite.vector_cache import VectorCache
+from engrain.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,9 +132,9 @@ def catch_up(bench: Bench) -> Figures:
     db = apsw.Connection(str(bench.file), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         namespace = int(db.execute("SELECT namespace FROM namespaces WHERE kind = 'episode'").get)
-        cache = VectorCache()
-        held = cache.catch_up(db, namespace, DIMS)
-        took = per_call(lambda _: cache.catch_up(db, namespace, DIMS), range(1000))
+        cache, tx = VectorCache(), Transaction(db, SPEECH)
+        held = cache.catch_up(tx, namespace)
+        took = per_call(lambda _: cache.catch_up(tx, namespace), range(1000))
     finally:
         db.close()
     assert held == len(bench.said) + len(bench.more)

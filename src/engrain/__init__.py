@@ -15,18 +15,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from engrain.agent import Agent
     from engrain.aio import AsyncAgent, AsyncMemory
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.domain.records import Answer, Episode, Explanation, Fact, Hit
     from engrain.errors import EngrainError, InvalidInput, NotFound
-    from engrain.service import Agent, Memory
+    from engrain.service import Memory
 
 __version__ = "0.1.0"
 
 # Each name is loaded when it is first asked for, so that importing engrain costs next to nothing.
 _HOMES = {
-    "Agent": "engrain.service",
+    "Agent": "engrain.agent",
     "Answer": "engrain.domain.records",
     "AsyncAgent": "engrain.aio",
     "AsyncMemory": "engrain.aio",

@@ -1,6 +1,6 @@
 """The same memory, awaited: each call runs in a worker thread.
 
-Generated from service.py by tools/generate_async.py.
+Generated from service.py and agent/ by tools/generate_async.py.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
-from engrain import service
+from engrain import agent, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -16,11 +16,25 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from engrain.agent import groups
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
-    from engrain.domain.ports import Clock, Embedder, Health, Ids, TokenCounter
-    from engrain.domain.records import Answer, Caller, Episode, Fact, MemoryRecord, Stats
+    from engrain.domain.ports import Clock, Embedder, Ids, TokenCounter
+    from engrain.domain.records import (
+        Answer,
+        Caller,
+        Entity,
+        Episode,
+        Event,
+        Fact,
+        Link,
+        MemoryRecord,
+        Rule,
+        Stats,
+    )
+    from engrain.domain.requests import Health
     from engrain.portability.importer import ImportReport
+    from engrain.retrieval.reembedding import ReembedReport
 
 
 class AsyncMemory:
@@ -51,7 +65,7 @@ class AsyncMemory:
         clock: Clock = service.utc_now,
         ids: Ids | None = None,
     ) -> Self:
-        """The memory at `location` (a path, ":memory:", or the settings' `db`), created where there is none."""
+        """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing."""
         return cls(
             await asyncio.to_thread(
                 service.Memory.open, location, settings=settings, embedder=embedder, clock=clock, ids=ids
@@ -73,11 +87,13 @@ class AsyncMemory:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch."""
         await asyncio.to_thread(self._wrapped.flush, progress)
 
+    async def reembed(self, progress: Callable[[int], None] | None = None) -> ReembedReport:
+        """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them."""
+        return await asyncio.to_thread(self._wrapped.reembed, progress)
+
     async def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
-        return await asyncio.to_thread(
-            self._wrapped.health,
-        )
+        return await asyncio.to_thread(self._wrapped.health)
 
     async def close(self, *, flush: bool = True) -> None:
         """Finish the waiting vectors (`flush=False` leaves them for the next open) and release the file."""
@@ -94,14 +110,24 @@ class AsyncAgent:
 
     __slots__ = ("_wrapped",)
 
-    def __init__(self, agent: service.Agent) -> None:
+    def __init__(self, wrapped: agent.Agent) -> None:
         """Made by `AsyncMemory.agent`."""
-        self._wrapped = agent
+        self._wrapped = wrapped
 
     @property
     def caller(self) -> Caller:
         """Tenant, agent, session and request id that every call carries."""
         return self._wrapped.caller
+
+    @property
+    def rules(self) -> AsyncRules:
+        """What worked and what did not, as guidance."""
+        return AsyncRules(self._wrapped.rules)
+
+    @property
+    def entities(self) -> AsyncEntities:
+        """Whom and what facts are about."""
+        return AsyncEntities(self._wrapped.entities)
 
     async def observe(
         self,
@@ -113,8 +139,12 @@ class AsyncAgent:
         event_time: datetime | str | None = None,
         importance: float = 5.0,
         ttl_days: float | None = None,
+        tokens: int | None = None,
+        model: str | None = None,
+        tool_calls: Iterable[Any] | None = None,
         tags: Iterable[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> Episode:
         """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon."""
         return await asyncio.to_thread(
@@ -126,8 +156,12 @@ class AsyncAgent:
             event_time=event_time,
             importance=importance,
             ttl_days=ttl_days,
+            tokens=tokens,
+            model=model,
+            tool_calls=tool_calls,
             tags=tags,
             metadata=metadata,
+            idempotency_key=idempotency_key,
         )
 
     async def remember(
@@ -136,14 +170,19 @@ class AsyncAgent:
         *,
         subject: str,
         predicate: str,
+        entity_id: str | None = None,
         scope: str | None = None,
         valid_from: datetime | str | None = None,
         valid_to: datetime | str | None = None,
+        category: str = "fact",
         permanence: str = "standard",
         importance: float = 5.0,
         confidence: float = 1.0,
+        source: str | None = None,
+        source_episode_id: str | None = None,
         tags: Iterable[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> Fact:
         """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before."""
         return await asyncio.to_thread(
@@ -151,14 +190,19 @@ class AsyncAgent:
             content,
             subject=subject,
             predicate=predicate,
+            entity_id=entity_id,
             scope=scope,
             valid_from=valid_from,
             valid_to=valid_to,
+            category=category,
             permanence=permanence,
             importance=importance,
             confidence=confidence,
+            source=source,
+            source_episode_id=source_episode_id,
             tags=tags,
             metadata=metadata,
+            idempotency_key=idempotency_key,
         )
 
     async def recall(
@@ -172,9 +216,12 @@ class AsyncAgent:
         exclude_sessions: Iterable[str] | str | None = None,
         roles: Iterable[str] | str | None = None,
         speakers: Iterable[str] | str | None = None,
+        subjects: Iterable[str] | str | None = None,
         tags: Iterable[str] | str | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        include_inactive: bool = False,
     ) -> Answer:
         """The best memories for a question, best first (ties: newest, then id), each saying why."""
         return await asyncio.to_thread(
@@ -187,32 +234,96 @@ class AsyncAgent:
             exclude_sessions=exclude_sessions,
             roles=roles,
             speakers=speakers,
+            subjects=subjects,
             tags=tags,
             since=since,
             until=until,
+            as_of=as_of,
+            include_inactive=include_inactive,
         )
 
     async def context(
         self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
     ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, then what was said, the best for `query` within the budget."""
+        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget."""
         return await asyncio.to_thread(
             self._wrapped.context, query, budget_tokens=budget_tokens, count_tokens=count_tokens
         )
 
-    async def get(self, id_: str) -> MemoryRecord | None:
+    async def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
         """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory."""
-        return await asyncio.to_thread(self._wrapped.get, id_)
+        return await asyncio.to_thread(self._wrapped.get, id_, as_of=as_of)
+
+    async def facts(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        *,
+        as_of: datetime | str | None = None,
+        include_inactive: bool = False,
+        limit: int = 100,
+    ) -> list[Fact]:
+        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
+        return await asyncio.to_thread(
+            self._wrapped.facts, subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit
+        )
+
+    async def correct(
+        self,
+        id_: str,
+        content: str,
+        *,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+        confidence: float = 1.0,
+        source: str | None = None,
+        source_episode_id: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Fact:
+        """Put a new fact in the place of an active one, which it supersedes: the same statement with other content."""
+        return await asyncio.to_thread(
+            self._wrapped.correct,
+            id_,
+            content,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            confidence=confidence,
+            source=source,
+            source_episode_id=source_episode_id,
+            metadata=metadata,
+        )
+
+    async def confirm(self, id_: str) -> Fact | Rule:
+        """Say that a fact or a rule still holds: it fades from now on, not from when it was learned."""
+        return await asyncio.to_thread(self._wrapped.confirm, id_)
 
     async def forget(self, id_: str) -> MemoryRecord:
-        """Forget one memory: it leaves every search at once. An episode expires, a fact is retracted; twice is once."""
+        """Forget one memory: it leaves every search at once, and stays readable by its id; twice is once."""
         return await asyncio.to_thread(self._wrapped.forget, id_)
+
+    async def erase(self, ids: Iterable[str] | str) -> list[str]:
+        """Remove memories for good, with their vectors, words, links and what events say of them; the ids that went."""
+        return await asyncio.to_thread(self._wrapped.erase, ids)
+
+    async def link(self, source_id: str, target_id: str, relation: str, *, weight: float = 1.0) -> Link:
+        """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is."""
+        return await asyncio.to_thread(self._wrapped.link, source_id, target_id, relation, weight=weight)
+
+    async def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
+        """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory."""
+        return await asyncio.to_thread(self._wrapped.links, id_, direction=direction, relation=relation)
+
+    async def history(self, id_: str) -> list[Fact]:
+        """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
+        return await asyncio.to_thread(self._wrapped.history, id_)
+
+    async def events(self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100) -> list[Event]:
+        """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request."""
+        return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit)
 
     async def stats(self) -> Stats:
         """How much this agent remembers."""
-        return await asyncio.to_thread(
-            self._wrapped.stats,
-        )
+        return await asyncio.to_thread(self._wrapped.stats)
 
     async def import_file(
         self,
@@ -224,3 +335,59 @@ class AsyncAgent:
     ) -> ImportReport:
         """Add the conversations of an export (chatgpt, claude, claude-code, openai, jsonl, locomo) as episodes."""
         return await asyncio.to_thread(self._wrapped.import_file, path, format=format, strict=strict, progress=progress)
+
+
+class AsyncRules:
+    """What worked and what did not, as guidance, awaited; `Rules` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: groups.Rules) -> None:
+        """Made by `AsyncAgent.rules`."""
+        self._wrapped = wrapped
+
+    async def add(
+        self,
+        content: str,
+        *,
+        scope: str | None = None,
+        source_episode_id: str | None = None,
+        tags: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Rule:
+        """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it."""
+        return await asyncio.to_thread(
+            self._wrapped.add,
+            content,
+            scope=scope,
+            source_episode_id=source_episode_id,
+            tags=tags,
+            metadata=metadata,
+            idempotency_key=idempotency_key,
+        )
+
+
+class AsyncEntities:
+    """Whom and what facts are about, awaited; `Entities` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: groups.Entities) -> None:
+        """Made by `AsyncAgent.entities`."""
+        self._wrapped = wrapped
+
+    async def create(
+        self,
+        name: str,
+        entity_type: str = "other",
+        *,
+        aliases: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Entity:
+        """Add somebody or something under its canonical name; `remember(..., entity_id=)` says facts about it."""
+        return await asyncio.to_thread(self._wrapped.create, name, entity_type, aliases=aliases, metadata=metadata)
+
+    async def get(self, id_: str) -> Entity | None:
+        """One entity by id; None where the tenant knows none of that id."""
+        return await asyncio.to_thread(self._wrapped.get, id_)

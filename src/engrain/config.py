@@ -31,7 +31,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, toml_file=TOML_FILE, extra="forbid", frozen=True)
 
-    db: str = Field(default_factory=lambda: str(default_location()), description="Path of the memory's file")
+    db: str = Field(
+        default_factory=lambda: str(default_location()), description="Path of the memory's file, or postgresql://..."
+    )
     tenant: str = Field("default", description="The tenant of a caller that names none")
     agent: str = Field("assistant", description="The agent the command line speaks for")
     embedder: str = Field("minilm", description="provider:model of the embedder; none for keywords alone")
@@ -39,7 +41,10 @@ class Settings(BaseSettings):
     embedding_wait_s: float = Field(
         2.0, ge=0, le=60, description="How long a search waits for the vectors of the newest memories"
     )
-    busy_timeout_s: float = Field(5.0, ge=0, le=600, description="How long a write waits for another process's")
+    busy_timeout_s: float = Field(
+        5.0, ge=0, le=600, description="How long a write waits for another process's, or a call for the server"
+    )
+    pool_size: int = Field(8, ge=1, le=1000, description="Connections to PostgreSQL at once")
     synchronous: Literal["normal", "full"] = Field(
         "normal", description="full also survives a power cut; normal survives the end of the process at any moment"
     )

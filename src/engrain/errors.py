@@ -12,7 +12,10 @@
         ├── DatabaseDamaged            database_damaged      the file is corrupt
         ├── DatabaseReadOnly           database_read_only    the file or its folder cannot be written
         ├── DatabaseFull               database_full         no room left; the write was rolled back
-        └── DatabaseBusy               database_busy         another writer held the lock past the busy timeout
+        ├── DatabaseBusy               database_busy         another writer held the lock past the busy timeout
+        ├── DatabaseUnreachable        database_unreachable  the server cannot be reached, or refuses to let us in
+        ├── IntegrityViolated          integrity_violated    a write broke an invariant and was rolled back
+        └── OutcomeUnknown             outcome_unknown       the connection was lost while committing
 
 Messages say what happened, with which value, and what to do next. HTTP, exit and MCP codes live in `interfaces`.
 """
@@ -98,3 +101,21 @@ class DatabaseBusy(StorageError):
     """Another writer held the lock for longer than the busy timeout; nothing was written."""
 
     code = "database_busy"
+
+
+class DatabaseUnreachable(StorageError):
+    """The server cannot be reached, went away and stayed away, or refuses the user, password or database named."""
+
+    code = "database_unreachable"
+
+
+class IntegrityViolated(StorageError):
+    """A write broke an invariant that the database holds (a key, a reference, a check); it was rolled back."""
+
+    code = "integrity_violated"
+
+
+class OutcomeUnknown(StorageError):
+    """The connection was lost while committing; the write may or may not be there: look before repeating."""
+
+    code = "outcome_unknown"

@@ -18,8 +18,10 @@ import apsw
 
 from engrain import config
 from engrain.errors import MemoryClosed
+from engrain.portability import copying
 from engrain.service import Memory
 from engrain.storage import open_store
+from engrain.storage.postgres.store import PostgresStore
 from tests.acceptance.engines import HashEmbedder
 
 ROOT = Path(__file__).parents[2]
@@ -169,6 +171,35 @@ def embed(path, export):
     say("done")
 
 
+def reembed(path):
+    """Another embedder's vectors, a line for each batch that is asked of it and each that is kept."""
+    memory = Memory(open_store(path), embedder=TellingEmbedder(), settings=config.load(SETTINGS))
+    memory.reembed(lambda count: say(["kept", count]))
+    say("done")
+
+
+def copy(source, target):
+    """A whole memory into another database, a line for each batch."""
+    with contextlib.closing(any_store(source)) as read, contextlib.closing(any_store(target)) as written:
+        say(list(copying.copy(read, written, progress=lambda step, rows: say([step, rows])).differing))
+
+
+def any_store(location):
+    """The store at a path or a PostgreSQL URL."""
+    return PostgresStore(location) if location.startswith("postgresql://") else open_store(location)
+
+
+class TellingEmbedder(HashEmbedder):
+    """Says how many texts it embeds before it does."""
+
+    def __init__(self):
+        super().__init__("test:next", dims=48)
+
+    def embed(self, texts, *, role):
+        say(["asked", len(texts)])
+        return super().embed(texts, role=role)
+
+
 def unclosed(path, embedder):
     """Turns that are acknowledged by a process that ends without closing anything, in the middle of an embedding."""
     memory = Memory.open(path, embedder=embedder)
@@ -248,7 +279,7 @@ def traffic(path, name, rounds):
 
 JOBS = {
     job.__name__.strip("_"): job
-    for job in (observe, remember, steps, writes, import_, embed, unclosed, forked, serve, traffic)
+    for job in (observe, remember, steps, writes, import_, embed, reembed, copy, unclosed, forked, serve, traffic)
 }
 
 if __name__ == "__main__":

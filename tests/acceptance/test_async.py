@@ -5,8 +5,9 @@ import inspect
 
 import pytest
 
-from engrain import AsyncMemory, Memory, service
-from engrain.aio import AsyncAgent
+from engrain import Agent, AsyncMemory, Memory
+from engrain.agent.groups import Entities, Rules
+from engrain.aio import AsyncAgent, AsyncEntities, AsyncRules
 from engrain.errors import InvalidInput, MemoryClosed, NotFound, UnreadableImport
 from tests.acceptance.engines import HashEmbedder, HeldEmbedder
 
@@ -36,7 +37,18 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
             answer = await agent.recall("What is the boat called?", preset="hybrid", limit=2)
             block = await memory.agent("ana").context("the boat", budget_tokens=200)
             gone = await agent.forget(episode.id)
-            got = await agent.get(episode.id)
+            got = await agent.get(episode.id, as_of=episode.created_at)
+            entity = await agent.entities.create("Aurora", "other")
+            rule = await agent.rules.add("Call the boat by her name")
+            corrected = await agent.correct(fact.id, "Boreas", source="Ana")
+            link = await agent.link(rule.id, corrected.id, "derived_from")
+            assert (await agent.confirm(rule.id)).last_confirmed_at > rule.last_confirmed_at
+            assert await agent.facts("boat") == [corrected]
+            assert [each.id for each in await agent.history(fact.id)] == [fact.id, corrected.id]
+            assert await agent.links(rule.id) == [link]
+            assert await agent.entities.get(entity.id) == entity
+            assert await agent.erase(rule.id) == [rule.id]
+            assert (await agent.events(rule.id, limit=1))[0].event_type == "memory_erased"
             return (
                 [report.added, {hit.memory.id for hit in answer} == {episode.id, fact.id}, gone == got],
                 [block.text.splitlines()[1], (await agent.stats()).episodes, (await memory.health()).problems],
@@ -45,10 +57,12 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
 
     assert asyncio.run(live()) == ([1, True, True], ["- boat is called: Aurora", 1, ()], ["ana", 60])
     with Memory.open(path, embedder=HashEmbedder()) as memory:
-        assert memory.agent("ana").recall("boat")[0].memory.content == "Aurora"
+        assert memory.agent("ana").recall("boat")[0].memory.content == "Boreas"
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(service.Memory, AsyncMemory), (service.Agent, AsyncAgent)])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(Memory, AsyncMemory), (Agent, AsyncAgent), (Rules, AsyncRules), (Entities, AsyncEntities)]
+)
 def test_every_public_verb_is_there_with_the_same_parameters(ours, theirs):
     def verbs(kind):
         found = inspect.getmembers(kind, lambda each: inspect.isfunction(each) or inspect.ismethod(each))

@@ -1,6 +1,8 @@
 """Whatever is passed in: a documented answer, or an InvalidInput that holds the value and says what to do."""
 
+import functools
 import math
+import operator
 import sys
 from datetime import UTC, date, datetime
 
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.domain.ids import derived_id
 from engrain.errors import InvalidInput, MemoryClosed, NotFound, StorageError
 from engrain.service import Memory
 from engrain.storage import open_store
@@ -40,8 +43,16 @@ ENDLESS["itself"] = ENDLESS
 METADATA = [7, "text", b"bytes", [("a", 1)], {"a": math.nan}, {"a": math.inf}, {"a": object()}, {"a": b"bytes"}]
 METADATA += [{("a", "b"): 1}, {"a": {1, 2}}, {"a": 10**5_000}, nested(101), nested(100_000), ENDLESS]
 
+JSON_VALUES = [7, "text", b"bytes", {"a": "mapping"}, [object()], [b"bytes"], [math.nan], [{"a": 10**5_000}]]
+JSON_VALUES += [[nested(100)], [ENDLESS]]
+FLAG = [None, 0, 1, "yes", b"true", [True]]
+LIMIT = [*COUNT, 1_001, None]
+WEIGHT = [*NOT_NUMBER, None, 1.001]
+KEY = [*OPTIONAL_NAME, "of a turn"]  # which an episode that says something else has
+
+TURN, FACT = (derived_id("default", "ana", "idempotency", f"of a {kind}", at=None) for kind in ("turn", "fact"))
 OBSERVE = {"content": "A turn"}
-REMEMBER = {"content": "A fact", "subject": "Ana", "predicate": "lives in"}
+REMEMBER = {"content": "A fact", "subject": "Ana", "predicate": "works in"}
 REFUSED = {
     ("observe", "content"): TEXT,
     ("observe", "role"): CHOICE,
@@ -50,19 +61,34 @@ REFUSED = {
     ("observe", "event_time"): TIME,
     ("observe", "importance"): [*NOT_NUMBER, None, 10.001],
     ("observe", "ttl_days"): [*NOT_NUMBER, 36_501],
+    ("observe", "tokens"): [*COUNT, 1_000_000_001],
+    ("observe", "model"): OPTIONAL_NAME,
+    ("observe", "tool_calls"): JSON_VALUES,
     ("observe", "tags"): NAMES,
     ("observe", "metadata"): METADATA,
+    ("observe", "idempotency_key"): [*OPTIONAL_NAME, "of a fact"],
     ("remember", "content"): TEXT,
     ("remember", "subject"): NAME,
     ("remember", "predicate"): NAME,
+    ("remember", "entity_id"): [*OPTIONAL_NAME, "of nobody"],
     ("remember", "scope"): [*OPTIONAL_CHOICE, "pool:x", "GLOBAL", "another agent"],
     ("remember", "valid_from"): TIME,
     ("remember", "valid_to"): TIME,
+    ("remember", "category"): NAME,
     ("remember", "permanence"): CHOICE,
     ("remember", "importance"): [*NOT_NUMBER, None, 10.001],
     ("remember", "confidence"): [*NOT_NUMBER, None, 1.001],
+    ("remember", "source"): OPTIONAL_NAME,
+    ("remember", "source_episode_id"): [*OPTIONAL_NAME, "of nothing", FACT],
     ("remember", "tags"): NAMES,
     ("remember", "metadata"): METADATA,
+    ("remember", "idempotency_key"): KEY,
+    ("rules.add", "content"): TEXT,
+    ("rules.add", "scope"): [*OPTIONAL_CHOICE, "pool:x", "GLOBAL", "another agent"],
+    ("rules.add", "source_episode_id"): [*OPTIONAL_NAME, "of nothing", FACT],
+    ("rules.add", "tags"): NAMES,
+    ("rules.add", "metadata"): METADATA,
+    ("rules.add", "idempotency_key"): KEY,
     ("recall", "query"): NOT_TEXT,
     ("recall", "limit"): [*COUNT, 1_001],
     ("recall", "preset"): OPTIONAL_CHOICE,
@@ -71,13 +97,48 @@ REFUSED = {
     ("recall", "exclude_sessions"): NAMES,
     ("recall", "roles"): CHOICES,
     ("recall", "speakers"): NAMES,
+    ("recall", "subjects"): NAMES,
     ("recall", "tags"): NAMES,
     ("recall", "since"): TIME,
     ("recall", "until"): TIME,
+    ("recall", "as_of"): TIME,
+    ("recall", "include_inactive"): FLAG,
     ("context", "query"): NOT_TEXT,
     ("context", "budget_tokens"): [*COUNT, 10_000_001],
     ("get", "id_"): NAME,
+    ("get", "as_of"): TIME,
+    ("facts", "subject"): OPTIONAL_NAME,
+    ("facts", "predicate"): OPTIONAL_NAME,
+    ("facts", "as_of"): TIME,
+    ("facts", "include_inactive"): FLAG,
+    ("facts", "limit"): LIMIT,
+    ("correct", "id_"): [*NAME, TURN],
+    ("correct", "content"): TEXT,
+    ("correct", "valid_from"): TIME,
+    ("correct", "valid_to"): TIME,
+    ("correct", "confidence"): WEIGHT,
+    ("correct", "source"): OPTIONAL_NAME,
+    ("correct", "source_episode_id"): [*OPTIONAL_NAME, "of nothing", FACT],
+    ("correct", "metadata"): METADATA,
+    ("confirm", "id_"): [*NAME, TURN],
     ("forget", "id_"): NAME,
+    ("erase", "ids"): NAMES,
+    ("link", "source_id"): [*NAME, TURN],
+    ("link", "target_id"): [*NAME, FACT],
+    ("link", "relation"): CHOICE,
+    ("link", "weight"): WEIGHT,
+    ("links", "id_"): NAME,
+    ("links", "direction"): CHOICE,
+    ("links", "relation"): OPTIONAL_CHOICE,
+    ("history", "id_"): NAME,
+    ("events", "id_"): OPTIONAL_NAME,
+    ("events", "event_type"): OPTIONAL_NAME,
+    ("events", "limit"): LIMIT,
+    ("entities.create", "name"): [*NAME, "Ana"],
+    ("entities.create", "entity_type"): CHOICE,
+    ("entities.create", "aliases"): NAMES,
+    ("entities.create", "metadata"): METADATA,
+    ("entities.get", "id_"): NAME,
     ("import_file", "path"): [*NOT_TEXT, *BLANK, "a\x00b", "a\ud800b", "~nobody-of-that-name/x", "missing.jsonl", "."],
     ("import_file", "format"): CHOICE,
 }
@@ -86,8 +147,19 @@ GOOD = {
     "remember": REMEMBER,
     "recall": {"query": "turn"},
     "context": {"query": "turn"},
-    "get": {},
-    "forget": {},
+    "get": {"id_": TURN},
+    "facts": {},
+    "history": {"id_": FACT},
+    "links": {"id_": FACT},
+    "events": {},
+    "confirm": {"id_": FACT},
+    "correct": {"id_": FACT, "content": "Another fact"},
+    "link": {"source_id": FACT, "target_id": TURN, "relation": "derived_from"},
+    "forget": {"id_": TURN},
+    "erase": {"ids": [TURN]},
+    "rules.add": {"content": "A rule"},
+    "entities.create": {"name": "Bo"},
+    "entities.get": {"id_": "an id"},
     "import_file": {"path": "export.jsonl"},
 }
 CASES = [(verb, parameter, value) for (verb, parameter), values in REFUSED.items() for value in values]
@@ -106,7 +178,7 @@ def says(message, value):
     members = value if isinstance(value, list | bytes) else []
     told = [shown(each).strip("'") for each in [value, *members]]
     told += [f"{len(value):,} bytes", shown(value.strip())] if isinstance(value, str) else []
-    told += ["deeper than 100 levels"] if isinstance(value, dict) else []
+    told += ["deeper than 100 levels"] if isinstance(value, dict | list) else []
     return any(text in message for text in told)
 
 
@@ -124,27 +196,32 @@ def memory(tmp_path, monkeypatch):
 @pytest.fixture
 def agent(memory):
     agent = memory.agent("ana", session="s")
-    agent.observe("A turn", speaker="Ana", tags=["a tag"])
-    agent.remember("A fact", subject="Ana", predicate="lives in")
+    agent.observe("A turn", speaker="Ana", tags=["a tag"], idempotency_key="of a turn")
+    agent.remember("A fact", subject="Ana", predicate="lives in", idempotency_key="of a fact")
+    agent.entities.create("Ana")
     return agent
+
+
+def call(agent, verb, **arguments):
+    return operator.attrgetter(verb)(agent)(**arguments)
 
 
 def test_what_is_called_good_here_is_good(agent, tmp_path):
     """Or the refusals below would be of something else."""
     (tmp_path / "export.jsonl").write_text('{"content": "imported"}', encoding="utf-8")
-    for verb in ("observe", "remember", "recall", "context", "import_file"):
-        getattr(agent, verb)(**GOOD[verb])
+    for verb, arguments in GOOD.items():
+        call(agent, verb, **arguments)
 
 
 @pytest.mark.parametrize(("verb", "parameter", "value"), CASES, ids=case_name)
 def test_a_bad_value_is_refused_by_name_and_nothing_is_written(agent, verb, parameter, value):
-    before = agent.stats()
+    before = agent.stats(), agent.events(limit=1_000)
     with pytest.raises(InvalidInput) as refused:
-        getattr(agent, verb)(**{**GOOD[verb], parameter: value})
+        call(agent, verb, **{**GOOD[verb], parameter: value})
     message = str(refused.value)
     assert says(message, value), message
     assert len(message) < 1_000
-    assert agent.stats() == before
+    assert (agent.stats(), agent.events(limit=1_000)) == before
 
 
 OF_AGENT = {
@@ -180,7 +257,7 @@ OF_OPEN = {
         ["a list"],
         *BLANK,
         "a\x00b.db",
-        "postgresql://host/db",
+        "mysql://host/db",
         "~nobody-of-that-name/x.db",
     ],
     "embedder": ["", "unknown", "mini-lm", 7, b"bytes", object(), HashEmbedder, ["minilm"]],
@@ -233,7 +310,7 @@ def test_names_may_be_as_long_as_they_say(memory):
     fact = agent.remember("A fact", subject=name, predicate=name, scope=name)
     found = agent.recall("turn fact", sessions=name, speakers=name, tags=name)
     assert [hit.memory for hit in found] == [episode]
-    assert agent.get(fact.id) == fact
+    assert agent.get(fact.id, as_of=fact.created_at) == fact
 
 
 @pytest.mark.parametrize(
@@ -268,7 +345,7 @@ def test_an_interval_that_ends_before_it_begins_is_refused(agent):
 
 def test_what_lives_for_no_time_is_stored_and_never_found(agent):
     episode = agent.observe("A turn for no time", ttl_days=0)
-    assert agent.get(episode.id) == episode
+    assert agent.get(episode.id).content == episode.content
     assert episode.id not in {hit.memory.id for hit in agent.recall("turn")}
 
 
@@ -289,7 +366,7 @@ def test_an_id_that_repeats_is_refused_and_loses_nothing():
         first = agent.observe("The first")
         with pytest.raises(InvalidInput, match="always-the-same"):
             agent.observe("The second")
-        assert agent.get("always-the-same") == first
+        assert agent.get("always-the-same", as_of=first.created_at) == first
 
 
 QUERIES = [
@@ -374,18 +451,17 @@ def test_what_belongs_to_others_is_like_what_does_not_exist(memory, name, tenant
         with pytest.raises(NotFound) as refused:
             stranger.forget(secret.id)
         assert str(refused.value).replace(secret.id, unknown) == str(nothing.value)
-        assert ana.get(secret.id) == secret
+        assert ana.get(secret.id, as_of=secret.created_at) == secret
     assert stranger.recall("secret", sessions="s").hits == ()
     assert stranger.recall("").hits == ()
 
 
 def test_every_verb_of_a_closed_memory_says_that_it_is_closed(memory, agent):
     memory.close()
-    calls = [lambda verb=verb: getattr(agent, verb)(**GOOD[verb]) for verb in GOOD if verb not in {"get", "forget"}]
-    calls += [lambda: agent.get("an id"), lambda: agent.forget("an id"), agent.stats, memory.flush, memory.health]
-    for call in calls:
+    calls = [functools.partial(call, agent, verb, **arguments) for verb, arguments in GOOD.items()]
+    for each in [*calls, agent.stats, memory.flush, memory.health]:
         with pytest.raises(MemoryClosed, match="open"):
-            call()
+            each()
 
 
 def test_a_word_of_any_length_is_no_obstacle(agent):

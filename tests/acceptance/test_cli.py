@@ -78,7 +78,7 @@ def test_observe_stores_what_it_is_told(cli, database):
     assert (stored["content"], stored["role"], stored["speaker"]) == ("I moved to Lisbon.", "user", "Ana")
     assert (stored["session"], stored["turn"], stored["event_time"]) == ("s1", 1, "2026-05-01T07:00:00Z")
     assert stored["tags"] == ["home", "move"]
-    assert stored == library(database, lambda agent: agent.get(stored["id"]))
+    assert stored == library(database, lambda agent: agent.get(stored["id"], as_of="9999-01-01"))
 
 
 def test_observe_tells_a_person_the_id_and_the_place(cli):
@@ -106,7 +106,7 @@ def test_remember_supersedes_what_was_true_before(cli, database):
     assert (after["valid_from"], after["valid_to"]) == ("2026-05-01T00:00:00Z", "2027-05-01T00:00:00Z")
     assert (before["permanence"], before["tags"]) == ("stable", ["home"])
     assert after["supersedes_id"] == before["id"]
-    assert after == library(database, lambda agent: agent.get(after["id"]))
+    assert after == library(database, lambda agent: agent.get(after["id"], as_of="9999-01-01"))
 
 
 def test_remember_tells_a_person_what_is_now_true(cli):
@@ -216,7 +216,8 @@ def test_get_shows_every_field_and_the_content_as_it_was(cli, database):
     fields, _, content = ran.out.partition("\n\n")
     assert content == text + "\n"
     assert dict(line.split(maxsplit=1) for line in fields.splitlines()).items() >= {"id": id_, "speaker": "Ana"}.items()
-    assert cli("get", id_, "--json").json == library(database, lambda agent: agent.get(id_))
+    shown = cli("get", id_, "--as-of", "9999-01-01", "--json").json
+    assert shown == library(database, lambda agent: agent.get(id_, as_of="9999-01-01"))
 
 
 def test_a_memory_that_is_not_there_is_exit_code_1(cli):

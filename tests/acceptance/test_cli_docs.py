@@ -17,6 +17,18 @@ PAGE = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
 
 ROOT = get_command(app)
+
+
+def commands(group, prefix=""):
+    """Every command by what is typed to run it: `entity create`."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+COMMANDS = dict(commands(ROOT))
 SHARED = {"--db", "--agent", "--tenant", "--json", "--help"}
 
 
@@ -44,20 +56,19 @@ def test_the_options_of_every_command_are_documented_as_they_are():
     assert table(ROOT, with_shared=True) in SECTIONS["Every command"]
 
 
-@pytest.mark.parametrize("name", ROOT.commands)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_its_section_with_all_its_options(name):
-    command = ROOT.commands[name]
     section = SECTIONS[name]
-    options = table(command, with_shared=False)
+    options = table(COMMANDS[name], with_shared=False)
     assert options in section or options.count("\n") == 1, f"docs/cli.md, {name}, should hold\n{options}"
 
 
 def test_no_command_is_documented_that_does_not_exist():
-    assert set(SECTIONS) == {"Every command", *ROOT.commands, "Exit codes"}
+    assert set(SECTIONS) == {"Every command", *COMMANDS, "Exit codes"}
 
 
 def test_every_command_takes_the_shared_options():
-    for command in ROOT.commands.values():
+    for command in COMMANDS.values():
         taken = {name for parameter in command.params for name in parameter.opts}
         assert taken >= SHARED - {"--help"}
 

@@ -24,6 +24,9 @@ CODES = {
     errors.DatabaseReadOnly: 3,
     errors.DatabaseFull: 3,
     errors.DatabaseBusy: 4,
+    errors.DatabaseUnreachable: 3,
+    errors.IntegrityViolated: 3,
+    errors.OutcomeUnknown: 3,
 }
 
 
@@ -83,7 +86,7 @@ def test_a_program_gets_usage_errors_as_json(cli):
         ["remember", "x", "--subject", "a", "--predicate", "b", "--scope", "somebody"],
         ["context", "kettle", "--budget", "-5"],
         ["stats", "--agent", "global"],
-        ["stats", "--db", "postgres://nowhere"],
+        ["stats", "--db", "mysql://nowhere"],
     ],
 )
 def test_values_that_are_refused_are_exit_code_2(cli, arguments):

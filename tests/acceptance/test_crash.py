@@ -34,8 +34,8 @@ def rows(path, statement):
 
 TOTALS = "SELECT namespace, memories, words FROM namespaces"
 COUNTED = """
-    SELECT namespace, count(own), coalesce(sum(own + near), 0)
-    FROM namespaces LEFT JOIN memory_index USING (namespace) LEFT JOIN memory_terms USING (doc) GROUP BY namespace
+    SELECT namespace, count(doc), coalesce(sum(own + near), 0)
+    FROM namespaces LEFT JOIN (SELECT * FROM memory_index WHERE state = 2) USING (namespace) GROUP BY namespace
 """
 
 
@@ -50,14 +50,14 @@ def check_whole(path):
     for places in turns.values():
         assert places == list(range(1, len(places) + 1))
     facts = defaultdict(list)
-    columns = "subject, predicate, id, supersedes_id, validity, superseded_at"
+    columns = "subject, predicate, id, supersedes_id, validity, invalidated_at"
     for *place, id_, before, validity, end in rows(path, f"SELECT {columns} FROM facts ORDER BY doc"):
         facts[tuple(place)].append((id_, before, validity, end))
     for chain in facts.values():
         believed = [validity for _, _, validity, _ in chain]
         assert set(believed[:-1]) <= {"superseded", "retracted"}
         assert believed[-1] in {"active", "retracted"}
-        assert all((end is None) == (validity != "superseded") for _, _, validity, end in chain)
+        assert all((end is None) == (validity == "active") for _, _, validity, end in chain)
         for (id_, _, validity, _), (_, before, _, _) in itertools.pairwise(chain):
             assert before == (id_ if validity == "superseded" else None)
 
@@ -69,10 +69,11 @@ def undisturbed(path, copy):
             id_
             for (id_,) in rows(path, "SELECT id FROM (SELECT doc, id FROM episodes UNION SELECT doc, id FROM facts)")
         ]
-        memories = memory.parts.store.get(memory.agent(AGENT).caller, ids)
+        act = memory.parts.act(memory.agent(AGENT).caller)
+        memories = memory.parts.store.get(act.caller, ids)
         assert len(memories) == len(ids)
     with closing(open_store(copy)) as store:
-        store.put(memories)
+        store.put(act, memories)
     return copy
 
 
@@ -94,7 +95,7 @@ def test_every_acknowledged_turn_survives(tmp_path, seed):
     with opened(path, vectors=False) as memory:
         agent = memory.agent(AGENT)
         for number, turn in enumerate(turns, start=1):
-            assert agent.get(turn["id"]).to_dict() == turn
+            assert agent.get(turn["id"], as_of=turn["created_at"]).to_dict() == turn
             assert agent.recall(f"word{number}x", limit=1)[0].memory.id == turn["id"]
         assert agent.stats().episodes - len(turns) in {0, 1}
     check_whole(path)
@@ -136,7 +137,7 @@ def test_within_a_transaction_a_commit_or_a_checkpoint_nothing_is_half_done(tmp_
     with opened(path) as memory:
         agent = memory.agent(AGENT)
         for id_, line in {line["id"]: line for line in lines}.items():
-            found = agent.get(id_)
+            found = agent.get(id_, as_of=line["created_at"])
             assert found.content == line["content"]
             if line["kind"] == "episode" or line["validity"] == "retracted":
                 assert found.to_dict() == line

@@ -121,7 +121,7 @@ def test_a_block_that_fails_closes_what_it_opened(path):
     with pytest.raises(MemoryClosed):
         agents[0].recall("turn")
     with opened(path) as memory:
-        assert memory.agent(AGENT).get(stored[0].id) == stored[0]
+        assert memory.agent(AGENT).get(stored[0].id, as_of=stored[0].created_at) == stored[0]
 
 
 def test_closing_while_other_threads_are_at_work_stops_them_by_name(path):
@@ -202,7 +202,7 @@ def test_a_process_that_never_closes_its_memory_ends_well(path, embedder):
     assert len(turns) == 200
     with opened(path) as memory:
         agent = memory.agent(AGENT)
-        assert [agent.get(turn["id"]).to_dict() for turn in turns] == turns
+        assert [agent.get(turn["id"], as_of=turn["created_at"]).to_dict() for turn in turns] == turns
         assert memory.health().problems[1:] == ()  # the other embedder's vectors are all there is to say
 
 

@@ -83,7 +83,7 @@ def test_a_fact_supersedes_the_one_before(agent):
     assert contents(answer)[0] == "Lisbon"
     assert "Porto" not in contents(answer)
     old = agent.get(porto.id)
-    assert (old.validity, old.valid_to, old.superseded_at) == ("superseded", lisbon.valid_from, lisbon.created_at)
+    assert (old.validity, old.valid_to, old.invalidated_at) == ("superseded", lisbon.valid_from, lisbon.created_at)
     assert agent.get(lisbon.id).supersedes_id == porto.id
 
 
@@ -161,7 +161,7 @@ def test_what_was_forgotten_is_found_no_more(agent, preset):
     assert len(agent.recall("code of the door", preset=preset)) == 2
     for memory in (episode, fact):
         gone = agent.forget(memory.id)
-        assert agent.forget(memory.id) == agent.get(memory.id) == gone != memory
+        assert agent.forget(memory.id) == agent.get(memory.id, as_of=memory.created_at) == gone != memory
     assert agent.recall("code of the door", preset=preset).hits == ()
     assert agent.recall("").hits == ()
     with pytest.raises(NotFound, match="not-an-id"):
@@ -175,15 +175,18 @@ def test_stats_count_what_is_live(agent):
     gone = agent.observe("Three", speaker="Bo", session="third", event_time="2026-03-01")
     agent.remember("Porto", subject="Ana", predicate="lives in")
     agent.remember("Lisbon", subject="Ana", predicate="lives in")
+    agent.rules.add("Ask before booking")
+    agent.forget(agent.rules.add("Book at once").id)
     agent.forget(gone.id)
     stats = agent.stats().to_dict()
-    assert stats.pop("pending_embeddings") in range(4)
+    assert stats.pop("pending_embeddings") in range(5)
     assert stats == {
         "tenant_id": "default",
         "agent": "assistant",
         "episodes": 2,
         "facts": 1,
         "inactive_facts": 1,
+        "rules": 1,
         "sessions": 2,
         "speakers": 2,
         "first_event_at": "2026-01-01T00:00:00Z",
@@ -201,7 +204,7 @@ def test_everything_is_there_again_after_reopening(path):
     assert path.stat().st_mode & 0o077 == 0
     with Memory.open(f"sqlite:///{path}", embedder=HashEmbedder(), settings=SETTINGS) as memory:
         agent = memory.agent("assistant", session="s")
-        assert [agent.get(each.id) for each in stored] == stored
+        assert [agent.get(each.id, as_of=each.created_at) for each in stored] == stored
         assert [agent.recall("turn Lisbon", preset=preset).to_dict() for preset in PRESETS] == before
         assert agent.observe("The next").turn == 6
 

@@ -86,7 +86,7 @@ def test_what_one_process_has_written_the_other_finds_at_once(pair, preset):
         assert written["turn"] == number + 1
         found = reader.ask("recall", query=said(number), preset=preset, limit=1)
         assert (found["hits"][0]["memory"], found["degraded"]) == (written, [])
-        assert reader.ask("get", id_=written["id"]) == written
+        assert reader.ask("get", id_=written["id"], as_of=written["created_at"]) == written
 
 
 @pytest.mark.parametrize("preset", ["keyword", "semantic", "hybrid"])
@@ -99,7 +99,7 @@ def test_what_one_process_has_forgotten_the_other_finds_no_more(pair, preset):
         forgotten = writer.ask("forget", id_=written["id"])
         found = reader.ask("recall", query=said(number), preset=preset)
         assert written["id"] not in {hit["memory"]["id"] for hit in found["hits"]}
-        assert reader.ask("get", id_=written["id"]) == forgotten
+        assert reader.ask("get", id_=written["id"], as_of=written["created_at"]) == forgotten
 
 
 def test_what_one_process_has_superseded_the_other_believes_no_more(pair):
@@ -159,7 +159,7 @@ def test_eight_threads_share_one_memory(path):
             for number in range(rounds):
                 episode = agent.observe(f"{name} says {name}word{number}x")
                 [hit] = agent.recall(f"{name}word{number}x", limit=1, preset="keyword")
-                assert hit.memory == episode == agent.get(episode.id)
+                assert hit.memory == episode == agent.get(episode.id, as_of=episode.created_at)
                 if number % 5 == 0:
                     agent.remember(f"{name} {number}", subject="door", predicate="was last used by")
                     gone.append(agent.forget(episode.id).id)

@@ -1,7 +1,7 @@
 """The Store contract is one suite for every backend; a new one adds itself to BACKENDS and nothing else."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -11,6 +11,7 @@ import pytest
 from engrain.domain.ports import Store
 from engrain.storage.sqlite.store import SqliteStore
 from tests.reference_store import ReferenceStore
+from tests.servers.wiped import fresh_store
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Backend:
     """Opens fresh, empty stores of one kind, each in a folder of its own."""
 
     name: str
-    make: Callable[[Path], Store]
+    make: Callable[[Path], AbstractContextManager[Store]]
     root: Path
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -26,16 +27,19 @@ class Backend:
     def fresh(self) -> Iterator[Store]:
         folder = self.root / f"{self.name}-{next(self._numbers)}"
         folder.mkdir()
-        with closing(self.make(folder)) as store:
+        with self.make(folder) as store:
             yield store
 
 
 # "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test.
-BACKENDS: dict[str, Callable[[Path], Store]] = {
-    "reference": lambda _: ReferenceStore(),
-    "sqlite-file": lambda folder: SqliteStore(str(folder / "memory.db")),
-    "sqlite-memory": lambda _: SqliteStore(":memory:"),
-    "sqlite-wide": lambda _: SqliteStore(":memory:", narrow=0),
+BACKENDS: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {
+    "reference": lambda _: closing(ReferenceStore()),
+    "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"))),
+    "sqlite-memory": lambda _: closing(SqliteStore(":memory:")),
+    "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0)),
+    "postgres": lambda _: fresh_store(),
+    # As in namespaces too large to be read whole: the indexes choose, whatever the size.
+    "postgres-large": lambda _: fresh_store(narrow=0, read_all=0, scan_all=0),
 }
 
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.analysis import terms
-from engrain.domain.ports import Request
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller
-from tests.sample_records import CALLER, NOON, episode, fact, request
-from tests.store_samples import axis, conversation, embed_all, keyword, nearest
+from engrain.domain.requests import Request
+from tests.sample_records import CALLER, NOON, act, episode, fact, request, rule
+from tests.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle
 
 LATER = NOON + timedelta(hours=1)
 STRANGERS = [
@@ -21,30 +21,30 @@ STRANGERS = [
 
 
 def test_get_answers_in_the_order_asked(store):
-    stored = store.put([episode("One."), fact("Two"), episode("Three.")])
+    stored = put(store, [episode("One."), fact("Two"), episode("Three.")])
     ids = [stored[place].id for place in (2, 0, 1)]
     assert [each.id for each in store.get(CALLER, ids)] == ids
 
 
 def test_get_leaves_unknown_ids_out_and_says_a_repeated_one_once(store):
-    [stored] = store.put([episode("One.")])
+    [stored] = put(store, [episode("One.")])
     assert store.get(CALLER, ["nothing", stored.id, "", stored.id]) == [stored]
     assert store.get(CALLER, []) == []
 
 
 def test_get_answers_about_a_thousand_ids(store):
-    stored = store.put([episode(f"Number {place}.") for place in range(1_000)])
+    stored = put(store, [episode(f"Number {place}.") for place in range(1_000)])
     assert store.get(CALLER, [each.id for each in reversed(stored)]) == stored[::-1]
 
 
 def test_get_shows_what_has_expired(store):
-    [stored] = store.put([episode("Gone.", expires_at=NOON)])
+    [stored] = put(store, [episode("Gone.", expires_at=NOON)])
     assert store.recent(request(now=NOON), 10) == []
     assert store.get(CALLER, [stored.id]) == [stored]
 
 
 def test_a_caller_sees_everybodys_scope_its_own_and_its_pools(store):
-    stored = store.put([fact("One", scope=scope) for scope in ("global", "aide", "pool:team", "pool:others", "other")])
+    stored = put(store, [fact("One", scope=scope) for scope in ("global", "aide", "pool:team", "pool:others", "other")])
     ids = [each.id for each in stored]
     assert store.get(CALLER, ids) == stored[:2]
     assert store.get(replace(CALLER, pools=("team",)), ids) == stored[:3]
@@ -53,7 +53,7 @@ def test_a_caller_sees_everybodys_scope_its_own_and_its_pools(store):
 
 @pytest.mark.parametrize("stranger", STRANGERS, ids=lambda caller: f"{caller.tenant_id}-{caller.agent}")
 def test_strangers_find_nothing_by_any_read(store, stranger):
-    turns = store.put(conversation("Bread.", "Tram.", scope="pool:team", speaker="Ana"))
+    turns = put(store, conversation("Bread.", "Tram.", scope="pool:team", speaker="Ana"))
     known = embed_all(store, {turn.id: axis(0) for turn in turns}, replace(CALLER, pools=("team",)))
     member, outsider = replace(CALLER, pools=("team",)), replace(stranger, pools=())
     asked = {who: Request(caller=who, filter=Filter(), now=LATER) for who in (member, outsider)}
@@ -72,64 +72,70 @@ def test_strangers_find_nothing_by_any_read(store, stranger):
 
 
 def test_what_waits_is_counted_in_the_callers_scopes_alone(store):
-    store.put([fact("Everybody's"), fact("Theirs", scope="pool:x")])
+    put(store, [fact("Everybody's"), fact("Theirs", scope="pool:x")])
     for memory in [episode("Theirs.", scope="other"), episode("Theirs.", tenant_id="other"), episode("Mine.")]:
-        store.put([memory])
+        put(store, [memory])
     for _ in range(2):
         assert store.waiting(CALLER) == store.stats(CALLER, LATER).pending_embeddings == 2
         assert store.waiting(Caller(agent="nobody", pools=("x",))) == 2
         assert store.waiting(Caller(tenant_id="third", agent="aide")) == 0
-        store.settle()
+        settle(store)
 
 
 @pytest.mark.parametrize("stranger", STRANGERS, ids=lambda caller: f"{caller.tenant_id}-{caller.agent}")
 def test_a_stranger_forgets_nothing(store, stranger):
-    stored = store.put([episode("Mine."), fact("Mine", scope="aide")])
+    stored = put(store, [episode("Mine."), fact("Mine", scope="aide")])
     for memory in stored:
-        assert store.retire(stranger, memory.id, at=LATER) is None
+        assert store.retire(act(LATER, stranger), memory.id) is None
     assert store.get(CALLER, [each.id for each in stored]) == stored
 
 
 def test_forgetting_what_is_not_there_says_so(store):
-    assert store.retire(CALLER, "nothing", at=LATER) is None
+    assert store.retire(act(LATER), "nothing") is None
 
 
 @pytest.mark.parametrize(
     ("memory", "change"),
-    [(episode("Gone."), {"expires_at": LATER}), (fact("Gone"), {"validity": "retracted"})],
-    ids=["episode", "fact"],
+    [
+        (episode("Gone."), {"expires_at": LATER}),
+        (fact("Gone"), {"validity": "retracted", "invalidated_at": LATER}),
+        (rule("Gone.", metadata={"a": 1}), {"metadata": {"a": 1, "forgotten": True}, "invalidated_at": LATER}),
+    ],
+    ids=["episode", "fact", "rule"],
 )
 def test_forgetting_says_so_in_the_record_and_twice_is_once(store, memory, change):
-    [stored] = store.put([memory])
+    [stored] = put(store, [memory])
     gone = replace(stored, **change)
-    assert store.retire(CALLER, stored.id, at=LATER) == gone
-    assert store.retire(CALLER, stored.id, at=LATER + timedelta(days=1)) == gone
-    assert store.retire(CALLER, stored.id, at=LATER - timedelta(seconds=1)) == gone
+    assert store.retire(act(LATER), stored.id) == gone
+    assert store.retire(act(LATER + timedelta(days=1)), stored.id) == gone
+    assert store.retire(act(LATER - timedelta(seconds=1)), stored.id) == gone
     assert store.get(CALLER, [stored.id]) == [gone]
 
 
 def test_an_episode_that_would_have_expired_anyway_expires_now(store):
-    [stored] = store.put([episode("Gone.", expires_at=LATER + timedelta(days=7))])
-    assert store.retire(CALLER, stored.id, at=LATER).expires_at == LATER
+    [stored] = put(store, [episode("Gone.", expires_at=LATER + timedelta(days=7))])
+    assert store.retire(act(LATER), stored.id).expires_at == LATER
 
 
 def test_an_episode_that_had_expired_already_stays_as_it_was(store):
-    [stored] = store.put([episode("Gone.", expires_at=NOON)])
-    assert store.retire(CALLER, stored.id, at=LATER) == stored
+    [stored] = put(store, [episode("Gone.", expires_at=NOON)])
+    assert store.retire(act(LATER), stored.id) == stored
 
 
 def test_a_superseded_fact_is_not_retracted(store):
-    [old] = store.put([fact("Lisbon")])
-    store.put([fact("Porto", created_at=LATER)])
-    assert store.retire(CALLER, old.id, at=LATER).validity == "superseded"
+    [old] = put(store, [fact("Lisbon")])
+    put(store, [fact("Porto", created_at=LATER)])
+    assert store.retire(act(LATER), old.id).validity == "superseded"
 
 
-@pytest.mark.parametrize("memory", [episode("Some bread."), fact("bread")], ids=["episode", "fact"])
+@pytest.mark.parametrize(
+    "memory", [episode("Some bread."), fact("bread"), rule("Bread.")], ids=["episode", "fact", "rule"]
+)
 def test_a_forgotten_memory_is_gone_from_every_search_and_from_the_queue(store, memory):
-    [kept, gone] = store.put([episode("More bread."), memory])
+    [kept, gone] = put(store, [episode("More bread."), memory])
     known = embed_all(store, {kept.id: axis(0), gone.id: axis(0)})
     place = next(ref for ref, id_ in known.items() if id_ == gone.id)
-    store.retire(CALLER, gone.id, at=LATER)
+    store.retire(act(LATER), gone.id)
     assert set(keyword(store, "bread")) == {kept.id}
     assert set(nearest(store, axis(0), known)) == {kept.id}
     assert [each.ref for each in store.nearest(request(), axis(0), 9, also=[place])] == [
@@ -141,11 +147,11 @@ def test_a_forgotten_memory_is_gone_from_every_search_and_from_the_queue(store, 
 
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
 def test_a_forgotten_memory_waits_for_no_vector(store, settled):
-    [stored] = store.put([episode("Gone.")])
+    [stored] = put(store, [episode("Gone.")])
     if settled:
-        store.settle()
-    store.retire(CALLER, stored.id, at=LATER)
-    store.settle()
+        settle(store)
+    store.retire(act(LATER), stored.id)
+    settle(store)
     assert store.waiting(CALLER) == 0
     assert store.unembedded(9) == []
     assert store.health().problems == ()
@@ -155,11 +161,11 @@ def test_a_forgotten_memory_waits_for_no_vector(store, settled):
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
 def test_the_words_of_a_forgotten_turn_leave_its_neighbours(store, grouped, settled):
     turns = conversation("Tram.", "Secret.", "Bread.", "River.")
-    stored = store.put(turns) if grouped else [store.put([turn])[0] for turn in turns]
+    stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
     if settled:
-        store.settle()
-    store.retire(CALLER, stored[1].id, at=LATER)
-    store.settle()
+        settle(store)
+    store.retire(act(LATER), stored[1].id)
+    settle(store)
     assert keyword(store, *terms("secret")) == {}
     assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
 
@@ -167,12 +173,12 @@ def test_the_words_of_a_forgotten_turn_leave_its_neighbours(store, grouped, sett
 @pytest.mark.parametrize("created_at", [NOON, LATER + timedelta(hours=1)], ids=["earlier", "later"])
 def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, created_at):
     """Clocks of two processes differ, and an import says when its turns were said: created_at orders nothing."""
-    secret, _ = store.put(conversation("Secret.", "Tram."))
-    store.retire(CALLER, secret.id, at=LATER)
+    secret, _ = put(store, conversation("Secret.", "Tram."))
+    store.retire(act(LATER), secret.id)
     for content in ("Bread.", "River."):
-        store.put([episode(content, session="monday", created_at=created_at)])
-    store.put([episode(content, session="monday", created_at=created_at) for content in ("Late.", "Blue.")])
-    store.settle()
+        put(store, [episode(content, session="monday", created_at=created_at)])
+    put(store, [episode(content, session="monday", created_at=created_at) for content in ("Late.", "Blue.")])
+    settle(store)
     assert keyword(store, *terms("secret")) == {}
     assert store.health().problems == ()
 
@@ -180,11 +186,11 @@ def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, cr
 def test_a_store_without_what_was_forgotten_ranks_the_same(backend):
     turns = conversation("Tram and bread.", "A secret tram.", "Bread, bread.", "River.", "Tram.")
     with backend.fresh() as forgetful, backend.fresh() as innocent:
-        [note] = forgetful.put([fact("secret tram", predicate="took", scope="aide")])
-        stored = forgetful.put([*turns, episode("A secret tram.", session="friday")])
+        [note] = put(forgetful, [fact("secret tram", predicate="took", scope="aide")])
+        stored = put(forgetful, [*turns, episode("A secret tram.", session="friday")])
         for memory in (note, stored[-1]):
-            forgetful.retire(CALLER, memory.id, at=LATER)
-        innocent.put(turns)
+            forgetful.retire(act(LATER), memory.id)
+        put(innocent, turns)
         for word in ("tram", "bread", "secret", "river"):
             expected = keyword(innocent, *terms(word))
             assert keyword(forgetful, *terms(word)) == pytest.approx(expected)

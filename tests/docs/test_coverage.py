@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import engrain
+from engrain.agent.groups import Entities, Rules
 from engrain.config import ENV_PREFIX, Settings
 from engrain.retrieval.presets import PRESETS
 
@@ -29,7 +30,14 @@ def test_every_public_name_is_in_the_library_page(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "member"), [*verbs(engrain.Memory), *verbs(engrain.Agent)], ids=lambda value: str(value)[:20]
+    ("name", "member"),
+    [
+        *verbs(engrain.Memory),
+        *verbs(engrain.Agent),
+        *((f"rules.{name}", verb) for name, verb in verbs(Rules)),
+        *((f"entities.{name}", verb) for name, verb in verbs(Entities)),
+    ],
+    ids=lambda value: str(value)[:20],
 )
 def test_every_verb_is_shown_with_its_parameters(name, member):
     rows = [line for line in LIBRARY.splitlines() if line.startswith("| `") and f".{name}(" in line]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import engrain
+from tests.servers.postgres import server
 
 REPOSITORY = Path(__file__).parents[2]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
@@ -25,11 +26,12 @@ def examples(page):
 
 @pytest.fixture
 def empty_folder(tmp_path, monkeypatch):
-    """Where examples run: no settings of the machine, no home but this."""
+    """Where examples run: no settings of the machine, no home but this; a database for those that speak to a server."""
     for name in [name for name in os.environ if name.startswith("ENGRAIN_")]:
         monkeypatch.delenv(name)
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.setenv("MEMORY_URL", server().new_database())
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path

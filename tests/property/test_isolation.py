@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from engrain.context.block import approximate_tokens, build
 from tests.reference_store import ReferenceStore
-from tests.sample_records import CALLER, NOON, episode, fact, request
+from tests.sample_records import act, episode, fact, request
 from tests.sample_search import ANY_PRESET, FACTS, MEMORIES, QUERIES, SAYINGS, TURNS, no_engine, recall, store_of
+from tests.store_samples import put
 
 STRANGERS = st.sampled_from(
     [
@@ -36,7 +37,7 @@ def test_what_strangers_keep_changes_nothing(mine, theirs, stranger, text, prese
 def test_memories_told_one_by_one_are_found_like_those_told_together(memories, text, preset):
     one_by_one = ReferenceStore()
     for memory in memories:
-        one_by_one.put([memory])
+        put(one_by_one, [memory])
     together = store_of(memories, embedded=False)
     asked = {"preset": preset, "embed": no_engine}
     assert recall(one_by_one, text, **asked) == recall(together, text, **asked)
@@ -46,7 +47,7 @@ def test_memories_told_one_by_one_are_found_like_those_told_together(memories, t
 def test_telling_again_changes_nothing(memories, text):
     store = store_of(memories)
     before = recall(store, text)
-    assert store.put(memories) == []
+    assert put(store, memories) == []
     assert recall(store, text) == before
 
 
@@ -55,7 +56,7 @@ def test_telling_again_changes_nothing(memories, text):
 )
 def test_what_was_forgotten_might_as_well_never_have_been_told(memories, secret, text, preset):
     store = store_of([secret, *memories])
-    store.retire(CALLER, secret.id, at=NOON)
+    store.retire(act(), secret.id)
     assert recall(store, text, preset=preset) == recall(store_of(memories), text, preset=preset)
 
 
@@ -63,7 +64,9 @@ def test_what_was_forgotten_might_as_well_never_have_been_told(memories, secret,
 def test_a_fact_that_was_superseded_is_found_no_more(before, after, text):
     old, new = fact(before), fact(after)
     store = store_of([old, new])
-    assert recall(store, text) == recall(store_of([replace(new, supersedes_id=old.id)]), text)
+    alone = recall(store_of([new]), text)
+    hits = tuple(replace(hit, memory=replace(hit.memory, supersedes_id=old.id)) for hit in alone)
+    assert recall(store, text) == replace(alone, hits=hits)
 
 
 @given(st.text(), st.text(min_size=1), st.none() | st.text(min_size=1))

@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools.generate_async import SOURCE, TARGET, generated
+from tools.generate_async import SOURCES, TARGET, TWINS, generated
 
 from engrain import Agent, AsyncAgent, AsyncMemory, Memory
+from engrain.agent.groups import Entities, Rules
+from engrain.aio import AsyncEntities, AsyncRules
 
 ROOT = Path(__file__).parents[2]
-PAIRS = [(Memory, AsyncMemory), (Agent, AsyncAgent)]
+PAIRS = [(Memory, AsyncMemory), (Agent, AsyncAgent), (Rules, AsyncRules), (Entities, AsyncEntities)]
+MADE = {"agent", "rules", "entities"}  # by a call or a property that is not awaited
 NEW_VERB = '''
     def ponder(self, question: str, *, minutes: int = 5) -> Answer | None:
         """Think about a question.
@@ -40,7 +43,8 @@ def check(project):
 @pytest.fixture
 def project(tmp_path):
     """The files the generator works with, to be changed."""
-    for path in ("tools/generate_async.py", "src/engrain/service.py", "src/engrain/aio.py", "pyproject.toml"):
+    sources = [path.relative_to(ROOT) for path in (*SOURCES.values(), TARGET)]
+    for path in ("tools/generate_async.py", *sources, "pyproject.toml"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, tmp_path / path)
     return tmp_path
@@ -57,9 +61,9 @@ def test_the_async_module_is_what_the_generator_writes():
 
 
 def test_a_changed_facade_fails_the_check_until_the_module_is_written_again(project):
-    service = project / "src" / "engrain" / "service.py"
+    agent = project / SOURCES["agent"].relative_to(ROOT)
     assert check(project).returncode == 0
-    service.write_text(with_new_verb(service.read_text(encoding="utf-8")), encoding="utf-8")
+    agent.write_text(with_new_verb(agent.read_text(encoding="utf-8")), encoding="utf-8")
     refused = check(project)
     assert refused.returncode == 1
     assert refused.stdout == "src/engrain/aio.py is out of date: run python tools/generate_async.py\n"
@@ -69,7 +73,8 @@ def test_a_changed_facade_fails_the_check_until_the_module_is_written_again(proj
 
 
 def test_a_new_verb_is_awaited_with_its_signature_and_first_sentence():
-    text = generated(with_new_verb(SOURCE.read_text(encoding="utf-8")))
+    sources = {name: path.read_text(encoding="utf-8") for name, path in SOURCES.items()}
+    text = generated({**sources, "agent": with_new_verb(sources["agent"])})
     agent = next(node for node in ast.parse(text).body if isinstance(node, ast.ClassDef) and node.name == "AsyncAgent")
     [verb] = [node for node in agent.body if isinstance(node, ast.AsyncFunctionDef) and node.name == "ponder"]
     assert ast.unparse(verb) == (
@@ -80,21 +85,25 @@ def test_a_new_verb_is_awaited_with_its_signature_and_first_sentence():
 
 
 def test_the_module_says_where_it_comes_from():
-    assert "Generated from service.py by tools/generate_async.py" in TARGET.read_text(encoding="utf-8")
+    assert "Generated from service.py and agent/ by tools/generate_async.py" in TARGET.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("plain", "awaited"), PAIRS, ids=["Memory", "Agent"])
+def test_every_class_with_a_twin_is_compared_here():
+    assert {plain.__name__: awaited.__name__ for plain, awaited in PAIRS} == TWINS
+
+
+@pytest.mark.parametrize(("plain", "awaited"), PAIRS, ids=lambda each: each.__name__)
 def test_both_have_the_same_public_members(plain, awaited):
     internal = {"parts"} if plain is Memory else set()
     assert set(public(awaited)) == set(public(plain)) - internal
 
 
-@pytest.mark.parametrize(("plain", "awaited"), PAIRS, ids=["Memory", "Agent"])
+@pytest.mark.parametrize(("plain", "awaited"), PAIRS, ids=lambda each: each.__name__)
 def test_every_verb_is_awaited_with_the_same_parameters(plain, awaited):
     for name in public(awaited):
         one, other = getattr(plain, name), getattr(awaited, name)
         assert isinstance(one, property) == isinstance(other, property)
         if not isinstance(one, property):
             assert shape(one) == shape(other)
-            assert inspect.iscoroutinefunction(other) == (name != "agent")  # which is made, not awaited
+            assert inspect.iscoroutinefunction(other) == (name not in MADE)
         assert inspect.getdoc(other) == inspect.getdoc(one).splitlines()[0]

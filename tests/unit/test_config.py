@@ -18,6 +18,7 @@ VALUES = {
     "embedding_threads": (3, 4, 5),
     "embedding_wait_s": (0.5, 1.5, 2.5),
     "busy_timeout_s": (0.5, 1.5, 2.5),
+    "pool_size": (3, 4, 5),
     "synchronous": ("full", "normal", "full"),
     "preset": ("semantic", "keyword", "hybrid"),
     "limit": (3, 4, 5),

@@ -11,7 +11,7 @@ import math
 import zlib
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,30 +61,56 @@ def pack(own: Sequence[str], near: Sequence[str]) -> IndexedWords:
     """A memory's words, 8 bytes for each distinct one."""
     own_counts, near_counts = Counter(own), Counter(near)
     rows = [
-        (_code(term), min(own_counts[term], _MOST), min(near_counts[term], _MOST))
+        (code(term), min(own_counts[term], _MOST), min(near_counts[term], _MOST))
         for term in sorted(own_counts.keys() | near_counts.keys())
     ]
     return IndexedWords(len(own), len(near), np.array(rows, _TERM).tobytes())
 
 
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The words of many memories side by side: their `pack`ed bytes in a row, how many each has, and their lengths."""
+
+    packed: bytes
+    sizes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def frequencies(self, terms: Collection[str]) -> dict[str, int]:
+        """In how many of the memories each term occurs."""
+        held = self._rows["term"]
+        return {term: int(np.count_nonzero(held == code(term))) for term in terms}
+
+    def scores(self, terms: Collection[str], corpus: Corpus) -> NDArray[np.float64]:
+        """The score of each memory for the distinct `terms`; 0 where none occurs."""
+        rows = self._rows
+        places = np.repeat(np.arange(len(self.sizes)), self.sizes // _TERM.itemsize)
+        average = max(corpus.words / max(corpus.memories, 1), 1.0)
+        penalty = K1 * (1 - B + B * self.lengths / average)
+        found = np.zeros(len(self.sizes))
+        for term in sorted(set(terms)):
+            held = np.flatnonzero(rows["term"] == code(term))
+            frequency = rows["own"][held] + NEAR_WEIGHT * rows["near"][held]
+            holders = places[held]
+            found[holders] += corpus.idf(term) * frequency * (K1 + 1) / (frequency + penalty[holders])
+        return found
+
+    @property
+    def _rows(self) -> NDArray[Any]:
+        return np.frombuffer(self.packed, _TERM)
+
+
+def shelf(memories: Sequence[IndexedWords]) -> Shelf:
+    """Memories side by side, in their order."""
+    sizes = np.array([len(each.packed) for each in memories], np.int64)
+    lengths = np.array([each.length for each in memories], np.int64)
+    return Shelf(b"".join(each.packed for each in memories), sizes, lengths)
+
+
 def scores(memories: Sequence[IndexedWords], terms: Collection[str], corpus: Corpus) -> NDArray[np.float64]:
     """The score of each memory for the distinct `terms`; 0 where none occurs."""
-    if not memories:
-        return np.zeros(0)
-    packed = np.frombuffer(b"".join(each.packed for each in memories), _TERM)
-    sizes = np.array([len(each.packed) // _TERM.itemsize for each in memories])
-    places = np.repeat(np.arange(len(memories)), sizes)
-    average = max(corpus.words / max(corpus.memories, 1), 1.0)
-    penalty = K1 * (1 - B + B * np.array([each.length for each in memories]) / average)
-    found = np.zeros(len(memories))
-    for term in sorted(set(terms)):
-        rows = packed["term"] == _code(term)
-        frequency = packed["own"][rows] + NEAR_WEIGHT * packed["near"][rows]
-        holders = places[rows]
-        found[holders] += corpus.idf(term) * frequency * (K1 + 1) / (frequency + penalty[holders])
-    return found
+    return shelf(memories).scores(terms, corpus)
 
 
-def _code(term: str) -> int:
+def code(term: str) -> int:
     """32 bits stand for a term; two of one memory and one query share them once in about ten million."""
     return zlib.crc32(term.encode())

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
+from engrain.domain.records import VALIDITIES, Validity
 from engrain.errors import InvalidInput
 
 MAX_CONTENT_BYTES = 10_000_000
@@ -20,7 +21,6 @@ MAX_METADATA_DEPTH = 100
 
 _Choice = TypeVar("_Choice", bound=str)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_TOO_DEEP = f"metadata nests deeper than {MAX_METADATA_DEPTH} levels; flatten it"
 
 
 def clean(text: str) -> str:
@@ -113,6 +113,11 @@ def choices(value: object, known: Iterable[_Choice], *, what: str) -> tuple[_Cho
     return tuple(choice(each, options, what=what) for each in names(value, what=what))
 
 
+def validity(value: object) -> Validity:
+    """The validity of a fact; "forgotten", as older records say, means retracted."""
+    return choice("retracted" if value == "forgotten" else value, VALIDITIES, what="validity")
+
+
 def number(value: object, *, what: str, low: float, high: float) -> float:
     """A finite number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
@@ -148,6 +153,13 @@ def moment(value: object, *, what: str) -> datetime | None:
         raise InvalidInput(f"{what} {_shown(value)} is outside the years 1 to 9999 in UTC") from error
 
 
+def flag(value: object, *, what: str) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{what} must be true or false, not {_shown(value)}")
+    return value
+
+
 def metadata(value: object) -> dict[str, Any]:
     """A JSON object, as given.
 
@@ -158,28 +170,49 @@ def metadata(value: object) -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput(f"metadata must be a mapping, not {type(value).__name__} ({_shown(value)})")
+    return cast("dict[str, Any]", _json(dict(value), what="metadata"))
+
+
+def json_values(value: object, *, what: str) -> tuple[Any, ...]:
+    """None or several JSON values, as given.
+
+    Raises:
+        InvalidInput: one value instead of several, or holding what JSON cannot (NaN and infinity included).
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{what} must be a list, not {type(value).__name__} ({_shown(value)})")
+    return tuple(_json(list(value), what=what))
+
+
+def _json(value: Any, *, what: str) -> Any:
     try:
-        parsed = json.loads(json.dumps(dict(value), allow_nan=False, ensure_ascii=False))
+        parsed = json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False))
     except RecursionError as error:
-        raise InvalidInput(_TOO_DEEP) from error
+        raise InvalidInput(_too_deep(what)) from error
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"metadata {_shown(value)} is not JSON: {error}") from error
-    return cast("dict[str, Any]", _cleaned(parsed, levels=MAX_METADATA_DEPTH))
+        raise InvalidInput(f"{what} {_shown(value)} is not JSON: {error}") from error
+    return _cleaned(parsed, what=what, levels=MAX_METADATA_DEPTH)
 
 
-def _cleaned(value: Any, *, levels: int) -> Any:
+def _cleaned(value: Any, *, what: str, levels: int) -> Any:
     """The same JSON without NULs and lone surrogates, which a database cannot hold, and at most so many levels deep."""
     if levels == 0 and isinstance(value, list | dict):
-        raise InvalidInput(_TOO_DEEP)
+        raise InvalidInput(_too_deep(what))
     match value:
         case str():
             return _storable(value)
         case list():
-            return [_cleaned(each, levels=levels - 1) for each in value]
+            return [_cleaned(each, what=what, levels=levels - 1) for each in value]
         case dict():
-            return {_storable(key): _cleaned(each, levels=levels - 1) for key, each in value.items()}
+            return {_storable(key): _cleaned(each, what=what, levels=levels - 1) for key, each in value.items()}
         case _:
             return value
+
+
+def _too_deep(what: str) -> str:
+    return f"{what} nests deeper than {MAX_METADATA_DEPTH} levels; flatten it"
 
 
 def _storable(text: str) -> str:

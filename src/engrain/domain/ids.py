@@ -64,4 +64,5 @@ def _format(value: int) -> str:
     """48 bits of time and 74 other bits, laid out around the version (7) and variant (0b10) fields."""
     time, rest = value >> _RANDOM_BITS, value & ((1 << _RANDOM_BITS) - 1)
     packed = time << 80 | 0x7 << 76 | (rest >> 62) << 64 | 0b10 << 62 | rest & ((1 << 62) - 1)
-    return str(uuid.UUID(int=packed))
+    digits = f"{packed:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engrain.domain.analysis import stems, terms, words
-from engrain.domain.records import Episode, Fact, MemoryRecord
+from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,10 +19,14 @@ NEIGHBOUR_WORDS = 40
 
 
 def own_terms(memory: MemoryRecord) -> list[str]:
-    """A memory's own words: what it says, who says it, and the day ("07 May 2023")."""
-    if isinstance(memory, Episode):
-        return turn_terms(memory.content, speaker=memory.speaker, event_time=memory.event_time)
-    return fact_terms(memory)
+    """A memory's own words: what it says, who says it, and the day ("07 May 2023"); of a rule its guidance alone."""
+    match memory:
+        case Episode():
+            return turn_terms(memory.content, speaker=memory.speaker, event_time=memory.event_time)
+        case Fact():
+            return fact_terms(memory)
+        case Rule():
+            return terms(memory.content)
 
 
 def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> list[str]:
@@ -42,10 +46,14 @@ def near_terms(neighbours: Iterable[str]) -> list[str]:
 
 
 def embedding_text(memory: MemoryRecord) -> str:
-    """What is embedded: a turn with its speaker, a fact as its statement."""
-    if isinstance(memory, Episode):
-        return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
-    return f"{memory.subject} {memory.predicate}: {memory.content}"
+    """What is embedded: a turn with its speaker, a fact as its statement, a rule as its guidance."""
+    match memory:
+        case Episode():
+            return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
+        case Fact():
+            return f"{memory.subject} {memory.predicate}: {memory.content}"
+        case Rule():
+            return memory.content
 
 
 @lru_cache(maxsize=4_096)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.query import Filter
-    from engrain.domain.records import Caller, MemoryRecord, Role, Stats
+    from engrain.domain.aging import Standing
+    from engrain.domain.records import (
+        Caller,
+        EmbeddingVersion,
+        Entity,
+        Event,
+        Fact,
+        Link,
+        MemoryRecord,
+        Relation,
+        Stats,
+    )
+    from engrain.domain.requests import Act, Candidate, Direction, Health, Ref, Request, TurnPlace, Unembedded
 
 Clock = Callable[[], datetime]  # aware, UTC
 Ids = Callable[[], str]  # fresh UUIDv7, increasing
 TokenCounter = Callable[[str], int]
 EmbedRole = Literal["query", "document"]
-Ref = int | str  # a backend's own handle of one memory; hashable, valid while the memory is live
 
 
 class Embedder(Protocol):
@@ -36,83 +45,110 @@ class Embedder(Protocol):
         """Unit-norm rows [len(texts), dims] in input order; all or nothing; EngineUnavailable once retries end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """One search as every channel sees it: who asks, narrowed by what, at which moment."""
+class Records(Protocol):
+    """Memories as rows. Every write is one transaction with its events, durable when it returns.
 
-    caller: Caller
-    filter: Filter
-    now: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One memory a channel proposes, with the channel's own number; larger is better."""
-
-    ref: Ref
-    raw: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnPlace:
-    """Where an episode was said and by whom."""
-
-    scope: str
-    session: str | None
-    role: Role
-    speaker: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unembedded:
-    """A live memory whose vector is still missing, and the text to embed."""
-
-    ref: Ref
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """What `doctor` shows of a store. `problems` are sentences that say what to do; none means sound."""
-
-    location: str
-    backend: str
-    schema: str
-    size_bytes: int
-    memories: int
-    indexed: int
-    embedded: int
-    waiting: int
-    embedder: str | None
-    problems: tuple[str, ...]
-
-
-class Store(Protocol):
-    """Memories, kept and found. Thread-safe. Every read is of one caller's tenant and scopes; there is no "all".
-
-    Driver errors arrive as the StorageError leaf that fits; a call that raises has written nothing.
+    Reads and writes are of one caller's tenant and scopes: what is outside of them does not exist. A call that raises
+    has written nothing (OutcomeUnknown apart).
     """
 
-    def put(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        """Add memories in one transaction, durable when it returns; those that were new, as stored.
+    def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        """Add memories; those that were new, as they are when it returns.
 
-        An id that is already there is left as it is (so a repeat adds nothing). An episode gets the next `turn` of its
-        session; its neighbours' words are indexed at once where several come together, and by `settle` after a single
-        one. An active fact supersedes the one of the same subject, predicate and scope: the old one is closed
-        (`validity`, `superseded_at`, `valid_to`) in the same transaction.
+        An id that is already there, or was erased, is left as it is (so a repeat adds nothing). An episode gets the
+        next `turn` of its session: one more than the largest there, 0 without a session. An active fact supersedes the
+        one in the same `place`: the old one is closed (`validity`, `invalidated_at`, `valid_to` where it was open:
+        where the new one begins, not before itself), the new one names it in `supersedes_id` and by a link
+        `supersedes`, which `fact_superseded` tells of. Found by its own words when it returns, and by its neighbours'
+        after `settle` at the latest.
+
+        Raises:
+            InvalidInput: a memory of another tenant or of a scope the caller does not see; a new one whose `entity_id`
+                the tenant does not know, or whose `source_episode_id` or `supersedes_id` names no episode, or fact,
+                that the caller sees and that was there before it, if only in this call.
         """
 
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         """Those of `ids` the caller may see, live or not, in the order asked; strangers and unknown ids are absent."""
 
-    def retire(self, caller: Caller, id_: str, *, at: datetime) -> MemoryRecord | None:
-        """Forget one memory: an episode expires at `at`, a fact is retracted. Gone from search when it returns.
+    def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
+        """Count a reference to each, one statement a kind and no event; answers like `get`."""
 
-        The memory as it is now, or None where the caller sees no such memory; forgetting twice changes nothing.
+    def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
+        """Move the confirmation of a fact or rule to now and end its fading (`metadata.status`); None where none is.
+
+        Raises:
+            InvalidInput: it is an episode, or no longer active.
         """
 
+    def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
+        """Let a fact or rule fade, recover (`active`) or expire, as `domain.aging.aged` says; None where there is none.
+
+        What is no longer live, or stands so already, stays as it is, without an event. What expired is out of the
+        searches when it returns.
+
+        Raises:
+            InvalidInput: it is an episode.
+        """
+
+    def retire(self, act: Act, id_: str) -> MemoryRecord | None:
+        """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
+
+        Gone from search when it returns. The memory as it is now, or None where the caller sees no such memory; one
+        that is no longer live stays as it is.
+        """
+
+    def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
+        """Remove memories for good: rows, vectors, words, links, the payloads of their events; the ids that went.
+
+        Whatever named one in `source_episode_id` or `supersedes_id` names nothing. A tombstone with a digest stays, and
+        the event `memory_erased`; the id is never taken again.
+        """
+
+    def history(self, caller: Caller, id_: str) -> list[Fact]:
+        """Every fact of the place of this one, by created_at, then id; empty where the caller sees no such fact."""
+
+    def link(self, act: Act, link: Link) -> bool:
+        """Add an edge between two memories the caller sees; False where it is there already.
+
+        Raises:
+            NotFound: one of them is not visible.
+        """
+
+    def links(
+        self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
+    ) -> list[Link]:
+        """The edges of a memory whose both ends the caller sees, by creation, then source, target and relation."""
+
+    def events(
+        self, caller: Caller, *, memory_id: str | None = None, event_type: str | None = None, limit: int = 1_000
+    ) -> list[Event]:
+        """What was done in the caller's scopes, newest first (then the larger id); one act's in any order."""
+
+    def put_entity(self, act: Act, entity: Entity) -> Entity:
+        """Add somebody to the tenant's registry, under one name and type.
+
+        Raises:
+            InvalidInput: the id, or the name with this type, is taken, or it is of another tenant.
+        """
+
+    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+        """Those of `ids` that the caller's tenant knows, in the order asked."""
+
+    def stats(self, caller: Caller, now: datetime) -> Stats:
+        """Counts of what the caller can see."""
+
+
+class Searches(Protocol):
+    """What every channel asks. Raw signals, never final scores.
+
+    The searches hold a fact while it is active, a rule until it is forgotten, an episode until it is retired: one that
+    runs out stays, and is filtered. What else a filter's `as_of` or `include_inactive` wants is found too, the newest
+    5,000 of it, by its own words, weighed by what is held, and by its kept vector.
+    """
+
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
-        """Live matches of any of the terms, by BM25 (own words 1.0, neighbours' words 0.5), raw > 0.
+        """Matches of any of the terms, by BM25 (own words 1.0, neighbours' words 0.5), raw > 0.
 
         Best first, ties newest ref first, at most `limit`; all must match the request's filter.
         """
@@ -120,9 +156,12 @@ class Store(Protocol):
     def nearest(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
     ) -> list[Candidate]:
-        """Live memories by cosine to the unit-norm `vector`; the `limit` best, and those of `also` that have a vector.
+        """Memories by cosine to the unit-norm `vector`; the `limit` best, and those of `also` that have a vector.
 
         Best first, ties newest ref first; memories without a vector are absent; all match the request's filter.
+
+        Raises:
+            EngineUnavailable: another embedder has taken over since this store's `use_embedder`, whoever switched.
         """
 
     def speakers(self, request: Request) -> list[str]:
@@ -135,38 +174,97 @@ class Store(Protocol):
         """The records behind refs a channel has just proposed; one retired since is absent."""
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
-        """The newest live memories that match, by happened_at, then id, both descending."""
+        """The newest memories that match, by happened_at, then id, both descending."""
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
-        """The live turns within `reach` of an episode in its session, in order, without itself."""
+        """The turns within `reach` of an episode in its session that match, in order, without itself."""
 
     def settle(self) -> int:
         """Finish what single puts left for later: the words of neighbours, and a place in the queue for a vector.
 
         At most 1,000 memories a call, the oldest first; how many it was. Until then they are found by their own words.
+        A backend that leaves nothing for later answers 0.
         """
 
     def waiting(self, caller: Caller) -> int:
-        """How many live memories in the caller's scopes wait for a vector, counted up to 1,000."""
+        """How many memories that the searches of the caller's scopes hold wait for a vector, counted up to 1,000."""
 
-    def unembedded(self, limit: int) -> list[Unembedded]:
-        """Settled live memories without a vector, of every tenant: housekeeping, never an answer."""
 
-    def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32]) -> None:
-        """Give memories their vectors, one transaction; one retired or embedded meanwhile is passed over.
+class Vectors(Protocol):
+    """The vectors of every tenant, by the version of the embedder that made them: housekeeping, never an answer.
 
-        Raises:
-            InvalidInput: the shape is not [len(refs), dims] of the recorded embedder, or a value is not finite.
-        """
+    A version is given by number, None for the active one; one that is not there is InvalidInput.
+    """
 
     def use_embedder(self, name: str, dims: int) -> str | None:
-        """Record the embedder of an empty store; the recorded name where another one made the vectors, else None."""
+        """Say whose vectors this store is searched with; the active embedder's name where it is another, else None.
 
-    def stats(self, caller: Caller, now: datetime) -> Stats:
-        """Counts of what the caller can see."""
+        Where no embedder is recorded yet, this one is: version 1, active.
+        """
+
+    def embedding_versions(self) -> list[EmbeddingVersion]:
+        """Every embedder there was, oldest first."""
+
+    def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
+        """A building version for this embedder: the unfinished one, or a new one.
+
+        Raises:
+            InvalidInput: this embedder is the active one, none is, or another version is being built.
+        """
+
+    def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
+        """Settled memories that the searches hold, without a vector of the version, oldest first."""
+
+    def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
+        """Give memories their vectors, one transaction; what is gone or embedded meanwhile, or retired, is left.
+
+        Raises:
+            InvalidInput: the shape is not [len(refs), dims] of the version's embedder, or a value is not finite.
+            EngineUnavailable: like `nearest`, where no version is named.
+        """
+
+    def switch_version(self, act: Act, version: int) -> bool:
+        """Make a building version the active one, in one transaction; False where a memory still lacks its vector.
+
+        Searches use the old vectors before and the new ones after; the old version is retired. What was gone before
+        has no vector any more.
+
+        Raises:
+            InvalidInput: the version is not being built.
+        """
+
+    def prune_vectors(self, limit: int) -> int:
+        """Remove vectors of retired versions, at most `limit`; how many it was."""
+
+
+class Archive(Protocol):
+    """Whole rows of every tenant, for a copy into another database. Rows are JSON: times ISO 8601, bytes base64."""
+
+    @property
+    def tables(self) -> Sequence[str]:
+        """What is copied, in an order that satisfies every reference."""
+
+    def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
+        """The next rows in the order of the table's key, after the one whose key is `after`."""
+
+    def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
+        """The key of a row, for `after`."""
+
+    def last_key(self, table: str) -> Sequence[Any] | None:
+        """The greatest key there, or None: where a copy goes on."""
+
+    def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write rows as they are, one transaction; those whose key is there already are left."""
+
+    def reindex(self, limit: int) -> int:
+        """Give restored memories their places in the searches, at most `limit`, the oldest first; how many it was."""
+
+
+class Store(Records, Searches, Vectors, Archive, Protocol):
+    """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits."""
 
     def health(self) -> Health:
-        """Whether rows, index and file agree; reads everything, so seconds on a large file."""
+        """Whether rows, index and file agree; reads everything, so seconds on a large database."""
 
     def close(self) -> None:
         """Release connections; a second call does nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import KINDS, Episode, Kind, MemoryRecord, Role
+from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Role
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 class Filter:
     """Conditions that all must hold. An empty one lets every live memory through.
 
-    `sessions`, `roles` and `speakers` ask for one of several and are of episodes alone: a fact has none of them, so it
-    passes only where they are empty. `tags` must all be there. Time is half-open: since <= happened_at < until.
+    `sessions`, `roles` and `speakers` ask for one of several and are of episodes alone, `subjects` and `predicates` of
+    facts alone: other kinds have none of them, so they pass only where these are empty. `tags` must all be there. Time
+    is half-open: since <= happened_at < until. `as_of` asks for what was believed at that moment in place of what is
+    live now; `include_inactive` lets through what is not live.
     """
 
     kinds: tuple[Kind, ...] = KINDS
@@ -24,14 +26,23 @@ class Filter:
     exclude_sessions: tuple[str, ...] = ()
     roles: tuple[Role, ...] = ()
     speakers: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    predicates: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    as_of: datetime | None = None
+    include_inactive: bool = False
 
     @property
     def is_narrow(self) -> bool:
         """Whether it asks for more than a kind."""
         return self != Filter(kinds=self.kinds)
+
+    @property
+    def asks_past(self) -> bool:
+        """Whether it may let through what is not live."""
+        return self.as_of is not None or self.include_inactive
 
 
 def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
@@ -39,14 +50,23 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
     session, role, speaker = (
         (memory.session, memory.role, memory.speaker) if isinstance(memory, Episode) else (None, None, None)
     )
+    subject, predicate = (memory.subject, memory.predicate) if isinstance(memory, Fact) else (None, None)
     return (
         memory.kind in filter_.kinds
-        and memory.is_live(now)
+        and _is_there(filter_, memory, now)
         and (not filter_.sessions or session in filter_.sessions)
         and session not in filter_.exclude_sessions
         and (not filter_.roles or role in filter_.roles)
         and (not filter_.speakers or speaker in filter_.speakers)
+        and (not filter_.subjects or subject in filter_.subjects)
+        and (not filter_.predicates or predicate in filter_.predicates)
         and set(filter_.tags) <= set(memory.tags)
         and (filter_.since is None or memory.happened_at >= filter_.since)
         and (filter_.until is None or memory.happened_at < filter_.until)
     )
+
+
+def _is_there(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
+    if filter_.as_of is not None:
+        return memory.was_believed(filter_.as_of)
+    return filter_.include_inactive or memory.is_live(now)

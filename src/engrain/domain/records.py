@@ -8,13 +8,23 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, get_args, overload
 
-Kind = Literal["episode", "fact"]
+Kind = Literal["episode", "fact", "rule"]
 Role = Literal["user", "assistant", "tool", "system"]
+ConsolidationStatus = Literal["pending", "consolidated", "failed", "dead_letter"]
 Validity = Literal["active", "superseded", "expired", "retracted"]
+FactState = Literal["active", "fading", "superseded", "expired", "retracted"]
 Permanence = Literal["permanent", "stable", "standard", "volatile", "ephemeral"]
+Maturity = Literal["candidate", "established", "proven", "anti_pattern"]
+Relation = Literal["derived_from", "supports", "contradicts", "supersedes", "related_to"]
+EntityType = Literal["person", "organization", "place", "project", "email", "url", "other"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ROLES: tuple[Role, ...] = get_args(Role)
+CONSOLIDATION_STATUSES: tuple[ConsolidationStatus, ...] = get_args(ConsolidationStatus)
+VALIDITIES: tuple[Validity, ...] = get_args(Validity)
+MATURITIES: tuple[Maturity, ...] = get_args(Maturity)
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
 GLOBAL_SCOPE = "global"
 DEFAULT_TENANT = "default"
 
@@ -26,6 +36,9 @@ DECAY_RATES: Mapping[Permanence, float] = {
     "volatile": 0.03,
     "ephemeral": 0.1,
 }
+# A rule begins unproven and fades a little faster than a fact.
+RULE_CONFIDENCE = 0.5
+RULE_DECAY_RATE = 0.01
 
 
 class Record:
@@ -71,9 +84,15 @@ class Episode(Record):
     created_at: datetime
     expires_at: datetime | None = None
     importance: float = 5.0
+    tokens: int | None = None
+    model: str | None = None
+    tool_calls: tuple[Any, ...] = field(default=(), hash=False)  # JSON values
     reference_count: int = 0
     last_referenced_at: datetime | None = None
-    consolidation_status: str = "pending"
+    consolidation_status: ConsolidationStatus = "pending"
+    consolidation_attempts: int = 0
+    last_consolidation_error: str | None = None
+    next_consolidation_retry_at: datetime | None = None
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
 
@@ -86,9 +105,18 @@ class Episode(Record):
         """When it happened in the world: what time filters and ties look at."""
         return self.event_time
 
+    @property
+    def consolidated(self) -> bool:
+        """Whether consolidation is done with it."""
+        return self.consolidation_status == "consolidated"
+
     def is_live(self, now: datetime) -> bool:
         """Whether reads may return it: it has not expired."""
         return self.expires_at is None or self.expires_at > now
+
+    def was_believed(self, at: datetime) -> bool:
+        """Whether it was there at a moment, as far as is known now."""
+        return self.created_at <= at and self.is_live(at)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, **_record_dict(self)}
@@ -104,7 +132,10 @@ class Fact(Record):
     scope: str = GLOBAL_SCOPE
     subject: str
     predicate: str
+    entity_id: str | None = None  # whom the subject names, where the registry knows
     content: str
+    category: str = "fact"
+    source: str | None = None  # where it comes from, in the words of whoever stored it
     confidence: float = 1.0
     importance: float = 5.0
     permanence: Permanence = "standard"
@@ -113,7 +144,7 @@ class Fact(Record):
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     created_at: datetime
-    superseded_at: datetime | None = None
+    invalidated_at: datetime | None = None  # since when it is no longer believed: superseded, expired or retracted
     supersedes_id: str | None = None
     source_episode_id: str | None = None
     last_confirmed_at: datetime | None = None
@@ -135,11 +166,134 @@ class Fact(Record):
         """Whether reads may return it: nothing has replaced, retracted or expired it."""
         return self.validity == "active"
 
+    def was_believed(self, at: datetime) -> bool:
+        """Whether it was believed at a moment, whatever was learned since."""
+        return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
+
+    @property
+    def state(self) -> FactState:
+        """Its validity, and whether an active one is fading."""
+        is_fading = self.validity == "active" and self.metadata.get("status") == "fading"
+        return "fading" if is_fading else self.validity
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """What only one active fact may hold: tenant, scope, who (the entity where known, else the subject), what."""
+        who = f"subject {self.subject}" if self.entity_id is None else f"entity {self.entity_id}"
+        return (self.tenant_id, self.scope, who, self.predicate)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "state": self.state, **_record_dict(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(Record):
+    """What worked: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
+
+    id: str
+    tenant_id: str = DEFAULT_TENANT
+    agent: str
+    scope: str = GLOBAL_SCOPE
+    content: str
+    maturity: Maturity = "candidate"
+    confidence: float = RULE_CONFIDENCE
+    permanence: Permanence = "standard"
+    decay_rate: float = RULE_DECAY_RATE
+    effectiveness_score: float = 0.0
+    applied_count: int = 0
+    success_count: int = 0
+    harmful_count: int = 0
+    source_episode_id: str | None = None
+    created_at: datetime
+    invalidated_at: datetime | None = None  # when it was forgotten
+    last_applied_at: datetime | None = None
+    last_evaluated_at: datetime | None = None
+    last_confirmed_at: datetime | None = None
+    reference_count: int = 0
+    last_referenced_at: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
+
+    @property
+    def kind(self) -> Kind:
+        return "rule"
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it was learned."""
+        return self.created_at
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether somebody, or time, has withdrawn it."""
+        return self.metadata.get("forgotten") is True
+
+    def is_live(self, now: datetime) -> bool:  # noqa: ARG002  # a rule is withdrawn, it does not run out
+        """Whether reads may return it: nobody has forgotten it."""
+        return not self.is_forgotten
+
+    def was_believed(self, at: datetime) -> bool:
+        """Whether it was held at a moment, whatever happened since."""
+        return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
+
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, **_record_dict(self)}
 
 
-MemoryRecord = Episode | Fact
+MemoryRecord = Episode | Fact | Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity(Record):
+    """Somebody or something that facts are about, under one name and its aliases. Known to its whole tenant."""
+
+    id: str
+    tenant_id: str = DEFAULT_TENANT
+    canonical_name: str
+    entity_type: EntityType = "other"
+    aliases: tuple[str, ...] = ()
+    mention_count: int = 0
+    created_at: datetime
+    updated_at: datetime
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link(Record):
+    """A directed edge between two memories: the source is derived from, supports, ... the target."""
+
+    source_id: str
+    target_id: str
+    relation: Relation
+    weight: float = 1.0  # in [0, 1]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(Record):
+    """One mutation as it is written down with it: who, when, on whose request, what changed. Never changed itself."""
+
+    id: str
+    tenant_id: str
+    event_type: str
+    scope: str
+    actor: str
+    request_id: str | None = None
+    memory_id: str | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingVersion(Record):
+    """One embedder whose vectors are, were or will be searched. At most one is active, at most one is building."""
+
+    version: int  # from 1
+    name: str
+    dims: int
+    state: Literal["building", "active", "retired"]
+    created_at: datetime
+    activated_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +366,7 @@ class Stats(Record):
     episodes: int
     facts: int
     inactive_facts: int
+    rules: int
     sessions: int
     speakers: int
     first_event_at: datetime | None

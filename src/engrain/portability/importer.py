@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from engrain.domain import checks
 from engrain.domain.ids import derived_id
-from engrain.domain.records import Caller, Episode, Record
+from engrain.domain.records import Episode, Record
+from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
 from engrain.portability.formats import BrokenRecord, Turn, detect, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
     from pathlib import Path
 
     from engrain.domain.ports import Clock, Store
+    from engrain.domain.records import Caller
 
 _TURNS_AT_ONCE = 200
 
@@ -65,12 +66,13 @@ def import_file(  # what an import is made of
     seen = added = 0
     name = format_name
     for batch in _batches(read(path, format_name)):
-        parsed = [_episode(record, caller, clock()) for record in batch]
+        act = Act(caller=caller, at=clock())
+        parsed = [_episode(record, act) for record in batch]
         refused = next((each for each in parsed if isinstance(each, Broken)), None) if strict else None
         whole = parsed if refused is None else parsed[: parsed.index(refused)]
         episodes = [each for each in whole if isinstance(each, Episode)]
         seen += len(episodes)
-        added += len(store.put(episodes))
+        added += len(store.put(act, episodes))
         if refused is not None:
             raise UnreadableImport(f"{path}, {refused.position}: {refused.reason}")
         broken.extend(each for each in parsed if isinstance(each, Broken))
@@ -93,7 +95,7 @@ def _batches(records: Iterator[Turn | BrokenRecord]) -> Iterator[list[Turn | Bro
         yield batch
 
 
-def _episode(record: Turn | BrokenRecord, caller: Caller, now: datetime) -> Episode | Broken:
+def _episode(record: Turn | BrokenRecord, act: Act) -> Episode | Broken:
     if isinstance(record, BrokenRecord):
         return Broken(position=record.position, reason=record.reason)
     try:
@@ -102,6 +104,7 @@ def _episode(record: Turn | BrokenRecord, caller: Caller, now: datetime) -> Epis
         speaker = checks.optional_name(record.speaker, what="speaker")
     except InvalidInput as error:
         return Broken(position=f"session {record.session}, {record.source_id}", reason=str(error))
+    caller = act.caller
     parts = (caller.tenant_id, caller.agent, session, record.source_id, record.role, content)
     return Episode(
         id=derived_id(*parts, at=record.event_time),
@@ -112,7 +115,7 @@ def _episode(record: Turn | BrokenRecord, caller: Caller, now: datetime) -> Epis
         role=record.role,
         speaker=speaker,
         content=content,
-        event_time=record.event_time or now,
-        created_at=now,
+        event_time=record.event_time or act.at,
+        created_at=act.at,
         metadata=checks.metadata({**record.metadata, **({"title": record.title} if record.title else {})}),
     )

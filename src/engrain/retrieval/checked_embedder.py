@@ -86,6 +86,8 @@ def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[Checked
     if recorded is None:
         return embedder, None
     metrics.count("embedder_mismatches")
-    if recorded == embedder.name:
-        return None, f"keywords alone: the vectors here are of {recorded} too, but not of {embedder.dims} dimensions"
-    return None, f"keywords alone: the vectors here are of {recorded}, not {embedder.name}; open with {recorded}"
+    other = f"not of {embedder.dims} dimensions" if recorded == embedder.name else f"not of {embedder.name}"
+    return None, (
+        f"keywords alone: the vectors here are of {recorded}, {other}; open with that one, "
+        f"or make new ones: engrain reembed --embedder {embedder.name}"
+    )

@@ -9,7 +9,7 @@ from engrain.domain.records import Contribution
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from engrain.domain.ports import Candidate, Ref
+    from engrain.domain.requests import Candidate, Ref
     from engrain.retrieval.presets import Channel, Preset
 
 # Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods"

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from engrain import metrics
 from engrain.domain.analysis import terms
 from engrain.domain.indexing import own_terms
 from engrain.domain.records import Answer, Contribution, Explanation, Hit, MemoryRecord
-from engrain.errors import DatabaseBusy, DatabaseReadOnly
+from engrain.errors import DatabaseBusy, DatabaseReadOnly, EngineUnavailable
 from engrain.retrieval import fusion, voices
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Candidate, Ref, Request, Store
+    from engrain.domain.ports import Store
+    from engrain.domain.requests import Candidate, Ref, Request
     from engrain.retrieval.presets import Channel, Preset
 
 EMPTY_QUERY = "the query has no words to search for: these are the newest memories"
@@ -83,7 +85,12 @@ def _ask(
         lists["keyword"] = store.keyword(request, set(terms(question.text)[:_MOST_TERMS]), depth)
     if vector is not None and not isinstance(vector, str):
         also = [each.ref for each in lists.get("keyword", ())] if question.preset.fusion == "value" else []
-        lists["vector"] = store.nearest(request, vector, depth, also=also)
+        try:
+            lists["vector"] = store.nearest(request, vector, depth, also=also)
+        except EngineUnavailable as error:  # another process has re-embedded them meanwhile
+            metrics.count("searches_without_vectors")
+            why = f"keywords alone: {error}"
+            return _ask(store, request, question, lambda _: why, degraded=degraded)
         waiting = store.waiting(request.caller)
         if waiting:
             degraded.append(f"{waiting:,} memories have no vector yet and were searched by their words alone")

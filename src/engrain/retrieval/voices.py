@@ -11,8 +11,8 @@ from engrain.domain.analysis import STOP_WORDS, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engrain.domain.ports import TurnPlace
     from engrain.domain.records import Role
+    from engrain.domain.requests import TurnPlace
 
 _WRITTEN_WORD = re.compile(r"\w+")
 _USER_WORDS = frozenset({"i", "me", "my", "mine", "myself"})

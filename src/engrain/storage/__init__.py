@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
@@ -13,21 +14,44 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Store
 
 IN_MEMORY = ":memory:"
+_BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
+_IN_QUERY = re.compile(r"([?&]password=)[^&#]*")
+_SERVERS = ("postgresql://", "postgres://")
 
 
-def open_store(location: str | Path, *, busy_timeout_s: float = 5.0, synchronous: str = "normal") -> Store:
-    """The store at a path, a `sqlite:///` URL or ":memory:", created where there is none.
+def open_store(
+    location: str | Path, *, busy_timeout_s: float = 5.0, synchronous: str = "normal", pool_size: int = 8
+) -> Store:
+    """The store at a path, a `sqlite:///` or `postgresql://` URL or ":memory:", created where there is none.
+
+    `busy_timeout_s` bounds how long a call waits for another process's write, or for the server; `synchronous` is
+    SQLite's alone, `pool_size` (connections at once) PostgreSQL's.
 
     Raises:
         InvalidInput: a URL of a database that engrain does not speak.
-        StorageError: the leaf that says what is wrong with the file.
+        StorageError: the leaf that says what is wrong with the database.
     """
+    where = checks.path(location, what="location").removeprefix("sqlite:///")
+    if is_server(where):
+        from engrain.storage.postgres.store import PostgresStore
+
+        return PostgresStore(where, pool_size=pool_size, timeout_s=busy_timeout_s)
+    if "://" in where:
+        scheme = where.partition("://")[0]
+        raise InvalidInput(f"{scheme}:// is no database of engrain's; give a path, postgresql://... or :memory:")
+    if not where.strip():
+        raise InvalidInput("the path of the memory is empty; name a file such as agent.db")
     from engrain.storage.sqlite.store import SqliteStore
 
-    path = checks.path(location, what="location").removeprefix("sqlite:///")
-    if "://" in path:
-        raise InvalidInput(f"{location!r}: engrain opens a path, sqlite:///path or :memory:")
-    if not path.strip():
-        raise InvalidInput("the path of the memory is empty; name a file such as agent.db")
-    where = path if path == IN_MEMORY else checks.path(path, what="location")
-    return SqliteStore(where, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+    path = where if where == IN_MEMORY else checks.path(where, what="location")
+    return SqliteStore(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+
+
+def is_server(location: str) -> bool:
+    """Whether a location is the URL of a PostgreSQL server."""
+    return location.startswith(_SERVERS)
+
+
+def shown(location: str) -> str:
+    """A location as it may be printed: without the password of a URL."""
+    return _IN_QUERY.sub(r"\1", _BEFORE_HOST.sub(r"\1@", location)) if is_server(location) else location

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.context.block import EPISODES_HEADING, FACTS_HEADING, approximate_tokens, build, render
-from engrain.domain.records import Episode, Explanation, Fact, Hit
-from tests.sample_records import EPISODES, FACTS, MOMENTS, NOON, episode, fact
+from engrain.context.block import EPISODES_HEADING, FACTS_HEADING, RULES_HEADING, approximate_tokens, build, render
+from engrain.domain.records import Episode, Explanation, Fact, Hit, Rule
+from tests.sample_records import EPISODES, FACTS, MOMENTS, NOON, RULES, episode, fact, rule
 
 NO_REASON = Explanation(preset="engrain", contributions=())
 PLENTY = 1_000_000
+SECTIONS = {Fact: FACTS_HEADING, Rule: RULES_HEADING, Episode: EPISODES_HEADING}
 
 
 def hits_of(memories):
@@ -26,6 +27,8 @@ ODD_TEXTS = st.text(st.sampled_from("ab \n\r\t\u2028\x85#-:é語"), min_size=1, 
 MEMORIES = st.one_of(
     EPISODES,
     FACTS,
+    RULES,
+    st.builds(rule, content=ODD_TEXTS.filter(str.strip), created_at=MOMENTS),
     st.builds(episode, content=ODD_TEXTS, speaker=st.none() | ODD_TEXTS, event_time=MOMENTS),
     st.builds(fact, content=ODD_TEXTS, subject=ODD_TEXTS, predicate=ODD_TEXTS, valid_from=st.none() | MOMENTS),
 )
@@ -69,10 +72,10 @@ def test_the_text_is_that_of_its_memories(question):
 
 
 @given(asked())
-def test_facts_come_first_and_each_section_is_in_the_order_of_time(question):
+def test_facts_come_first_then_rules_and_each_section_is_in_the_order_of_time(question):
     hits, budget, count = question
     memories = build(hits, budget_tokens=budget, count_tokens=count).memories
-    order = [(isinstance(memory, Episode), memory.happened_at, memory.id) for memory in memories]
+    order = [(list(SECTIONS).index(type(memory)), memory.happened_at, memory.id) for memory in memories]
     assert order == sorted(order)
 
 
@@ -92,10 +95,9 @@ def test_every_memory_is_one_line_under_its_heading(hits, count):
     lines = block.text.splitlines()
     headings = [line for line in lines if line.startswith("## ")]
     kinds = {type(memory) for memory in block.memories}
-    sections = {FACTS_HEADING: Fact, EPISODES_HEADING: Episode}
-    assert headings == [heading for heading, kind in sections.items() if kind in kinds]
+    assert headings == [heading for kind, heading in SECTIONS.items() if kind in kinds]
     assert sum(line.startswith("- ") for line in lines) == len(block.memories)
-    assert len(lines) == len(block.memories) + len(headings) + (len(headings) == 2)
+    assert len(lines) == len(block.memories) + len(headings) + max(len(headings) - 1, 0)
 
 
 def test_a_block_reads_like_this():
@@ -104,12 +106,16 @@ def test_a_block_reads_like_this():
         episode("I moved\nto Lisbon.", speaker="Ana", event_time=NOON),
         fact("oat milk", subject="Ana", predicate="drinks"),
         episode("Noted.", role="assistant", event_time=NOON - timedelta(days=1)),
+        rule("Book no flight\nbefore ten."),
         fact("Lisbon", subject="Ana", predicate="lives in", valid_from=since),
     )
     assert block.text == (
         "## What is known\n"
         "- Ana lives in: Lisbon (since 2023-05-01)\n"
         "- Ana drinks: oat milk\n"
+        "\n"
+        "## Rules\n"
+        "- Book no flight before ten.\n"
         "\n"
         "## What was said\n"
         "- 2024-05-06 assistant: Noted.\n"
@@ -123,6 +129,7 @@ def test_a_memory_cannot_pass_for_a_heading_or_for_another_memory():
     for memory in (
         episode(forged),
         episode("hi", speaker=forged),
+        rule(forged),
         fact(forged),
         fact("hi", subject=forged),
         fact("hi", predicate=forged),

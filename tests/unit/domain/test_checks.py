@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engrain.domain import checks
-from engrain.domain.records import ROLES
+from engrain.domain.records import DECAY_RATES, ROLES, VALIDITIES
 from engrain.errors import InvalidInput
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -42,6 +42,7 @@ def nested(depth):
     return value
 
 
+@pytest.mark.req("B11.1")
 @given(ANY_TEXT)
 def test_cleaning_leaves_neither_nul_nor_lone_surrogate_and_is_idempotent(text):
     cleaned = checks.clean(text)
@@ -85,9 +86,17 @@ def test_a_megabyte_of_text_is_content():
     assert checks.content(text) == text.strip()
 
 
+@pytest.mark.req("B11.3")
 @given(ANY_TEXT)
 def test_any_text_is_a_query(text):
     assert checks.query(text) == checks.clean(text)
+
+
+@pytest.mark.req("B11.3")
+def test_a_query_loses_nul_and_the_space_around_it_and_is_never_cut():
+    assert checks.query("\x00 tram\x00s ") == "trams"
+    assert checks.query(" \n\t\x00") == ""
+    assert len(checks.query("tram " * 3_000_000)) == 15_000_000 - 1
 
 
 def test_a_name_has_at_most_512_characters():
@@ -141,6 +150,21 @@ def test_a_choice_is_one_of_the_known_words_or_is_refused_with_them(value):
 def test_a_member_of_the_callers_own_enumeration_becomes_the_plain_word():
     side = StrEnum("Side", {"USER": "user"})
     assert type(checks.choice(side.USER, ROLES, what="role")) is str
+
+
+@pytest.mark.req("N07")
+def test_what_older_records_call_forgotten_is_retracted():
+    assert [checks.validity(each) for each in (*VALIDITIES, "forgotten")] == [*VALIDITIES, "retracted"]
+    for value in ("fading", "Forgotten", "", None, 3):
+        with pytest.raises(InvalidInput, match="active, superseded, expired, retracted"):
+            checks.validity(value)
+
+
+@pytest.mark.req("B04.2")
+@pytest.mark.parametrize("value", ["eternal", "Standard", "", None, 0.008])
+def test_an_unknown_permanence_is_refused_with_those_there_are(value):
+    with pytest.raises(ValueError, match="permanent, stable, standard, volatile, ephemeral"):
+        checks.choice(value, DECAY_RATES, what="permanence")
 
 
 def test_choices_are_none_one_or_several():
@@ -323,6 +347,42 @@ def test_metadata_nested_deeper_than_any_reader_can_follow_is_refused(depth):
 
 def test_metadata_may_nest_a_hundred_levels():
     assert checks.metadata(nested(100)) == nested(100)
+
+
+@given(st.lists(JSON, max_size=3))
+def test_json_values_are_kept_as_given(values):
+    if "\\u0000" not in json.dumps(values):
+        assert checks.json_values(values, what="tool_calls") == tuple(values)
+        assert checks.json_values(iter(values), what="tool_calls") == tuple(values)
+
+
+def test_no_json_values_are_none():
+    assert checks.json_values(None, what="tool_calls") == ()
+
+
+@pytest.mark.parametrize("value", ["text", b"bytes", {"a": 1}, 5, True])
+def test_one_json_value_where_several_belong_is_refused(value):
+    with pytest.raises(InvalidInput, match=f"tool_calls must be a list, not {type(value).__name__}"):
+        checks.json_values(value, what="tool_calls")
+
+
+def test_json_values_that_json_cannot_say_or_nobody_can_follow_are_refused():
+    with pytest.raises(InvalidInput, match=r"^tool_calls .* is not JSON: "):
+        checks.json_values([{"a": math.nan}], what="tool_calls")
+    with pytest.raises(InvalidInput, match="tool_calls nests deeper than 100 levels"):
+        checks.json_values([nested(100)], what="tool_calls")
+    assert checks.json_values([nested(99)], what="tool_calls") == (nested(99),)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_flag_is_true_or_false(value):
+    assert checks.flag(value, what="strict") is value
+
+
+@pytest.mark.parametrize("value", [None, 0, 1, "yes", b"true", [True], math.nan])
+def test_a_flag_is_nothing_that_merely_counts_as_one(value):
+    with pytest.raises(InvalidInput, match=f"strict must be true or false, not {re.escape(repr(value))}"):
+        checks.flag(value, what="strict")
 
 
 REFUSALS = {

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.analysis import terms, words
 from engrain.domain.indexing import NEIGHBOUR_WORDS, embedding_text, fact_terms, near_terms, own_terms, turn_terms
-from tests.sample_records import MEMORIES, episode, fact
+from tests.sample_records import MEMORIES, episode, fact, rule
 
 DAY = datetime(2023, 5, 7, 23, 59, tzinfo=UTC)
 MONTHS = "january february march april may june july august september october november december".split()
@@ -34,6 +34,10 @@ def test_a_fact_is_found_by_its_statement_and_by_the_day_it_began_where_that_is_
     assert own_terms(fact("Lisbon", subject="Ana", predicate="lives in")) == ["ana", "live", "lisbon"]
     since = fact("Lisbon", subject="Ana", predicate="lives in", valid_from=DAY)
     assert own_terms(since) == fact_terms(since) == ["ana", "live", "7", "may", "2023", "lisbon"]
+
+
+def test_a_rule_is_found_by_its_guidance_alone():
+    assert own_terms(rule("Book no early flights.", agent="aide", created_at=DAY)) == ["book", "earli", "flight"]
 
 
 @pytest.mark.parametrize("month", range(1, 13))
@@ -72,7 +76,8 @@ def test_stop_words_count_among_the_first_words():
     assert near_terms(["the " * NEIGHBOUR_WORDS + "tram"]) == []
 
 
-def test_a_vector_stands_for_a_turn_with_its_speaker_and_for_a_fact_as_its_statement():
+def test_a_vector_stands_for_a_turn_with_its_speaker_a_fact_as_its_statement_and_a_rule_as_its_guidance():
     assert embedding_text(episode("I moved.", speaker="Caroline")) == "Caroline: I moved."
     assert embedding_text(episode("I moved.", speaker=None)) == "I moved."
     assert embedding_text(fact("Lisbon", subject="Ana", predicate="lives in")) == "Ana lives in: Lisbon"
+    assert embedding_text(rule("Book no early flights.")) == "Book no early flights."

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.ports import Candidate
 from engrain.domain.records import Explanation
+from engrain.domain.requests import Candidate
 from engrain.retrieval.fusion import RRF_K, fuse, with_session, with_speaker
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
 

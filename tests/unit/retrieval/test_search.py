@@ -14,7 +14,7 @@ from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
 from engrain.retrieval.search import EMPTY_QUERY
 from tests.reference_store import ReferenceStore
-from tests.sample_records import CALLER, FILTERS, NOON, episode, fact, request
+from tests.sample_records import FILTERS, NOON, act, episode, fact, request
 from tests.sample_search import (
     ANY_PRESET,
     DIMS,
@@ -28,6 +28,7 @@ from tests.sample_search import (
     store_of,
     vector_of,
 )
+from tests.store_samples import put
 
 
 def contents(answer):
@@ -255,7 +256,7 @@ def test_a_forgotten_memory_is_found_no_more_and_its_neighbours_no_more_by_its_w
     secret, other = episode("zeppelin", session="monday"), episode("tram", session="monday")
     store = store_of([secret, other])
     assert set(contents(recall(store, "zeppelin"))) == {"zeppelin", "tram"}
-    store.retire(CALLER, secret.id, at=NOON + timedelta(hours=1))
+    store.retire(act(NOON + timedelta(hours=1)), secret.id)
     assert contents(recall(store, "zeppelin", preset=PRESETS["keyword"])) == []
     assert "zeppelin" not in contents(recall(store, "zeppelin"))
 
@@ -263,7 +264,7 @@ def test_a_forgotten_memory_is_found_no_more_and_its_neighbours_no_more_by_its_w
 def test_a_turn_is_found_by_its_neighbours_words_once_the_search_has_settled_it():
     store = ReferenceStore()
     for content in ("Where did you go?", "zeppelin"):
-        store.put([episode(content, session="monday")])
+        put(store, [episode(content, session="monday")])
     answer = recall(store, "zeppelin", preset=PRESETS["keyword"])
     assert contents(answer) == ["zeppelin", "Where did you go?"]
     assert [hit.why.matched_terms for hit in answer] == [("zeppelin",), ()]
@@ -283,7 +284,7 @@ class Unsettled(ReferenceStore):
 @pytest.mark.parametrize("reason", [DatabaseBusy("locked"), DatabaseReadOnly("read-only")], ids=["busy", "read-only"])
 def test_a_database_that_cannot_be_written_is_searched_as_it_is_and_the_answer_says_so(reason):
     store = Unsettled(reason)
-    store.put([episode("tram")])
+    put(store, [episode("tram")])
     answer = recall(store, "tram", embed=no_engine)
     assert contents(answer) == ["tram"]
     assert len(answer.degraded) == 2
@@ -300,7 +301,7 @@ class Vanishing(ReferenceStore):
 
 def test_a_memory_retired_during_the_search_is_absent():
     store = Vanishing()
-    store.put([episode("tram"), episode("tram now gone")])
+    put(store, [episode("tram"), episode("tram now gone")])
     assert contents(recall(store, "tram", embed=no_engine)) == ["tram"]
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.ports import TurnPlace
+from engrain.domain.requests import TurnPlace
 from engrain.retrieval.voices import Voice, asked_about, names, speaks
 
 ANA, BEN, WILL = "Ana", "Ben Okafor", "Will"

@@ -19,6 +19,7 @@ LEAVES = {
     apsw.NotADBError: errors.NotAnEngrainFile,
     apsw.CorruptError: errors.DatabaseDamaged,
     apsw.FormatError: errors.DatabaseDamaged,
+    apsw.ConstraintError: errors.IntegrityViolated,
     apsw.ConnectionClosedError: errors.MemoryClosed,
     apsw.CursorClosedError: errors.MemoryClosed,
 }

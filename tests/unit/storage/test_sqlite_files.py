@@ -18,8 +18,8 @@ from engrain import errors
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.schema import APPLICATION_ID
 from engrain.storage.sqlite.store import SqliteStore
-from tests.sample_records import CALLER, NOON, episode, fact, request
-from tests.store_samples import axis, conversation, embed_all, keyword
+from tests.sample_records import CALLER, act, episode, fact, request
+from tests.store_samples import axis, conversation, embed_all, keyword, put
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -62,11 +62,11 @@ def in_child(code: str, *arguments, unprivileged: bool = False) -> list:
         "import json, os, resource, sys",
         "from engrain import errors",
         "from engrain.storage.sqlite.store import SqliteStore",
-        "from tests.sample_records import CALLER, NOON, episode, fact, request",
-        "from tests.store_samples import axis, keyword",
+        "from tests.sample_records import act, episode, fact, request",
+        "from tests.store_samples import axis, keyword, put",
         "def say(value): print(json.dumps(value))",
-        "def code_of(act, *arguments, **options):",
-        "    try: act(*arguments, **options)",
+        "def code_of(deed, *arguments, **options):",
+        "    try: deed(*arguments, **options)",
         "    except errors.EngrainError as error: return error.code",
         "    return 'done'",
         "path = sys.argv[1]",
@@ -88,7 +88,7 @@ def test_a_new_file_and_its_log_are_their_owners_alone(path):
     before = os.umask(0)
     try:
         with closing(opened(path)) as store:
-            store.put([episode("Private.")])
+            put(store, [episode("Private.")])
             assert {each.name for each in path.parent.iterdir()} == {"agent.db", "agent.db-wal", "agent.db-shm"}
             assert {mode(each) for each in path.parent.iterdir()} == {0o600}
     finally:
@@ -109,13 +109,13 @@ def test_a_file_keeps_the_permissions_it_has(path):
     path.touch()
     path.chmod(0o640)
     with closing(opened(path)) as store:
-        store.put([episode("Shared.")])
+        put(store, [episode("Shared.")])
     assert mode(path) == 0o640
 
 
 def test_closing_leaves_one_file(path):
     with closing(opened(path)) as store:
-        store.put([episode("One.")])
+        put(store, [episode("One.")])
         assert store.get(CALLER, []) == []
     assert [each.name for each in path.parent.iterdir()] == ["agent.db"]
 
@@ -131,7 +131,7 @@ def test_an_empty_file_is_adopted(path):
     path.touch()
     with closing(opened(path)) as store:
         assert store.created
-        store.put([episode("One.")])
+        put(store, [episode("One.")])
     with closing(opened(path)) as store:
         assert not store.created
         assert len(store.recent(request(), 9)) == 1
@@ -140,7 +140,7 @@ def test_an_empty_file_is_adopted(path):
 @pytest.mark.parametrize("name", ["a b.db", "ümlaut.db", "100%.db", "what?.db", "file:x.db", "#1.db", "-wal"])
 def test_a_file_may_have_any_name(tmp_path, name):
     with closing(opened(tmp_path / name)) as store:
-        store.put([episode("One.")])
+        put(store, [episode("One.")])
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
@@ -154,6 +154,7 @@ def test_every_connection_has_the_settings_it_needs(path, synchronous):
                 assert db.pragma("synchronous") == {"normal": 1, "full": 2}[synchronous]
                 assert db.pragma("busy_timeout") == 1_500
                 assert db.pragma("temp_store") == 2
+                assert db.pragma("foreign_keys") == 1
 
 
 FOREIGN = {
@@ -234,8 +235,8 @@ def test_a_name_that_is_too_long_is_refused(tmp_path):
 def used_file(path, memories=60) -> bytes:
     """A file of several pages with every table in use; its bytes."""
     with closing(opened(path)) as store:
-        turns = store.put(conversation(*(f"Turn {place} of the tram to Lisbon." for place in range(memories))))
-        store.put([fact("Lisbon")])
+        turns = put(store, conversation(*(f"Turn {place} of the tram to Lisbon." for place in range(memories))))
+        put(store, [fact("Lisbon")])
         embed_all(store, {turn.id: axis(0) for turn in turns})
     return path.read_bytes()
 
@@ -273,7 +274,7 @@ def found_damage(path) -> list[str]:
     with closing(store):
         said = list(store.health().problems)
         for use in (
-            lambda: store.put(conversation("A new turn.", "Another.")),
+            lambda: put(store, conversation("A new turn.", "Another.")),
             lambda: store.recent(request(), 99),
             lambda: keyword(store, "tram"),
             lambda: store.nearest(request(), axis(0), 9),
@@ -287,20 +288,20 @@ def found_damage(path) -> list[str]:
 
 def test_a_full_file_is_said_to_be_full_and_works_again_with_room(path):
     with closing(opened(path)) as store:
-        kept = store.put(conversation("Bread.", "Tram."))
+        kept = put(store, conversation("Bread.", "Tram."))
         with store._connections.reading() as db:
             pages = db.pragma("page_count")
         with store._connections.writing() as db:
             db.pragma("max_page_count", pages + 2)
         too_much = [episode("Hay and straw " * 2_000) for _ in range(9)]
         with pytest.raises(errors.DatabaseFull, match="free some space"):
-            store.put(too_much)
+            put(store, too_much)
         assert store.recent(request(), 99) == kept[::-1]
         assert store.health().problems == ()
         assert set(keyword(store, "bread")) == {each.id for each in kept}
         with store._connections.writing() as db:
             db.pragma("max_page_count", 2**31)
-        assert len(store.put(too_much)) == 9
+        assert len(put(store, too_much)) == 9
         assert store.health().problems == ()
 
 
@@ -312,10 +313,10 @@ def test_a_limit_of_the_process_is_no_room_too(path):
         "soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(path) + 50_000, hard))\n"
         "many = [episode('Hay and straw ' * 2_000) for _ in range(30)]\n"
-        "say(code_of(store.put, many))\n"
+        "say(code_of(put, store, many))\n"
         "say(len(store.recent(request(), 99)))\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))\n"
-        "say(code_of(store.put, many))\n"
+        "say(code_of(put, store, many))\n"
         "say(len(store.recent(request(), 99)))\n"
         "say(list(store.health().problems))\n"
         "store.close()\n",
@@ -345,9 +346,9 @@ say(store.use_embedder("test:axes", 4))
 say(store.settle())
 say(list(store.health().problems))
 known = store.recent(request(), 1)[0].id
-say(code_of(store.put, [episode("New.")]))
-say(code_of(store.put, [fact("New"), episode("New.")]))
-say(code_of(store.retire, CALLER, known, at=NOON))
+say(code_of(put, store, [episode("New.")]))
+say(code_of(put, store, [fact("New"), episode("New.")]))
+say(code_of(store.retire, act(), known))
 say(len(store.recent(request(), 99)))
 store.close()
 """
@@ -356,7 +357,7 @@ READ_ALONE = [["Bread.", "Tram."], 2, 1, None, 0, [], *["database_read_only"] * 
 
 def bread_and_tram(path):
     with closing(opened(path)) as store:
-        bread, _ = store.put(conversation("Bread.", "Tram."))
+        bread, _ = put(store, conversation("Bread.", "Tram."))
         embed_all(store, {bread.id: axis(0)})
 
 
@@ -381,7 +382,7 @@ def test_a_file_that_another_user_writes_can_be_read_up_to_date(open_folder):
     path.touch()
     path.chmod(0o644)
     with closing(opened(path)) as store:
-        bread, _ = store.put(conversation("Bread.", "Tram."))
+        bread, _ = put(store, conversation("Bread.", "Tram."))
         embed_all(store, {bread.id: axis(0)})
         open_folder.chmod(0o555)
         assert in_child(READ_AND_TRY_TO_WRITE, path, unprivileged=True) == READ_ALONE
@@ -411,18 +412,18 @@ def test_a_store_that_could_not_be_opened_leaves_no_connection(path):
 
 def test_a_closed_store_says_that_it_is_closed(path):
     store = opened(path)
-    [stored] = store.put([episode("One.")])
+    [stored] = put(store, [episode("One.")])
     assert store.get(CALLER, [stored.id]) == [stored]
     store.close()
-    for act in (
+    for use in (
         lambda: store.get(CALLER, [stored.id]),
-        lambda: store.put([episode("Two.")]),
-        lambda: store.retire(CALLER, stored.id, at=NOON),
+        lambda: put(store, [episode("Two.")]),
+        lambda: store.retire(act(), stored.id),
         store.health,
         store.settle,
     ):
         with pytest.raises(errors.MemoryClosed):
-            act()
+            use()
     assert [each.name for each in path.parent.iterdir()] == ["agent.db"]
 
 

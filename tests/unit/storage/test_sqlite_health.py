@@ -9,8 +9,8 @@ import pytest
 from engrain.domain.analysis import words
 from engrain.storage.migrations import HEAD
 from engrain.storage.sqlite.store import SqliteStore
-from tests.sample_records import CALLER, NOON, episode, fact, request
-from tests.store_samples import axis, conversation, embed_all, keyword
+from tests.sample_records import NOON, act, episode, fact, request, rule
+from tests.store_samples import axis, conversation, embed_all, keyword, put
 
 
 @pytest.fixture
@@ -19,16 +19,17 @@ def path(tmp_path) -> str:
 
 
 def use(store) -> None:
-    """Everything that moves rows and words: sessions, expiry, supersession, forgetting, vectors."""
-    turns = store.put(conversation(*(f"Turn {place} of the tram." for place in range(12)), speaker="Ana"))
-    store.put([episode("Already over.", session="monday", expires_at=NOON), episode("Alone.")])
-    store.put([fact("Lisbon"), fact("tea", predicate="drinks"), fact("x", subject="Z", validity="expired")])
-    store.put([fact("Porto")])
+    """Everything that moves rows and words: sessions, expiry, supersession, forgetting, erasure, vectors."""
+    turns = put(store, conversation(*(f"Turn {place} of the tram." for place in range(12)), speaker="Ana"))
+    put(store, [episode("Already over.", session="monday", expires_at=NOON), episode("Alone.")])
+    put(store, [fact("Lisbon"), fact("tea", predicate="drinks"), fact("x", subject="Z", validity="expired")])
+    put(store, [fact("Porto"), rule("Take the tram."), rule("Walk.", metadata={"forgotten": True})])
     embed_all(store, {each.id: axis(0) for each in turns[:9]})
     for turn in turns[3:6]:
-        store.retire(CALLER, turn.id, at=NOON)
-    store.retire(CALLER, store.recent(request(kinds=("fact",)), 1)[0].id, at=NOON)
-    store.put([episode("Not settled.", session="monday")])
+        store.retire(act(), turn.id)
+    store.retire(act(), store.recent(request(kinds=("fact",)), 1)[0].id)
+    store.erase(act(), [turns[0].id, turns[11].id])
+    put(store, [episode("Not settled.", session="monday")])
 
 
 def meddle(path, sql) -> None:
@@ -46,7 +47,7 @@ def test_a_used_file_is_sound_and_says_what_it_holds(path):
         assert health.schema == HEAD
         assert health.size_bytes % 4096 == 0
         assert health.size_bytes > 0
-        assert (health.memories, health.embedded, health.embedder) == (19, 6, "test:axes")
+        assert (health.memories, health.embedded, health.embedder) == (19, 5, "test:axes")
 
 
 def test_a_file_in_memory_is_sound_too():
@@ -62,7 +63,7 @@ def test_a_reader_that_has_searched_before_another_wrote_sees_no_damage(path):
         use(here)
         assert keyword(there, "tram")
         for place in range(30):
-            here.put(conversation(f"Another tram {place}.", "And one more.", session=f"{place}"))
+            put(here, conversation(f"Another tram {place}.", "And one more.", session=f"{place}"))
             assert keyword(there, "tram")
         assert here.health().problems == there.health().problems == ()
 
@@ -70,7 +71,7 @@ def test_a_reader_that_has_searched_before_another_wrote_sees_no_damage(path):
 def test_a_check_up_sees_what_is_not_in_the_file_proper_yet(path):
     """The log is part of the file: a second process reads it too."""
     with closing(SqliteStore(path)) as here:
-        here.put([episode("In the log.")])
+        put(here, [episode("In the log.")])
         with closing(SqliteStore(path)) as there:
             assert there.health().memories == 1
 
@@ -78,14 +79,15 @@ def test_a_check_up_sees_what_is_not_in_the_file_proper_yet(path):
 @pytest.mark.parametrize(
     ("deed", "sentence"),
     [
-        ("DELETE FROM memory_words WHERE rowid = 1", "1 memories are missing from the keyword index"),
-        ("DELETE FROM memory_words WHERE rowid < 4", "3 memories are missing from the keyword index"),
+        ("DELETE FROM memory_words WHERE rowid = 2", "1 memories are missing from the keyword index"),
+        ("DELETE FROM memory_words WHERE rowid < 4", "2 memories are missing from the keyword index"),
         (
             "INSERT INTO memory_words (rowid, own, near) VALUES (4, 'n1xghost', '')",
             "1 memories that are gone are still",
         ),
         ("DELETE FROM memory_index WHERE doc = 2", "1 memories have no place in the searches"),
-        ("DELETE FROM episodes WHERE doc = 1", "1 places in the searches belong to no memory"),
+        ("DELETE FROM memory_vectors WHERE doc = 3", "1 memories have lost their vector"),
+        ("DELETE FROM episodes WHERE doc = 2", "1 places in the searches belong to no memory"),
     ],
 )
 def test_what_something_else_did_is_found_and_there_is_advice(path, deed, sentence):

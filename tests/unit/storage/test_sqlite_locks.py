@@ -13,8 +13,8 @@ import pytest
 
 from engrain import errors
 from engrain.storage.sqlite.store import SqliteStore
-from tests.sample_records import CALLER, NOON, episode, fact, request
-from tests.store_samples import axis, conversation, embed_all, keyword, nearest, refs
+from tests.sample_records import CALLER, NOON, act, episode, fact, request
+from tests.store_samples import axis, conversation, embed_all, keyword, nearest, put, refs
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,7 +34,7 @@ def two(path):
 def test_what_one_has_put_the_other_reads_at_once(two):
     here, there = two
     for place in range(5):
-        [stored] = here.put([episode(f"Number {place}.", session="monday", speaker=f"Speaker {place}")])
+        [stored] = put(here, [episode(f"Number {place}.", session="monday", speaker=f"Speaker {place}")])
         assert there.get(CALLER, [stored.id]) == there.recent(request(), 1) == [stored]
         assert set(keyword(there, str(place))) == {stored.id}
         assert (
@@ -44,7 +44,7 @@ def test_what_one_has_put_the_other_reads_at_once(two):
 
 def test_what_one_has_settled_the_other_finds_by_its_neighbours_words(two):
     here, there = two
-    turns = [store.put([turn])[0] for store, turn in zip(two, conversation("Bread.", "Tram."), strict=True)]
+    turns = [put(store, [turn])[0] for store, turn in zip(two, conversation("Bread.", "Tram."), strict=True)]
     assert set(keyword(there, "bread")) == {turns[0].id}
     assert here.settle() == 2
     assert set(keyword(there, "bread")) == {turn.id for turn in turns}
@@ -53,7 +53,7 @@ def test_what_one_has_settled_the_other_finds_by_its_neighbours_words(two):
 
 def test_vectors_of_one_are_found_by_the_other_at_once(two):
     here, there = two
-    stored = here.put([episode(f"Number {place}.") for place in range(4)])
+    stored = put(here, [episode(f"Number {place}.") for place in range(4)])
     assert there.nearest(request(), axis(0), 9) == []
     known = embed_all(here, {each.id: axis(0) for each in stored[:2]})
     assert set(nearest(there, axis(0), known)) == {each.id for each in stored[:2]}
@@ -63,27 +63,27 @@ def test_vectors_of_one_are_found_by_the_other_at_once(two):
 
 def test_what_one_has_forgotten_the_other_finds_no_more(two):
     here, there = two
-    kept, gone = here.put([episode("Bread."), episode("Bread.")])
+    kept, gone = put(here, [episode("Bread."), episode("Bread.")])
     known = embed_all(here, {kept.id: axis(0), gone.id: axis(0)})
     assert len(nearest(there, axis(0), known)) == len(keyword(there, "bread")) == 2
-    here.retire(CALLER, gone.id, at=NOON)
+    here.retire(act(), gone.id)
     assert set(nearest(there, axis(0), known)) == set(keyword(there, "bread")) == {kept.id}
     assert there.recent(request(), 9) == [kept]
 
 
 def test_what_one_has_superseded_the_other_believes_no_more(two):
     here, there = two
-    [old] = here.put([fact("Lisbon")])
+    [old] = put(here, [fact("Lisbon")])
     known = embed_all(here, {old.id: axis(0)})
     assert set(nearest(there, axis(0), known)) == {old.id}
-    [new] = there.put([fact("Porto")])
+    [new] = put(there, [fact("Porto")])
     assert here.nearest(request(), axis(0), 9) == []
     assert here.recent(request(), 9) == [new]
     assert keyword(here, "lisbon") == {}
 
 
 def test_the_turns_of_one_session_are_numbered_over_both(two):
-    turns = [two[place % 2].put([episode("Hello.", session="monday")])[0].turn for place in range(6)]
+    turns = [put(two[place % 2], [episode("Hello.", session="monday")])[0].turn for place in range(6)]
     assert turns == [1, 2, 3, 4, 5, 6]
 
 
@@ -95,12 +95,12 @@ def test_an_embedder_is_chosen_once_for_both(two):
 
 def test_a_writer_that_waits_too_long_is_told_busy_and_nothing_is_written(two):
     here, there = two
-    [stored] = here.put([episode("Before.")])
+    [stored] = put(here, [episode("Before.")])
     with here._connections.writing():
         for write in (
-            lambda: there.put([episode("During.")]),
-            lambda: there.put([episode("During."), fact("During")]),
-            lambda: there.retire(CALLER, stored.id, at=NOON),
+            lambda: put(there, [episode("During.")]),
+            lambda: put(there, [episode("During."), fact("During")]),
+            lambda: there.retire(act(), stored.id),
             lambda: there.use_embedder("test:axes", 4),
             there.settle,
         ):
@@ -108,14 +108,14 @@ def test_a_writer_that_waits_too_long_is_told_busy_and_nothing_is_written(two):
                 write()
         assert there.recent(request(), 9) == [stored]
     assert there.recent(request(), 9) == [stored]
-    assert there.put([episode("After.")])
+    assert put(there, [episode("After.")])
 
 
 def test_a_writer_that_waits_long_enough_is_served(path):
     with closing(SqliteStore(path)) as here, closing(SqliteStore(path, busy_timeout_s=60)) as there:
         with ThreadPoolExecutor() as pool:
             with here._connections.writing():
-                write = pool.submit(there.put, [episode("Patient.")])
+                write = pool.submit(put, there, [episode("Patient.")])
                 assert there.recent(request(), 9) == []
             assert len(write.result()) == 1
         assert len(here.recent(request(), 9)) == 1
@@ -124,12 +124,12 @@ def test_a_writer_that_waits_long_enough_is_served(path):
 def test_readers_and_writers_never_wait_for_each_other(two):
     """A reader in the middle of a statement keeps nobody from writing, and is not disturbed by it."""
     here, there = two
-    here.put([episode(f"Number {place}.") for place in range(200)])
+    put(here, [episode(f"Number {place}.") for place in range(200)])
     with here._connections.reading() as db:
         rows = db.execute("SELECT content FROM episodes ORDER BY doc")
         first = next(rows)
-        there.put([episode("In between.")])
-        here.put([episode("In between, too.")])
+        put(there, [episode("In between.")])
+        put(here, [episode("In between, too.")])
         assert len([first, *rows]) == 200
     assert here.stats(CALLER, NOON).episodes == 202
 
@@ -137,11 +137,11 @@ def test_readers_and_writers_never_wait_for_each_other(two):
 def test_a_write_after_a_read_in_the_same_transaction_is_not_told_locked(path):
     """A deferred transaction that reads, then writes, fails at once when another has written in between."""
     with closing(SqliteStore(path, busy_timeout_s=60)) as here, closing(SqliteStore(path, busy_timeout_s=60)) as there:
-        here.put([episode("Before.")])
+        put(here, [episode("Before.")])
         with ThreadPoolExecutor() as pool:
             with here._connections.writing() as db:
                 assert db.execute("SELECT count(*) FROM episodes").get == 1
-                other = pool.submit(there.put, [episode("Meanwhile.")])
+                other = pool.submit(put, there, [episode("Meanwhile.")])
                 db.execute("UPDATE episodes SET content = 'Changed.'")
             assert len(other.result()) == 1
         assert sorted(each.content for each in here.recent(request(), 9)) == ["Changed.", "Meanwhile."]
@@ -154,12 +154,12 @@ def test_threads_and_stores_that_read_and_write_at_once_lose_nothing(path):
         def work(number):
             store = stores[number % 2]
             for place in range(25):
-                [stored] = store.put([episode(f"Word{number} {place}", session=f"session {number % 3}")])
+                [stored] = put(store, [episode(f"Word{number} {place}", session=f"session {number % 3}")])
                 store.settle()
                 found = [each.ref for each in store.keyword(request(), {f"word{number}"}, 999)]
                 assert stored.id in {each.id for each in store.load(request(), found).values()}
                 if place % 5 == 0:
-                    store.retire(CALLER, stored.id, at=NOON)
+                    store.retire(act(), stored.id)
 
         with ThreadPoolExecutor(6) as pool:
             list(pool.map(work, range(6)))
@@ -172,19 +172,19 @@ def test_threads_and_stores_that_read_and_write_at_once_lose_nothing(path):
 
 def test_a_failure_in_the_middle_of_a_write_leaves_nothing(path):
     with closing(SqliteStore(path)) as store:
-        [before] = store.put([episode("Before.")])
+        [before] = put(store, [episode("Before.")])
         with pytest.raises(errors.StorageError), store._connections.writing() as db:
             db.execute("DELETE FROM episodes; SELECT * FROM nowhere")
         assert store.recent(request(), 9) == [before]
-        assert store.put([episode("After.")])
+        assert put(store, [episode("After.")])
 
 
 def test_a_put_that_fails_half_way_leaves_nothing(path):
     """The last of three memories cannot be bound: an integer of more than 64 bits."""
     with closing(SqliteStore(path)) as store:
-        [before] = store.put([episode("Before.")])
+        [before] = put(store, [episode("Before.")])
         with pytest.raises(OverflowError):
-            store.put([episode("One."), fact("Two"), episode("Three.", reference_count=2**70)])
+            store.put(act(), [episode("One."), fact("Two"), episode("Three.", reference_count=2**70)])
         assert store.recent(request(), 9) == [before]
         assert keyword(store, "one") == {}
         assert store.health().problems == ()
@@ -193,7 +193,7 @@ def test_a_put_that_fails_half_way_leaves_nothing(path):
 def test_a_store_may_be_closed_while_others_read(path):
     """The reader is in the middle of a statement, which answers; whatever comes later is refused."""
     store = SqliteStore(path)
-    store.put([episode("One.")])
+    put(store, [episode("One.")])
     reading, closed = threading.Event(), threading.Event()
 
     def pause(value):
@@ -232,11 +232,12 @@ CREATE = """
 import sys
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_records import episode
+from tests.store_samples import put
 print("ready", flush=True)
 sys.stdin.readline()
 for path in sys.argv[2:]:
     store = SqliteStore(path, busy_timeout_s=60)
-    store.put([episode("Of " + sys.argv[1], session="monday")])
+    put(store, [episode("Of " + sys.argv[1], session="monday")])
     store.close()
 """
 
@@ -267,7 +268,7 @@ def test_processes_that_create_the_same_files_at_once_all_succeed(tmp_path):
 
 def test_vectors_that_change_while_another_searches_are_never_half_seen(two):
     here, there = two
-    stored = here.put([episode(f"Number {place}.") for place in range(300)])
+    stored = put(here, [episode(f"Number {place}.") for place in range(300)])
     known = refs(here)
     here.use_embedder("test:axes", 4)
     done = threading.Event()
@@ -282,7 +283,7 @@ def test_vectors_that_change_while_another_searches_are_never_half_seen(two):
         counts = pool.submit(search)
         embed_all(here, {each.id: axis(0) for each in stored})
         for each in stored[:50]:
-            here.retire(CALLER, each.id, at=NOON)
+            here.retire(act(), each.id)
         done.set()
         assert set(counts.result()) <= {0, *range(250, 301)}
     assert len(nearest(there, axis(0), known)) == 250

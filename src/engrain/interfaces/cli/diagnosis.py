@@ -13,6 +13,7 @@ from engrain import __version__
 from engrain.errors import EngrainError
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.invocation import path_of
+from engrain.storage import shown as shown_location
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +39,7 @@ def examine(invocation: Invocation) -> dict[str, Any]:
         "memory": memory,
         "permissions": _permissions(path_of(settings.db), problems),
         "embedder": tried,
-        "settings": settings.model_dump(mode="json"),
+        "settings": {**settings.model_dump(mode="json"), "db": shown_location(settings.db)},
         "notes": notes,
         "problems": problems,
     }
@@ -89,9 +90,9 @@ def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[st
     }
 
 
-def _permissions(path: Path, problems: list[str]) -> dict[str, str]:
-    """Mode of the file and its folder; Windows has access lists instead."""
-    if os.name == "nt" or not path.exists():
+def _permissions(path: Path | None, problems: list[str]) -> dict[str, str]:
+    """Mode of the file and its folder; Windows has access lists instead, and a server no file of ours."""
+    if os.name == "nt" or path is None or not path.exists():
         return {}
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & _OTHERS_MAY:

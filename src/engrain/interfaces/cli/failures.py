@@ -3,9 +3,9 @@
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | `doctor` found problems, or the memory asked for is not there |
+| 1 | `doctor` found problems, the memory asked for is not there, `erase` was refused, a copy differs, an old schema |
 | 2 | usage, or a value that is refused: nothing was written |
-| 3 | storage: not our file, damaged, read-only, full, or of a newer engrain |
+| 3 | storage: not our file, damaged, read-only, full, out of reach, or of a newer engrain |
 | 4 | busy: another process is writing |
 | 5 | an engine (the embedder) is unavailable |
 | 130 | interrupted (Ctrl-C) |

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from engrain.interfaces.cli import failures, output
 if TYPE_CHECKING:
     from engrain.config import Settings
     from engrain.domain.ports import Embedder
+    from engrain.domain.records import Record
     from engrain.service import Memory
 
 # A search makes this many vectors by itself while it waits; more is worth a word before the command ends late.
@@ -58,10 +59,11 @@ class Invocation:
         from engrain.service import Memory
 
         settings = self.settings()
-        is_new = settings.db != ":memory:" and not path_of(settings.db).exists()
+        path = path_of(settings.db)
+        is_new = path is not None and not path.exists()
         with Memory.open(settings=self.given, embedder=embedder) as memory:
             if is_new:
-                self.note(f"memory: {path_of(settings.db)} (new)")
+                self.note(f"memory: {path} (new)")
             yield memory
             memory.close(flush=False)
 
@@ -106,15 +108,32 @@ class Invocation:
         else:
             output.say(text)
 
+    def answer_with(self, name: str, values: "Sequence[Record]", text: str) -> None:
+        """Several values as the answer of the command: under `name` as JSON, or as text."""
+        if self.as_json:
+            output.document({name: [each.to_dict() for each in values]})
+        elif values:
+            output.say(text)
+        else:
+            self.note("nothing found")
 
-def path_of(db: str) -> Path:
-    """The file that a `db` setting names, as `engrain.storage.open_store` reads it."""
+
+def path_of(db: str) -> Path | None:
+    """The file that a `db` setting names, as `engrain.storage.open_store` reads it; None where it is no file."""
+    from engrain.storage import IN_MEMORY, is_server
+
+    if db == IN_MEMORY or is_server(db):
+        return None
     return Path(db.removeprefix("sqlite:///")).expanduser()
 
 
 Db = Annotated[
     str | None,
-    typer.Option("--db", metavar="PATH", help="File of the memory (ENGRAIN_DB), created where there is none."),
+    typer.Option(
+        "--db",
+        metavar="PATH",
+        help="File or postgresql:// URL of the memory (ENGRAIN_DB), created where there is none.",
+    ),
 ]
 AgentName = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Agent to speak for (ENGRAIN_AGENT).")]
 TenantName = Annotated[

@@ -35,6 +35,12 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
+def prompt(text: str) -> None:
+    """A question, the cursor left behind it."""
+    sys.stderr.write(printable(text))
+    sys.stderr.flush()
+
+
 def document(value: Mapping[str, Any]) -> None:
     """The answer as one JSON document: UTF-8 whatever the locale, lines ended by LF."""
     text = json.dumps(dict(value), ensure_ascii=False, indent=2) + "\n"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Fact
+from engrain.domain.records import Episode, Fact, Rule
 from engrain.interfaces.cli import output
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from engrain.domain.records import Explanation, Hit, MemoryRecord
+    from engrain.domain.records import Event, Explanation, Hit, Link, MemoryRecord
     from engrain.portability.importer import ImportReport
 
 _COLUMNS = ("date", "who", "score", "why", "id", "text")
@@ -43,8 +44,8 @@ def why(explanation: Explanation) -> str:
 
 
 def who(memory: MemoryRecord) -> str:
-    """Who said it; `fact` where it is known rather than said."""
-    return "fact" if isinstance(memory, Fact) else memory.speaker or memory.role
+    """Who said it; `fact` or `rule` where it is known rather than said."""
+    return memory.speaker or memory.role if isinstance(memory, Episode) else memory.kind
 
 
 def statement(memory: MemoryRecord) -> str:
@@ -54,6 +55,56 @@ def statement(memory: MemoryRecord) -> str:
     since = f" since {memory.valid_from:%Y-%m-%d}" if memory.valid_from else ""
     until = f" until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
     return f"{memory.subject} {memory.predicate}: {memory.content}{since}{until}"
+
+
+def statement_with_end(memory: MemoryRecord) -> str:
+    """What a memory says, and of a fact or rule that is believed no more, since when and why."""
+    match memory:
+        case Fact() if memory.validity != "active":
+            ended: str = memory.validity
+        case Rule() if memory.is_forgotten:
+            ended = "forgotten"
+        case _:
+            return statement(memory)
+    day = f" {memory.invalidated_at:%Y-%m-%d}" if memory.invalidated_at else ""
+    return f"{statement(memory)} ({ended}{day})"
+
+
+def remembered(fact: Fact) -> str:
+    """A fact just stored, and what it supersedes."""
+    before = f"\nsupersedes {fact.supersedes_id}" if fact.supersedes_id else ""
+    return f"remembered {fact.id}\n{statement(fact)}{before}"
+
+
+def facts(found: Sequence[Fact]) -> str:
+    """A line for each fact."""
+    rows = [(f"{each.happened_at:%Y-%m-%d}", each.state, each.id, statement_with_end(each)) for each in found]
+    return _lines([("date", "state", "id", "text"), *rows])
+
+
+def links(found: Sequence[Link]) -> str:
+    """A line for each link."""
+    rows = [
+        (f"{each.created_at:%Y-%m-%d}", each.source_id, each.relation, each.target_id, f"{each.weight:g}")
+        for each in found
+    ]
+    return _lines([("date", "source", "relation", "target", "weight"), *rows])
+
+
+def events(found: Sequence[Event]) -> str:
+    """A line for each event."""
+    rows = [
+        (
+            f"{each.created_at:%Y-%m-%d %H:%M:%S}",
+            each.event_type,
+            each.memory_id or "-",
+            each.actor,
+            each.request_id or "-",
+            json.dumps(dict(each.payload), ensure_ascii=False),
+        )
+        for each in found
+    ]
+    return _lines([("time", "event", "id", "agent", "request", "what"), *rows])
 
 
 def summary(memory: MemoryRecord) -> str:
@@ -87,17 +138,21 @@ def broken_records(report: ImportReport) -> list[str]:
 
 def _cells(hit: Hit) -> tuple[str, ...]:
     memory = hit.memory
-    text = output.one_line(statement(memory))
-    values = (f"{memory.happened_at:%Y-%m-%d}", who(memory), f"{hit.score:.3f}", why(hit.why), memory.id, text)
+    score, text = f"{hit.score:.3f}", statement_with_end(memory)
+    values = (f"{memory.happened_at:%Y-%m-%d}", who(memory), score, why(hit.why), memory.id, text)
     return tuple(output.one_line(each) for each in values)
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns two blanks apart; the last one, the text, is as long as it is."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS) - 1)]
+    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
     return [
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
     ]
+
+
+def _lines(rows: Sequence[tuple[str, ...]]) -> str:
+    return "\n".join(_aligned([tuple(output.one_line(cell) for cell in row) for row in rows]))
 
 
 def _table(hits: Sequence[Hit]) -> Table:
@@ -112,7 +167,7 @@ def _table(hits: Sequence[Hit]) -> Table:
     table.add_column("text, why and id", ratio=1, overflow="fold")
     for hit in hits:
         date, speaker, score, reasons, id_, _ = _cells(hit)
-        said = Text(_screenful(output.printable(statement(hit.memory))))
+        said = Text(_screenful(output.printable(statement_with_end(hit.memory))))
         said.append(f"\n{reasons}\n{id_}", style="dim")
         table.add_row(date, speaker, score, said)
     return table

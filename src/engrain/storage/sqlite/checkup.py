@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from engrain.storage.named_sql import load
+from engrain.storage.sqlite.speech import SPEECH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-SQL = load("engrain.storage.sqlite", "queries.sql")
 
 _DAMAGED = "the file is damaged: restore a backup"
 _STRAYS = {
     "unindexed": "memories are missing from the keyword index",
     "stray_words": "memories that are gone are still in the keyword index",
     "unplaced": "memories have no place in the searches",
+    "unvectored": "memories have lost their vector",
     "lost": "places in the searches belong to no memory",
 }
 
@@ -25,7 +24,7 @@ _STRAYS = {
 def count(db: apsw.Connection, statement: str) -> int:
     """What a statement counts; 0 where the file is too damaged to say, which `problems` reports."""
     try:
-        return int(db.execute(SQL[statement]).get)
+        return int(db.execute(SPEECH.statements[statement]).get)
     except apsw.CorruptError:
         return 0
 
@@ -41,6 +40,6 @@ def problems(db: apsw.Connection) -> list[str]:
 
 def _strays(db: apsw.Connection) -> Iterator[str]:
     for statement, sentence in _STRAYS.items():
-        found = db.execute(SQL[statement]).get
+        found = db.execute(SPEECH.statements[statement]).get
         if found:
             yield f"{found} {sentence}: the file was changed by something other than engrain; import it anew"

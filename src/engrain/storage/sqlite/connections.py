@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MEMORY_LOCATION = ":memory:"
 # 16 MB of log: small commits rewrite the same pages, and a checkpoint writes each of them once.
 _PAGES_BEFORE_CHECKPOINT = 4_000
+_PAGES_MERGED_AT_ONCE = 500
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
 
@@ -70,6 +71,36 @@ class Connections:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def erasing(self) -> Iterator[None]:
+        """Whatever a write inside removes is overwritten with zeros, in the file and then in its log.
+
+        Words leave the keyword index by merging it anew, a piece at a time, so that others can write between.
+        """
+        with self._write_lock:
+            self._writer.pragma("secure_delete", 1)
+            try:
+                yield
+                self._forget_words()
+                if not self.in_memory:
+                    self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.pragma("secure_delete", 0)
+
+    def _forget_words(self) -> None:
+        """Merge the keyword index into one segment: until then it keeps the words of what was deleted.
+
+        https://www.sqlite.org/fts5.html#the_merge_command
+        """
+        pages = -_PAGES_MERGED_AT_ONCE
+        while True:
+            with self.writing() as db:
+                before = db.total_changes()
+                db.execute("INSERT INTO memory_words (memory_words, rank) VALUES ('merge', ?)", (pages,))
+                if db.total_changes() - before < 2:  # noqa: PLR2004  # what FTS5 says of a merge that had nothing to do
+                    return
+            pages = _PAGES_MERGED_AT_ONCE
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
@@ -152,6 +183,7 @@ class Connections:
         # value that could change its plan: 12 us instead of 2 us for a session's last turn.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.execute("PRAGMA temp_store = memory; PRAGMA cache_size = -8000; PRAGMA mmap_size = 268435456")
+        connection.execute("PRAGMA foreign_keys = on")
         if not self.in_memory:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.wal_autocheckpoint(_PAGES_BEFORE_CHECKPOINT)

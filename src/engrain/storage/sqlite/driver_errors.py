@@ -39,6 +39,11 @@ _LEAVES: tuple[tuple[tuple[type[apsw.Error], ...], type[errors.StorageError], st
         errors.DatabaseDamaged,
         "SQLite finds the file damaged: run `engrain doctor`, then restore a backup",
     ),
+    (
+        (apsw.ConstraintError,),
+        errors.IntegrityViolated,
+        "the write broke an invariant and was rolled back: what it named may have changed, so look and try again",
+    ),
 )
 
 

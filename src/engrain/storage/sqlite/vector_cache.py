@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.storage.named_sql import load
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    import apsw
     from numpy.typing import NDArray
 
-SQL = load("engrain.storage.sqlite", "queries.sql")
+    from engrain.storage.transaction import Transaction
+
 _ROWS_AT_ONCE = 4096
 
 
@@ -32,6 +30,15 @@ class _Seen:
     checked: int = -1  # the file's newest change when this namespace was last caught up
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """Whose vectors are searched, and the newest change of the file."""
+
+    change: int
+    version: int
+    dims: int
+
+
 class VectorCache:
     """Exact nearest-neighbour search over the vectors of a file that any number of processes write.
 
@@ -41,26 +48,26 @@ class VectorCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._namespaces: dict[tuple[int, int], _Seen] = {}
+        self._namespaces: dict[tuple[int, int], _Seen] = {}  # by namespace and version of the embedder
 
     def nearest(
         self,
-        db: apsw.Connection,
+        tx: Transaction,
+        searched: Searched,
         namespaces: Collection[int],
         vector: NDArray[np.float32],
-        limit: int,
         *,
+        limit: int,
         among: NDArray[np.int64] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Docs and cosines of the best `limit` over all the namespaces, best first, ties newest doc first."""
         with self._lock:
-            newest = _newest_change(db)
-            indexes = [self._caught_up(db, namespace, len(vector), newest) for namespace in namespaces]
+            indexes = [self._caught_up(tx, namespace, searched) for namespace in namespaces]
             found = [
                 index.nearest(
                     vector,
                     limit,
-                    exact=lambda docs: exact_vectors(db, docs, len(vector), namespaces=namespaces),
+                    exact=lambda docs: exact_vectors(tx, docs, searched, namespaces=namespaces),
                     among=among,
                 )
                 for index in indexes
@@ -73,35 +80,42 @@ class VectorCache:
         order = np.lexsort((-docs, -cosines))[:limit]
         return docs[order], cosines[order]
 
-    def catch_up(self, db: apsw.Connection, namespace: int, dims: int) -> int:
+    def catch_up(self, tx: Transaction, namespace: int) -> int:
         """Take in what is new in a namespace; the number of vectors it holds now."""
         with self._lock:
-            return len(self._caught_up(db, namespace, dims, _newest_change(db)))
+            now = searched(tx)
+            return 0 if now is None else len(self._caught_up(tx, namespace, now))
 
-    def _caught_up(self, db: apsw.Connection, namespace: int, dims: int, newest: int) -> VectorIndex:
-        seen = self._namespaces.get((namespace, dims))
+    def _caught_up(self, tx: Transaction, namespace: int, searched: Searched) -> VectorIndex:
+        seen = self._namespaces.get((namespace, searched.version))
         if seen is None:
-            seen = self._namespaces[namespace, dims] = _Seen(VectorIndex(dims))
-        if seen.checked != newest:
-            changes = db.execute(SQL["changed_vectors"], {"namespace": namespace, "seen": seen.change})
+            seen = self._namespaces[namespace, searched.version] = _Seen(VectorIndex(searched.dims))
+        if seen.checked != searched.change:
+            bound = {"version": searched.version, "namespace": namespace, "seen": seen.change}
+            changes = iter(tx.db.execute(tx.speech.statements["changed_vectors"], bound))
             while rows := list(itertools.islice(changes, _ROWS_AT_ONCE)):
-                _take_in(seen, rows, dims)
-            seen.checked = newest
+                _take_in(seen, rows, searched.dims)
+            seen.checked = searched.change
         return seen.index
 
 
-def _newest_change(db: apsw.Connection) -> int:
-    return int(db.execute(SQL["last_change"]).get)
+def searched(tx: Transaction) -> Searched | None:
+    """Whose vectors are searched now, and how far they have come; None where no embedder is recorded."""
+    [(change, version, dims)] = tx.rows("searched")
+    return None if version is None else Searched(change, version, dims)
 
 
 def exact_vectors(
-    db: apsw.Connection, docs: NDArray[np.int64], dims: int, *, namespaces: Collection[int]
+    tx: Transaction, docs: NDArray[np.int64], searched: Searched, *, namespaces: Collection[int], gone: bool = False
 ) -> NDArray[np.float32]:
-    """The stored float32 rows of `docs`, in their order; zeros for one that went away or is of another namespace."""
+    """The stored float32 rows of `docs`, in their order; zeros for one that went away or is of another namespace.
+
+    With `gone`, those too that left the searches and were not erased.
+    """
     places = {doc: place for place, doc in enumerate(docs.tolist())}
-    rows = np.zeros((len(places), dims), np.float32)
-    bound = {"docs": json.dumps(list(places)), "namespaces": json.dumps(list(namespaces))}
-    for doc, blob in db.execute(SQL["exact_vectors"], bound):
+    rows = np.zeros((len(places), searched.dims), np.float32)
+    bound = {"docs": tx.dialect.listed(places), "namespaces": tx.dialect.listed(namespaces)}
+    for doc, blob in tx.rows("exact_vectors", **bound, version=searched.version, gone=gone):
         rows[places[doc]] = np.frombuffer(blob, np.float32)
     return rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,20 +9,17 @@ import numpy as np
 
 from engrain.domain import bm25
 from engrain.domain.indexing import NEIGHBOURS, near_terms, own_terms, turn_terms
-from engrain.domain.ports import Candidate
-from engrain.storage.named_sql import load
-from engrain.storage.sqlite.rows import moment
+from engrain.domain.requests import Candidate
+from engrain.storage.dialects import moment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    import apsw
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Ref
     from engrain.domain.records import MemoryRecord
-
-SQL = load("engrain.storage.sqlite", "queries.sql")
+    from engrain.domain.requests import Ref
+    from engrain.storage.transaction import Transaction
 
 # BM25 ranks the best of a cheaper judgement: this many more are taken than wanted, at least so many.
 _DEPTH_FACTOR = 4
@@ -53,39 +49,45 @@ def turns_of(rows: Iterable[Sequence[Any]]) -> list[Turn]:
     ]
 
 
-def index_turns(db: apsw.Connection, namespace: int, session: Sequence[Turn], turns: Collection[int]) -> None:
+def index_turns(tx: Transaction, namespace: int, session: Sequence[Turn], turns: Collection[int]) -> None:
     """Index those `turns` of a stretch of a session, each with the words of the live ones near it."""
     words = {each.doc: (each.own, near_terms(_texts_around(session, each))) for each in session if each.turn in turns}
-    index(db, namespace, words)
+    index(tx, namespace, words)
 
 
-def index(db: apsw.Connection, namespace: int, words: Mapping[int, tuple[Sequence[str], Sequence[str]]]) -> None:
+def index(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[str], Sequence[str]]]) -> None:
     """Index docs under their own words and those of their neighbours, in place of what they were indexed under."""
     packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
-    before = _lengths(db, words)
-    db.executemany(
-        SQL["replace_words"],
-        ((doc, _glued(namespace, own), _glued(namespace, near)) for doc, (own, near) in words.items()),
+    before = _lengths(tx, words)
+    tx.run_each(
+        "replace_words",
+        [
+            {"doc": doc, "own": _glued(namespace, own), "near": _glued(namespace, near)}
+            for doc, (own, near) in words.items()
+        ],
     )
-    db.executemany(SQL["add_terms"], ((doc, each.own, each.near, each.packed) for doc, each in packed.items()))
+    tx.run_each(
+        "set_terms",
+        [{"doc": doc, "own": each.own, "near": each.near, "packed": each.packed} for doc, each in packed.items()],
+    )
     change = sum(each.length for each in packed.values()) - sum(before.values())
-    _count(db, namespace, memories=len(packed) - len(before), words=change)
+    _count(tx, namespace, memories=len(packed) - len(before), words=change)
 
 
-def drop(db: apsw.Connection, namespace: int, doc: int) -> None:
+def drop(tx: Transaction, namespace: int, doc: int) -> None:
     """Take a memory out of the index."""
-    before = _lengths(db, [doc])
-    db.execute(SQL["drop_words"], (doc,))
-    db.execute(SQL["drop_terms"], (doc,))
-    _count(db, namespace, memories=-len(before), words=-sum(before.values()))
+    before = _lengths(tx, [doc])
+    tx.run("drop_words", doc=doc)
+    _count(tx, namespace, memories=-len(before), words=-sum(before.values()))
 
 
 def search(
-    db: apsw.Connection,
+    tx: Transaction,
     namespaces: Collection[int],
     terms: Collection[str],
     limit: int,
     *,
+    tenant_id: str,
     among: Sequence[int] | None = None,
 ) -> list[Candidate]:
     """The memories of the namespaces that hold any of the terms, by `domain.bm25`; best first, ties newest first.
@@ -93,20 +95,25 @@ def search(
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
     neighbour's, choose those worth counting: length and repetition seldom outweigh them.
     """
-    postings = _postings(db, namespaces, terms)
-    corpus = _corpus(db, namespaces, postings)
-    docs = json.dumps(_promising(postings, corpus, max(limit * _DEPTH_FACTOR, _LEAST_DEPTH), among))
-    rows: list[tuple[Any, ...]] = db.execute(SQL["terms_of"], (docs,)).fetchall()
-    words = {doc: bm25.IndexedWords(own, near, packed) for doc, own, near, packed in rows}
+    postings = _postings(tx, namespaces, terms)
+    corpus = _corpus(tx, tenant_id, namespaces, postings)
+    docs = _promising(postings, corpus, max(limit * _DEPTH_FACTOR, _LEAST_DEPTH), among)
+    rows = tx.rows("terms_of", docs=tx.dialect.listed(docs))
+    words: dict[Ref, bm25.IndexedWords] = {doc: bm25.IndexedWords(own, near, packed) for doc, own, near, packed in rows}
     return _ranked(words, terms, corpus)[:limit]
 
 
-def search_new(
-    db: apsw.Connection, namespaces: Collection[int], terms: Collection[str], memories: Mapping[Ref, MemoryRecord]
+def search_outside(
+    tx: Transaction,
+    namespaces: Collection[int],
+    terms: Collection[str],
+    memories: Mapping[Ref, MemoryRecord],
+    *,
+    tenant_id: str,
 ) -> list[Candidate]:
-    """Those of a few memories that are not settled yet which hold any of the terms, by their own words; best first."""
+    """Those of a few memories outside the index which hold any of the terms, by their own words; best first."""
     words = {ref: bm25.pack(own_terms(memory), ()) for ref, memory in memories.items()}
-    corpus = _corpus(db, namespaces, _postings(db, namespaces, terms))
+    corpus = _corpus(tx, tenant_id, namespaces, _postings(tx, namespaces, terms))
     return [each for each in _ranked(words, terms, corpus) if each.raw > 0]
 
 
@@ -122,14 +129,14 @@ def best_first(candidate: Candidate) -> tuple[float, int]:
     return -candidate.raw, -candidate.ref
 
 
-def _postings(db: apsw.Connection, namespaces: Collection[int], terms: Collection[str]) -> Postings:
+def _postings(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> Postings:
     """For each term the docs that hold it at all, and those that hold it as a word of their own; each doc once."""
     asked = sorted(set(terms)) if namespaces else []
     matches = [f"{column}({_glued_any(namespaces, term)})" for term in asked for column in ("", "own : ")]
     found: list[NDArray[np.int64]] = []
     for start in range(0, len(matches), _POSTINGS_AT_ONCE):
         batch = matches[start : start + _POSTINGS_AT_ONCE]
-        rows = db.execute(" UNION ALL ".join([SQL["postings"]] * len(batch)), batch)
+        rows = tx.db.execute(" UNION ALL ".join([tx.speech.statements["postings"]] * len(batch)), batch)
         found.extend(np.fromstring(docs or "", np.int64, sep=",") for (docs,) in rows)
     return {term: (found[2 * place], found[2 * place + 1]) for place, term in enumerate(asked)}
 
@@ -151,19 +158,19 @@ def _promising(postings: Postings, corpus: bm25.Corpus, count: int, among: Seque
     return chosen
 
 
-def _corpus(db: apsw.Connection, namespaces: Collection[int], postings: Postings) -> bm25.Corpus:
-    [(memories, words)] = db.execute(SQL["corpus"], (json.dumps(sorted(namespaces)),))
+def _corpus(tx: Transaction, tenant_id: str, namespaces: Collection[int], postings: Postings) -> bm25.Corpus:
+    [(memories, words)] = tx.rows("corpus", tenant_id=tenant_id, namespaces=tx.dialect.listed(sorted(namespaces)))
     frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
     return bm25.Corpus(memories=memories, words=words, frequencies=frequencies)
 
 
-def _lengths(db: apsw.Connection, docs: Iterable[int]) -> dict[int, int]:
+def _lengths(tx: Transaction, docs: Iterable[int]) -> dict[int, int]:
     """How many words each of the docs that are indexed has."""
-    return dict(db.execute(SQL["lengths"], (json.dumps(list(docs)),)))
+    return {row[0]: row[1] for row in tx.rows("lengths", docs=tx.dialect.listed(docs))}
 
 
-def _count(db: apsw.Connection, namespace: int, *, memories: int, words: int) -> None:
-    db.execute(SQL["count_words"], {"namespace": namespace, "memories": memories, "words": words})
+def _count(tx: Transaction, namespace: int, *, memories: int, words: int) -> None:
+    tx.run("count_words", namespace=namespace, memories=memories, words=words)
 
 
 def _texts_around(session: Sequence[Turn], turn: Turn) -> list[str]:

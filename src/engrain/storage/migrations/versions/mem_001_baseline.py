@@ -1,10 +1,10 @@
-"""Episodes, facts, and the index they are found by."""
+"""Episodes, facts and rules, how they hang together, and the index they are found by."""
 
 from __future__ import annotations
 
 from alembic import op
 
-from engrain.storage.migrations import statements
+from engrain.storage.migrations import for_alembic
 
 revision = "mem_001"
 down_revision = None
@@ -13,8 +13,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Run the baseline's SQL for the database at hand."""
-    for statement in statements(op.get_context().dialect.name, revision):  # type: ignore[arg-type]  # those we support
+    """Run the revision's SQL for the database at hand."""
+    for statement in for_alembic(op.get_context().dialect.name, revision):
         op.execute(statement)
 
 

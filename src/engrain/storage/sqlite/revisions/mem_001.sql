@@ -1,4 +1,5 @@
--- Baseline: episodes, facts, and the index they are found by. Times are microseconds since 1970 in UTC.
+-- Baseline: episodes, facts and rules, how they hang together, and the index they are found by. Times are microseconds
+-- since 1970 in UTC; lists and objects are JSON.
 
 -- Settings of the whole database (tenant_id '') or of one tenant.
 CREATE TABLE memory_metadata (
@@ -39,16 +40,24 @@ CREATE TABLE episodes (
     scope TEXT NOT NULL,
     session TEXT,
     turn INTEGER NOT NULL,
-    role TEXT NOT NULL,
+    role TEXT NOT NULL DEFAULT 'user' CHECK (role IN ('user', 'assistant', 'tool', 'system')),
     speaker TEXT,
     content TEXT NOT NULL,
     event_time INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     importance REAL NOT NULL DEFAULT 5.0,
+    tokens INTEGER,
+    model TEXT,
+    tool_calls TEXT NOT NULL DEFAULT '[]',
     reference_count INTEGER NOT NULL DEFAULT 0,
     last_referenced_at INTEGER,
-    consolidation_status TEXT NOT NULL DEFAULT 'pending',
+    consolidation_status TEXT NOT NULL DEFAULT 'pending'
+        CHECK (consolidation_status IN ('pending', 'consolidated', 'failed', 'dead_letter')),
+    consolidated INTEGER GENERATED ALWAYS AS (consolidation_status = 'consolidated') VIRTUAL,
+    consolidation_attempts INTEGER NOT NULL DEFAULT 0,
+    last_consolidation_error TEXT,
+    next_consolidation_retry_at INTEGER,
     tags TEXT NOT NULL DEFAULT '[]',
     metadata TEXT NOT NULL DEFAULT '{}'
 );
@@ -58,6 +67,10 @@ CREATE UNIQUE INDEX episodes_id ON episodes (tenant_id, id);
 CREATE INDEX episodes_session ON episodes (tenant_id, scope, session, turn);
 -- recent; filters by time
 CREATE INDEX episodes_time ON episodes (tenant_id, scope, event_time);
+-- what runs out
+CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
+-- the next batch to consolidate
+CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at) WHERE consolidation_status = 'pending';
 
 -- Who ever spoke in a scope.
 CREATE TABLE speakers (
@@ -65,6 +78,17 @@ CREATE TABLE speakers (
     scope TEXT NOT NULL,
     speaker TEXT NOT NULL,
     PRIMARY KEY (tenant_id, scope, speaker)
+) WITHOUT ROWID;
+
+-- Every session of a scope, its last turn, and when its episodes were last consolidated. Written when turns are settled.
+CREATE TABLE sessions_consolidations (
+    tenant_id TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    session TEXT NOT NULL,
+    last_turn INTEGER NOT NULL DEFAULT 0,
+    first_seen_at INTEGER NOT NULL,
+    consolidated_at INTEGER,
+    PRIMARY KEY (tenant_id, scope, session)
 ) WITHOUT ROWID;
 
 CREATE TABLE facts (
@@ -75,49 +99,160 @@ CREATE TABLE facts (
     scope TEXT NOT NULL DEFAULT 'global',
     subject TEXT NOT NULL,
     predicate TEXT NOT NULL,
+    entity_id TEXT,
     content TEXT NOT NULL,
+    category TEXT NOT NULL DEFAULT 'fact',
+    source TEXT,
     confidence REAL NOT NULL DEFAULT 1.0,
     importance REAL NOT NULL DEFAULT 5.0,
-    permanence TEXT NOT NULL DEFAULT 'standard',
+    permanence TEXT NOT NULL DEFAULT 'standard'
+        CHECK (permanence IN ('permanent', 'stable', 'standard', 'volatile', 'ephemeral')),
     decay_rate REAL NOT NULL DEFAULT 0.008,
-    validity TEXT NOT NULL DEFAULT 'active',
+    validity TEXT NOT NULL DEFAULT 'active' CHECK (validity IN ('active', 'superseded', 'expired', 'retracted')),
     valid_from INTEGER,
     valid_to INTEGER,
     created_at INTEGER NOT NULL,
-    superseded_at INTEGER,
+    invalidated_at INTEGER,
     supersedes_id TEXT,
     source_episode_id TEXT,
     last_confirmed_at INTEGER,
     reference_count INTEGER NOT NULL DEFAULT 0,
     last_referenced_at INTEGER,
     tags TEXT NOT NULL DEFAULT '[]',
-    metadata TEXT NOT NULL DEFAULT '{}'
+    metadata TEXT NOT NULL DEFAULT '{}',
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id),
+    FOREIGN KEY (tenant_id, source_episode_id) REFERENCES episodes (tenant_id, id),
+    FOREIGN KEY (tenant_id, supersedes_id) REFERENCES facts (tenant_id, id)
 );
 -- get, and the guard of idempotent writes
 CREATE UNIQUE INDEX facts_id ON facts (tenant_id, id);
 -- one truth at a time: the fact a new one supersedes
-CREATE UNIQUE INDEX facts_active ON facts (tenant_id, scope, subject, predicate) WHERE validity = 'active';
+CREATE UNIQUE INDEX facts_active_subject ON facts (tenant_id, scope, subject, predicate)
+WHERE validity = 'active' AND entity_id IS NULL;
+-- the history of a subject
+CREATE INDEX facts_subject ON facts (tenant_id, subject, predicate);
 -- recent; filters by time
 CREATE INDEX facts_time ON facts (tenant_id, scope, coalesce(valid_from, created_at));
+-- what came from an episode that goes
+CREATE INDEX facts_source ON facts (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
+-- what superseded a fact that goes
+CREATE INDEX facts_supersedes ON facts (tenant_id, supersedes_id) WHERE supersedes_id IS NOT NULL;
 
--- Every settled memory's place in the searches, and its vector. state: 1 waits for its vector, 2 has it, 3 gone (kept, so that
--- every process hears of it and no doc is used twice). A memory is settled once its neighbours' words are indexed too;
--- docs beyond the sequence 'settled' are not yet, and are found by their own words alone.
+CREATE TABLE rules (
+    doc INTEGER PRIMARY KEY,
+    tenant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    scope TEXT NOT NULL DEFAULT 'global',
+    content TEXT NOT NULL,
+    maturity TEXT NOT NULL DEFAULT 'candidate'
+        CHECK (maturity IN ('candidate', 'established', 'proven', 'anti_pattern')),
+    confidence REAL NOT NULL DEFAULT 0.5,
+    permanence TEXT NOT NULL DEFAULT 'standard'
+        CHECK (permanence IN ('permanent', 'stable', 'standard', 'volatile', 'ephemeral')),
+    decay_rate REAL NOT NULL DEFAULT 0.008,
+    effectiveness_score REAL NOT NULL DEFAULT 0.0,
+    applied_count INTEGER NOT NULL DEFAULT 0,
+    success_count INTEGER NOT NULL DEFAULT 0,
+    harmful_count INTEGER NOT NULL DEFAULT 0,
+    source_episode_id TEXT,
+    created_at INTEGER NOT NULL,
+    invalidated_at INTEGER,
+    last_applied_at INTEGER,
+    last_evaluated_at INTEGER,
+    last_confirmed_at INTEGER,
+    reference_count INTEGER NOT NULL DEFAULT 0,
+    last_referenced_at INTEGER,
+    tags TEXT NOT NULL DEFAULT '[]',
+    metadata TEXT NOT NULL DEFAULT '{}',
+    FOREIGN KEY (tenant_id, source_episode_id) REFERENCES episodes (tenant_id, id)
+);
+-- get, and the guard of idempotent writes
+CREATE UNIQUE INDEX rules_id ON rules (tenant_id, id);
+-- recent; filters by time
+CREATE INDEX rules_time ON rules (tenant_id, scope, created_at);
+-- what came from an episode that goes
+CREATE INDEX rules_source ON rules (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
+
+-- What each application of a rule led to.
+CREATE TABLE rule_applications (
+    tenant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    rule_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('helpful', 'harmful')),
+    context TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+-- a rule's record
+CREATE INDEX rule_applications_rule ON rule_applications (tenant_id, rule_id, created_at);
+
+-- Directed edges between memories; the kinds say in which table each end lies.
+CREATE TABLE memory_links (
+    tenant_id TEXT NOT NULL,
+    source_kind TEXT NOT NULL CHECK (source_kind IN ('episode', 'fact', 'rule')),
+    source_id TEXT NOT NULL,
+    target_kind TEXT NOT NULL CHECK (target_kind IN ('episode', 'fact', 'rule')),
+    target_id TEXT NOT NULL,
+    relation TEXT NOT NULL
+        CHECK (relation IN ('derived_from', 'supports', 'contradicts', 'supersedes', 'related_to')),
+    weight REAL NOT NULL DEFAULT 1.0,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, source_kind, source_id, target_kind, target_id, relation)
+) WITHOUT ROWID;
+-- edges that come in
+CREATE INDEX memory_links_target ON memory_links (tenant_id, target_kind, target_id);
+
+-- Every embedder whose vectors were searched (retired), are (active: at most one) or will be (building: at most one).
+CREATE TABLE embedding_versions (
+    tenant_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    dims INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('building', 'active', 'retired')),
+    created_at INTEGER NOT NULL,
+    activated_at INTEGER,
+    PRIMARY KEY (tenant_id, version)
+) WITHOUT ROWID;
+-- one of each
+CREATE UNIQUE INDEX embedding_versions_state ON embedding_versions (tenant_id, state) WHERE state <> 'retired';
+
+-- Every settled memory's place in the searches, and how often it has each word, for ranking (domain/bm25.py): total own and
+-- near words, and 8 bytes for each term. state: 1 waits for its vector, 2 has it, 3 gone (kept, so that every process hears
+-- of it and no doc is used twice). A memory is settled once its neighbours' words are indexed too; docs beyond the
+-- sequence 'settled' are not yet, and are found by their own words alone.
 CREATE TABLE memory_index (
     doc INTEGER PRIMARY KEY,
     tenant_id TEXT NOT NULL,
     namespace INTEGER NOT NULL,
-    state INTEGER NOT NULL,
+    state INTEGER NOT NULL CHECK (state IN (1, 2, 3)),
     expires_at INTEGER,
-    change INTEGER,
-    embedding BLOB
+    own INTEGER NOT NULL DEFAULT 0,
+    near INTEGER NOT NULL DEFAULT 0,
+    packed BLOB
 );
 -- what still has to be embedded
 CREATE INDEX memory_index_waiting ON memory_index (namespace) WHERE state = 1;
 -- what ran out but is still in the searches
 CREATE INDEX memory_index_expiry ON memory_index (expires_at) WHERE state < 3 AND expires_at IS NOT NULL;
+-- what was believed once
+CREATE INDEX memory_index_gone ON memory_index (tenant_id, namespace, doc) WHERE state = 3;
+
+-- Vectors by the version that made them. One that is gone stays for questions about the past, unless it was erased.
+CREATE TABLE memory_vectors (
+    tenant_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    doc INTEGER NOT NULL,
+    namespace INTEGER NOT NULL,
+    change INTEGER NOT NULL,
+    gone INTEGER NOT NULL DEFAULT 0,
+    embedding BLOB
+);
+-- the vectors of some memories
+CREATE UNIQUE INDEX memory_vectors_doc ON memory_vectors (version, doc);
 -- vectors that came or went since a process last looked
-CREATE INDEX memory_index_change ON memory_index (namespace, change) WHERE state >= 2;
+CREATE INDEX memory_vectors_change ON memory_vectors (version, namespace, change);
 
 -- Stems glued to their namespace: a memory's own words, and those of the turns around it. Every printable character
 -- belongs to a word here: the analyzer has already split them (domain/analysis.py).
@@ -127,14 +262,6 @@ CREATE VIRTUAL TABLE memory_words USING fts5 (
     content = '',
     contentless_delete = 1,
     tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
-);
-
--- The same words with their counts, for ranking (domain/bm25.py): total own and near words, and 8 bytes for each term.
-CREATE TABLE memory_terms (
-    doc INTEGER PRIMARY KEY,
-    own INTEGER NOT NULL,
-    near INTEGER NOT NULL,
-    packed BLOB NOT NULL
 );
 
 INSERT INTO sequences (tenant_id, name, value) VALUES

@@ -1,0 +1,112 @@
+"""`python -m bench.tenants`: 100,000 memories in 1,000 tenants on PostgreSQL, searched by one of them at a time.
+
+A search without the embedding of its question, beside the bare SQL of the same work in the same run. Without --db it
+starts a PostgreSQL of its own from the wheel that the tests use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import statistics
+import sys
+import time
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import psycopg
+from pgvector.psycopg import register_vector
+
+from bench.speed import language
+from bench.speed.vectors import RandomVectors
+from bench.tenants import bare
+from engrain import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_QUESTIONS = 300
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fill, search both ways by turns, print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m bench.tenants", description=__doc__)
+    parser.add_argument("--db", metavar="URL", help="an empty database (default: a server of its own)")
+    parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--tenants", type=int, default=1_000)
+    asked = parser.parse_args(arguments)
+    with contextlib.ExitStack() as stack:
+        url = asked.db or stack.enter_context(_server())
+        embedder = RandomVectors()
+        memory = stack.enter_context(Memory.open(url, embedder=embedder))
+        said = language.talk(asked.memories)
+        each = asked.memories // asked.tenants
+        seconds = _timed(lambda: _fill(memory, said, each))
+        print(f"{asked.memories:,} memories in {asked.tenants:,} tenants: {asked.memories / seconds:,.0f} a second")
+        _report(*_searched(memory, url, said, each))
+    return 0
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[str]:
+    from tests.servers.postgres import PostgresServer
+
+    with PostgresServer() as server:
+        yield server.new_database()
+
+
+def _fill(memory: Memory, said: list[language.Said], each: int) -> None:
+    """Every tenant its share of the talk, with vectors; then statistics, as a server keeps them by itself."""
+    for place in range(0, len(said), each):
+        agent = memory.agent("aide", tenant=f"tenant {place // each}")
+        for turn in said[place : place + each]:
+            agent.observe(turn.content, session=turn.session, speaker=turn.speaker, event_time=turn.said_at)
+        if place // each % 100 == 99:
+            print(f"{time.strftime('%H:%M:%S')}  {place + each:,} remembered", file=sys.stderr, flush=True)
+    memory.flush()
+
+
+def _searched(memory: Memory, url: str, said: list[language.Said], each: int) -> tuple[list[float], list[float]]:
+    """Seconds of each search, ours and bare, on the wall: most of the work is another process's."""
+    took: dict[str, list[float]] = defaultdict(list)
+    embedder = RandomVectors()
+    with psycopg.connect(url, autocommit=True, prepare_threshold=2) as db:
+        register_vector(db)
+        db.execute("ANALYZE")
+        asked = language.questions(said, _QUESTIONS, naming=True)
+        for number, question in enumerate(asked):
+            tenant = f"tenant {number * 7 % (len(said) // each)}"
+            agent = memory.agent("aide", tenant=tenant)
+            [vector] = embedder.embed([question], role="query")
+            db.execute("SELECT set_config('engrain.tenant_id', %s, false)", (tenant,))
+            [(namespace,)] = db.execute(
+                "SELECT namespace FROM namespaces WHERE tenant_id = %s AND kind = 'episode'", (tenant,)
+            ).fetchall()
+
+            def ours(agent: object = agent, question: str = question) -> None:
+                agent.recall(question)  # type: ignore[attr-defined]  # an Agent, kept from the loop
+
+            def plain(tenant: str = tenant, space: int = namespace, question: str = question) -> None:
+                bare.search(db, question, vector, tenant=tenant, namespace=space)  # noqa: B023  # called before the loop goes on
+
+            for name, call in (("ours", ours), ("bare", plain)):
+                took[name].append(_timed(call))
+    return took["ours"], took["bare"]
+
+
+def _timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _report(ours: list[float], plain: list[float]) -> None:
+    for name, seconds in (("engrain recall", ours), ("bare SQL", plain)):
+        ordered = sorted(seconds)
+        middle, late = statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
+        print(f"{name:16} p50 {middle * 1e3:6.2f} ms   p95 {late * 1e3:6.2f} ms")
+    print(f"{'ratio of p50':16} {statistics.median(ours) / statistics.median(plain):.2f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

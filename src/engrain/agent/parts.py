@@ -1,0 +1,145 @@
+"""The rooms as wired for one Memory, and what its verbs have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from engrain import metrics
+from engrain.domain import checks
+from engrain.domain.ids import derived_id
+from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.requests import Act
+from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.config import Settings
+    from engrain.domain.ports import Clock, Embedder, Ids, Store
+    from engrain.domain.records import Caller
+    from engrain.retrieval.embedding_queue import EmbeddingQueue
+
+# A search waits for vectors that are being made only while they are few; an import's thousands it does without.
+_WORTH_WAITING_FOR = 64
+
+_Kept = TypeVar("_Kept", Episode, Fact, Rule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The rooms as wired for one Memory."""
+
+    store: Store
+    queue: EmbeddingQueue
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    embedder: Embedder | None
+    asked_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
+    without_vectors: str | None  # why an embedder that was asked for is not used
+
+    def act(self, caller: Caller) -> Act:
+        """A write by `caller`, now."""
+        return Act(caller=caller, at=self.clock())
+
+    def id_for(self, caller: Caller, idempotency_key: str | None) -> str:
+        """A fresh id; with a key the one that this agent's key always gets, which sorts before every fresh one."""
+        if idempotency_key is None:
+            return self.ids()
+        return derived_id(caller.tenant_id, caller.agent, "idempotency", idempotency_key, at=None)
+
+    def keep(self, act: Act, memory: _Kept, *, idempotency_key: str | None = None) -> _Kept:
+        """Store one memory and let the background work know; the memory as stored, now or when the key was first used.
+
+        Raises:
+            InvalidInput: the key was used for something else, or the source of ids repeats itself; nothing was written.
+        """
+        stored = self.store.put(act, [memory])
+        if not stored:
+            return self._kept_before(act.caller, memory, idempotency_key)
+        self.queue.announce()
+        kept = stored[0]
+        assert isinstance(kept, type(memory))
+        return kept
+
+    def referenced(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
+        """Those of `ids` the caller sees, the reference counted; uncounted where the database cannot be written now."""
+        try:
+            return self.store.touch(self.act(caller), ids)
+        except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
+            metrics.count("references_not_counted")
+            return self.store.get(caller, ids)
+
+    def vector_of(self, caller: Caller, text: str) -> NDArray[np.float32] | str:
+        """The vector of a question, or a sentence that says why there is none; the newest memories' are made first."""
+        if self.embedder is None:
+            return self.without_vectors or "keywords alone: no embedder is configured"
+        waiting = self.store.waiting(caller)
+        if waiting:
+            self.queue.announce()  # another process may have left them
+        if 0 < waiting <= _WORTH_WAITING_FOR:
+            self.queue.wait(self.settings.embedding_wait_s)
+        try:
+            vector: NDArray[np.float32] = self.embedder.embed([text], role="query")[0]
+        except EngineUnavailable as error:
+            metrics.count("searches_without_vectors")
+            return f"keywords alone: {error}"
+        return vector
+
+    def _kept_before(self, caller: Caller, memory: _Kept, key: str | None) -> _Kept:
+        if key is None:
+            raise InvalidInput(f"id {memory.id} is taken and nothing was written; the source of ids repeats itself")
+        said = f"idempotency_key {key!r} was used for"
+        for found in self.store.get(caller, [memory.id]):
+            if isinstance(found, type(memory)) and _statement(found) == _statement(memory):
+                return found
+            raise InvalidInput(f"{said} another {found.kind} and nothing was written; use a fresh key")
+        raise InvalidInput(f"{said} a memory that is gone and nothing was written; use a fresh key")
+
+
+def interval(valid_from: object, valid_to: object) -> tuple[datetime | None, datetime | None]:
+    """When something is true, as two times.
+
+    Raises:
+        InvalidInput: one of them is no time, or it ends before it begins.
+    """
+    start, end = checks.moment(valid_from, what="valid_from"), checks.moment(valid_to, what="valid_to")
+    if start is not None and end is not None and end < start:
+        raise InvalidInput(f"valid_to {end:%Y-%m-%d} lies before valid_from {start:%Y-%m-%d}")
+    return start, end
+
+
+def writable(caller: Caller, scope: object) -> str:
+    """Where this agent may write: everybody's scope, which is the default, or its own."""
+    return GLOBAL_SCOPE if scope is None else checks.choice(scope, [GLOBAL_SCOPE, caller.agent], what="scope")
+
+
+def unknown(caller: Caller, id_: str) -> NotFound:
+    """The error for an id that this agent does not see, whether or not somebody else does."""
+    return NotFound(f"no memory {id_} is visible to agent {caller.agent}; recall shows ids")
+
+
+def active_fact(store: Store, caller: Caller, id_: str) -> Fact:
+    """The fact of this id.
+
+    Raises:
+        NotFound: the caller sees no such memory.
+        InvalidInput: it is no fact, or no longer active.
+    """
+    found = next(iter(store.get(caller, [id_])), None)
+    if found is None:
+        raise unknown(caller, id_)
+    if not isinstance(found, Fact):
+        raise InvalidInput(f"{id_} is of kind {found.kind}; only a fact can be corrected")
+    if found.validity != "active":
+        raise InvalidInput(f"fact {id_} is {found.validity}; its history shows what holds its place now")
+    return found
+
+
+def _statement(memory: MemoryRecord) -> tuple[str, ...]:
+    return (memory.subject, memory.predicate, memory.content) if isinstance(memory, Fact) else (memory.content,)

@@ -1,0 +1,125 @@
+"""What is written down with each mutation: one event for each memory, link or entity it changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.aging import standing
+from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from engrain.domain.aging import Standing
+    from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
+    from engrain.domain.requests import Act
+
+
+def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
+    """A memory was stored. What it says stays in its own row."""
+    payload: dict[str, Any] = {}
+    match memory:
+        case Episode():
+            payload["session"] = memory.session
+        case Fact():
+            payload |= {"subject": memory.subject, "predicate": memory.predicate, "supersedes_id": memory.supersedes_id}
+        case Rule():
+            payload["maturity"] = memory.maturity
+    return of_memory(act, f"{memory.kind}_created", memory, ids, payload=payload)
+
+
+def superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str]) -> Event:
+    """A fact lost its place to a newer one; `old` as it is now."""
+    return of_memory(
+        act, "fact_superseded", old, ids, payload={"superseded_by": new.id, "valid_to": _said(old.valid_to)}
+    )
+
+
+def confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
+    """Somebody stood by a fact or a rule."""
+    changed = {"last_confirmed_at": [_said(before.last_confirmed_at), _said(act.at)]}
+    return of_memory(act, f"{before.kind}_confirmed", before, ids, payload=changed)
+
+
+def retired(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
+    """A memory was forgotten: `episode_forgotten`, `fact_retracted` or `rule_forgotten`."""
+    match before:
+        case Episode():
+            changed = {"expires_at": [_said(before.expires_at), _said(act.at)]}
+            return of_memory(act, "episode_forgotten", before, ids, payload=changed)
+        case Fact():
+            return of_memory(act, "fact_retracted", before, ids, payload={"validity": [before.validity, "retracted"]})
+        case Rule():
+            return of_memory(act, "rule_forgotten", before, ids, payload={"forgotten": [before.is_forgotten, True]})
+
+
+def aged(act: Act, before: Fact | Rule, to: Standing, ids: Callable[[], str]) -> Event:
+    """Time moved a fact or rule to another standing: `fact_fading`, `fact_active`, `fact_expired`, and a rule's."""
+    changed = {"standing": [standing(before, act.at), to]}
+    return of_memory(act, f"{before.kind}_{to}", before, ids, payload=changed)
+
+
+def erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
+    """A memory was removed for good; of what it said only a digest is left."""
+    return of_memory(act, "memory_erased", memory, ids, payload={"kind": memory.kind, "digest": digest(memory)})
+
+
+def linked(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:
+    """An edge was added; who does not see both of its `ends` does not see this either."""
+    narrow = {memory.scope for memory in ends} - {GLOBAL_SCOPE}
+    scope = act.caller.agent if len(narrow) > 1 else next(iter(narrow), GLOBAL_SCOPE)
+    payload = {"target_id": link.target_id, "relation": link.relation, "weight": link.weight}
+    return _event(act, "link_created", ids, scope=scope, memory_id=link.source_id, payload=payload)
+
+
+def entity_created(act: Act, entity: Entity, ids: Callable[[], str]) -> Event:
+    """Somebody was added to the registry, which the whole tenant shares."""
+    payload = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
+    return _event(act, "entity_created", ids, scope=GLOBAL_SCOPE, memory_id=entity.id, payload=payload)
+
+
+def switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:
+    """Searches now use the vectors of another embedder."""
+    payload = {"version": version.version, "name": version.name, "dims": version.dims}
+    return _event(act, "embeddings_switched", ids, scope=GLOBAL_SCOPE, memory_id=None, payload=payload)
+
+
+def of_memory(
+    act: Act, event_type: str, memory: MemoryRecord, ids: Callable[[], str], *, payload: Mapping[str, Any]
+) -> Event:
+    """Something happened to a memory."""
+    return _event(act, event_type, ids, scope=memory.scope, memory_id=memory.id, payload=payload)
+
+
+def digest(memory: MemoryRecord) -> str:
+    """SHA-256 of the whole record, hexadecimal: proves what was there to whoever still holds a copy of it."""
+    text = json.dumps(memory.to_dict(), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _event(
+    act: Act,
+    event_type: str,
+    ids: Callable[[], str],
+    *,
+    scope: str,
+    memory_id: str | None,
+    payload: Mapping[str, Any],
+) -> Event:
+    return Event(
+        id=ids(),
+        tenant_id=act.caller.tenant_id,
+        event_type=event_type,
+        scope=scope,
+        actor=act.caller.agent,
+        request_id=act.caller.request_id,
+        memory_id=memory_id,
+        payload=payload,
+        created_at=act.at,
+    )
+
+
+def _said(moment: Any) -> str | None:
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

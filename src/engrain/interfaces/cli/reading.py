@@ -1,0 +1,177 @@
+"""Commands that find and show, and change nothing but the count of references."""
+
+from typing import Annotated
+
+import typer
+
+from engrain.domain.records import KINDS, RELATIONS, ROLES
+from engrain.errors import NotFound
+from engrain.interfaces.cli import output, rendering
+from engrain.interfaces.cli.arguments import AsOf, Id, IncludeInactive, Limit, Query, one_of
+from engrain.interfaces.cli.invocation import Invocation, command
+from engrain.retrieval.presets import PRESETS
+
+app = typer.Typer()
+
+
+@command(app, "recall")
+def recall(
+    invocation: Invocation,
+    query: Query,
+    *,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000 (ENGRAIN_LIMIT).")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_PRESET). {one_of(PRESETS)}")
+    ] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", metavar="KIND", help=f"{one_of(KINDS)} May be repeated.")
+    ] = None,
+    session: Annotated[
+        list[str] | None, typer.Option("--session", metavar="NAME", help="Of this session; repeated, of any of them.")
+    ] = None,
+    exclude_session: Annotated[
+        list[str] | None,
+        typer.Option("--exclude-session", metavar="NAME", help="Not of this session; may be repeated."),
+    ] = None,
+    role: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE", help=f"{one_of(ROLES)} May be repeated.")
+    ] = None,
+    speaker: Annotated[
+        list[str] | None, typer.Option("--speaker", metavar="NAME", help="Said by this one; repeated, by any of them.")
+    ] = None,
+    subject: Annotated[
+        list[str] | None,
+        typer.Option("--subject", metavar="NAME", help="Fact about this; repeated, about any of them."),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag; repeated, with all of them.")
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Not before, ISO 8601.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before, ISO 8601.")] = None,
+    as_of: AsOf = None,
+    include_inactive: IncludeInactive = False,
+) -> None:
+    """The best memories for a question, best first, each saying why."""
+    with invocation.memory() as memory:
+        answer = memory.agent().recall(
+            query,
+            limit=limit,
+            preset=preset,
+            kinds=kind,
+            sessions=session,
+            exclude_sessions=exclude_session,
+            roles=role,
+            speakers=speaker,
+            subjects=subject,
+            tags=tag,
+            since=since,
+            until=until,
+            as_of=as_of,
+            include_inactive=include_inactive,
+        )
+        if invocation.as_json:
+            output.document(answer.to_dict())
+            return
+        rendering.show_hits(answer.hits)
+        invocation.degraded(answer.degraded)
+        if not answer.hits:
+            invocation.note("nothing found")
+
+
+@command(app, "context")
+def context_block(
+    invocation: Invocation,
+    query: Query,
+    *,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            "--budget", metavar="TOKENS", help="Most tokens, of four characters each (ENGRAIN_BUDGET_TOKENS)."
+        ),
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="NAME", help="The conversation going on: it is left out.")
+    ] = None,
+) -> None:
+    """A Markdown block for a prompt.
+
+    What is known, the rules, then what was said, the best for the query within a budget.
+    """
+    with invocation.memory() as memory:
+        block = memory.agent(session=session).context(query, budget_tokens=budget)
+        invocation.answer(block.to_dict(), block.text)
+        invocation.degraded(block.degraded)
+
+
+@command(app, "get")
+def get(invocation: Invocation, id_: Id, *, as_of: AsOf = None) -> None:
+    """One memory by id, live or not."""
+    with invocation.memory() as memory:
+        agent = memory.agent()
+        found = agent.get(id_, as_of=as_of)
+        if found is None:
+            then = f" of {as_of}" if as_of else ""
+            raise NotFound(f"no memory {id_}{then} is visible to agent {agent.caller.agent}; recall shows ids")
+        invocation.answer(found.to_dict(), rendering.record(found))
+
+
+@command(app, "facts")
+def facts(
+    invocation: Invocation,
+    *,
+    subject: Annotated[str | None, typer.Option("--subject", metavar="NAME", help="Facts about this alone.")] = None,
+    predicate: Annotated[
+        str | None, typer.Option("--predicate", metavar="WORDS", help="Facts that say this alone.")
+    ] = None,
+    as_of: AsOf = None,
+    include_inactive: IncludeInactive = False,
+    limit: Limit = 100,
+) -> None:
+    """What is known, the newest first."""
+    with invocation.memory() as memory:
+        found = memory.agent().facts(subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit)
+        invocation.answer_with("facts", found, rendering.facts(found))
+
+
+@command(app, "history")
+def history(invocation: Invocation, id_: Id) -> None:
+    """Every fact that ever held the place of this one, oldest first."""
+    with invocation.memory() as memory:
+        found = memory.agent().history(id_)
+        invocation.answer_with("facts", found, rendering.facts(found))
+
+
+@command(app, "links")
+def links(
+    invocation: Invocation,
+    id_: Id,
+    *,
+    direction: Annotated[
+        str, typer.Option("--direction", metavar="WORD", help="outgoing (it is the source), incoming or both.")
+    ] = "both",
+    relation: Annotated[
+        str | None, typer.Option("--relation", metavar="WORD", help=f"Of this relation alone. {one_of(RELATIONS)}")
+    ] = None,
+) -> None:
+    """How a memory bears on others, and others on it."""
+    with invocation.memory() as memory:
+        found = memory.agent().links(id_, direction=direction, relation=relation)
+        invocation.answer_with("links", found, rendering.links(found))
+
+
+@command(app, "events")
+def events(
+    invocation: Invocation,
+    id_: Annotated[str | None, typer.Argument(metavar="ID", help="Of this memory alone.")] = None,
+    *,
+    event_type: Annotated[
+        str | None, typer.Option("--type", metavar="WORD", help="Of this type alone, such as fact_superseded.")
+    ] = None,
+    limit: Limit = 100,
+) -> None:
+    """What was done, by whom and when, the newest first."""
+    with invocation.memory() as memory:
+        found = memory.agent().events(id_, event_type=event_type, limit=limit)
+        invocation.answer_with("events", found, rendering.events(found))

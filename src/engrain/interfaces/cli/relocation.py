@@ -1,0 +1,136 @@
+"""`engrain reembed`, `copy` and `migrate`: the memory as a whole, from one shape into another."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from engrain.interfaces.cli import output, progress
+from engrain.interfaces.cli.failures import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.interfaces.cli.invocation import Invocation
+    from engrain.portability.copying import CopyReport
+    from engrain.service import Memory
+    from engrain.storage.upgrading import Standing
+
+
+def reembed(invocation: Invocation, embedder: str | None) -> None:
+    """Make the vectors of another embedder and search by them; stopped anywhere, it can be run again."""
+    with invocation.memory(embedder=embedder) as memory:
+        total = _vectors_to_make(invocation, memory)
+        made = 0
+        with progress.counting("making vectors", total=total, visible=not invocation.as_json) as done:
+
+            def told(count: int) -> None:
+                nonlocal made
+                made += count
+                done(made)
+
+            try:
+                report = memory.reembed(told)
+            except KeyboardInterrupt as stop:
+                raise KeyboardInterrupt(
+                    "interrupted: searches go on as before, and the new vectors so far are kept; "
+                    "run the same command again to complete them"
+                ) from stop
+        invocation.answer(
+            report.to_dict(),
+            f"searches use {report.embedder} now: {output.counted(report.embedded, 'vector')} made, "
+            f"{output.counted(report.pruned, 'old one')} removed",
+        )
+
+
+def copy(invocation: Invocation, source: str, target: str) -> None:
+    """Copy a memory into another database and say whether the two agree; stopped anywhere, it can be run again."""
+    from engrain.portability.copying import copy_database
+
+    settings = invocation.settings()
+    with ExitStack() as shown:
+        try:
+            report = copy_database(
+                source,
+                target,
+                busy_timeout_s=settings.busy_timeout_s,
+                synchronous=settings.synchronous,
+                progress=_steps(shown, visible=not invocation.as_json),
+            )
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt(
+                "interrupted: what was copied is whole; run the same command again to complete it"
+            ) from stop
+    invocation.answer({**report.to_dict(), "differing": list(report.differing)}, _copied(report))
+    if report.differing:
+        invocation.note(
+            f"problem: {', '.join(report.differing)} differ: somebody wrote to one of the two meanwhile; "
+            "copy into a new target while nobody does"
+        )
+        raise typer.Exit(ExitCode.PROBLEM)
+
+
+def migrate(invocation: Invocation, location: str | None, *, check: bool) -> None:
+    """Bring a database to the newest schema, or say only whether it is."""
+    from engrain.storage import upgrading
+    from engrain.storage.migrations import HEAD
+
+    settings = invocation.settings()
+    where = settings.db if location is None else location
+    if check:
+        found = upgrading.standing(where, busy_timeout_s=settings.busy_timeout_s)
+    else:
+        found = upgrading.upgrade(where, busy_timeout_s=settings.busy_timeout_s, synchronous=settings.synchronous)
+    document = {"location": found.location, "before": found.revision or None, "newest": HEAD, "behind": found.is_behind}
+    invocation.answer({**document, "migrated": found.is_behind and not check}, _migrated(found, HEAD, check=check))
+    if check and found.is_behind:
+        raise typer.Exit(ExitCode.PROBLEM)
+
+
+def _vectors_to_make(invocation: Invocation, memory: Memory) -> int | None:
+    """How many there are to make, for a bar; None where nobody sees one, or some are there from an earlier run."""
+    if invocation.as_json or not sys.stderr.isatty():
+        return None
+    if any(each.state == "building" for each in memory.parts.store.embedding_versions()):
+        return None
+    health = memory.health()
+    return health.embedded + health.waiting
+
+
+def _steps(shown: ExitStack, *, visible: bool) -> Callable[[str, int], None]:
+    """A bar for each step, the one before taken away."""
+    bars: dict[str, Callable[[int], None]] = {}
+
+    def told(step: str, rows: int) -> None:
+        if step not in bars:
+            shown.close()
+            bars.clear()
+            bars[step] = shown.enter_context(progress.counting(step, total=None, visible=visible))
+        bars[step](rows)
+
+    return told
+
+
+def _copied(report: CopyReport) -> str:
+    rows = {each.table: each.rows for each in report.tables}
+    memories = sum(rows[kind] for kind in ("episodes", "facts", "rules"))
+    added = sum(each.added for each in report.tables)
+    said: dict[str, Any] = {each.table: f"{each.rows:,}  sha256 {each.sha256}" for each in report.tables if each.rows}
+    ended = "the target says the same" if not report.differing else "the target differs"
+    return (
+        f"{output.pairs(said)}\n"
+        f"{output.counted(memories, 'memory', 'memories')} in {output.counted(sum(rows.values()), 'row')}, "
+        f"{added:,} of them copied now; {ended}"
+    )
+
+
+def _migrated(found: Standing, newest: str, *, check: bool) -> str:
+    if not found.is_behind:
+        return f"{found.location}: schema {found.revision}, the newest"
+    if check:
+        missing = f"schema {found.revision}, behind {newest}" if found.revision else "no memory there yet"
+        return f"{found.location}: {missing}; bring it up to date: engrain migrate {found.location}"
+    return f"{found.location}: schema {found.revision or '(new)'} -> {newest}"

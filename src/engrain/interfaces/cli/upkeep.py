@@ -1,0 +1,94 @@
+"""Commands about the memory as a whole: how much, how sound, how fast, and into another shape."""
+
+from typing import Annotated
+
+import typer
+
+from engrain.interfaces.cli import output
+from engrain.interfaces.cli.failures import ExitCode
+from engrain.interfaces.cli.invocation import Invocation, command
+
+app = typer.Typer()
+
+
+@command(app, "stats")
+def stats(invocation: Invocation) -> None:
+    """How much the agent remembers."""
+    with invocation.memory() as memory:
+        counted = memory.agent().stats().to_dict()
+        invocation.answer(counted, output.pairs(counted))
+
+
+@command(app, "doctor")
+def doctor(invocation: Invocation) -> None:
+    """Whether everything works, and what to do if not.
+
+    Looks at versions, file, index, vectors, embedder and settings; reads the whole file.
+    """
+    from engrain.interfaces.cli import diagnosis
+
+    found = diagnosis.examine(invocation)
+    invocation.answer(found, diagnosis.shown(found))
+    if found["problems"]:
+        raise typer.Exit(ExitCode.PROBLEM)
+
+
+@command(app, "bench")
+def bench(invocation: Invocation) -> None:
+    """Measure this machine, in under 20 seconds.
+
+    Embeddings, writes and searches over 2,000 made-up memories in a temporary file.
+    """
+    from engrain.interfaces.cli import measurement
+
+    measured = measurement.measure(invocation)
+    invocation.answer(measured, output.pairs(measured))
+
+
+@command(app, "reembed")
+def reembed(
+    invocation: Invocation,
+    *,
+    embedder: Annotated[
+        str | None, typer.Option("--embedder", metavar="NAME", help="Embedder to change to (ENGRAIN_EMBEDDER).")
+    ] = None,
+) -> None:
+    """Make the vectors of all memories with another embedder, and search by them.
+
+    Searches go on meanwhile. Stopped anywhere, the same command goes on.
+    """
+    from engrain.interfaces.cli import relocation
+
+    relocation.reembed(invocation, embedder)
+
+
+@command(app, "copy")
+def copy(
+    invocation: Invocation,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File or PostgreSQL URL to copy from.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="New file or empty PostgreSQL database.")],
+) -> None:
+    """Copy a whole memory into another database, and compare the two.
+
+    Every tenant, vectors included. Stopped anywhere, the same command goes on.
+    """
+    from engrain.interfaces.cli import relocation
+
+    relocation.copy(invocation, source, target)
+
+
+@command(app, "migrate")
+def migrate(
+    invocation: Invocation,
+    location: Annotated[
+        str | None, typer.Argument(metavar="LOCATION", help="File or PostgreSQL URL; ENGRAIN_DB if left out.")
+    ] = None,
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say only whether it is up to date; nothing is written.")
+    ] = False,
+) -> None:
+    """Bring a database to the newest schema, as opening it does."""
+    from engrain.interfaces.cli import relocation
+
+    relocation.migrate(invocation, location, check=check)

@@ -1,0 +1,117 @@
+"""Many small writes as few transactions: a memory is acknowledged when the transaction it went with is durable."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.errors import InvalidInput, MemoryClosed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.domain.ports import Store
+    from engrain.domain.records import MemoryRecord
+    from engrain.domain.requests import Act
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    act: Act
+    memory: MemoryRecord
+    future: Future[MemoryRecord]
+
+
+class BatchWriter:
+    """Gathers memories and puts up to `most` of them at once, at the latest `wait_s` after the first came.
+
+    `add` returns at once with a future: its result, the memory as stored, is the acknowledgement. Whoever does not
+    wait for it has been promised nothing. Memories are stored in the order they came. Thread-safe; close it when done.
+    """
+
+    def __init__(self, store: Store, *, most: int = 100, wait_s: float = 1.0, capacity: int = 10_000) -> None:
+        """Write to `store`; with `capacity` memories waiting, `add` waits too."""
+        self._store = store
+        self._most = most
+        self._wait_s = wait_s
+        self._capacity = capacity
+        self._changed = threading.Condition()
+        self._waiting: list[_Waiting] = []
+        self._writing = 0
+        self._is_urgent = False
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._run, name="engrain-batch-writer", daemon=True)
+        self._thread.start()
+
+    def add(self, act: Act, memory: MemoryRecord) -> Future[MemoryRecord]:
+        """Have a memory stored. The future fails as `Store.put` would, and with InvalidInput where its id is taken.
+
+        Raises:
+            MemoryClosed: after `close`.
+        """
+        future: Future[MemoryRecord] = Future()
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closing or len(self._waiting) < self._capacity)
+            if self._is_closing:
+                raise MemoryClosed("this batch writer is closed; nothing was written")
+            self._waiting.append(_Waiting(act, memory, future))
+            self._changed.notify_all()
+        return future
+
+    def flush(self) -> None:
+        """Wait until everything added so far is durable, or has failed."""
+        with self._changed:
+            self._is_urgent = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._waiting and not self._writing)
+
+    def close(self) -> None:
+        """Store what waits and stop; a second call does nothing."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._writing = 0
+                self._is_urgent = self._is_urgent and bool(self._waiting)
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._waiting or self._is_closing)
+                self._changed.wait_for(self._is_due, self._wait_s)
+                batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                if not batch:
+                    return
+                self._writing = len(batch)
+                self._changed.notify_all()
+            for _, memories in groupby(batch, key=lambda each: each.act.caller):
+                self._put(list(memories))
+
+    def _is_due(self) -> bool:
+        return self._is_closing or self._is_urgent or len(self._waiting) >= self._most
+
+    def _put(self, batch: Sequence[_Waiting]) -> None:
+        """Store the memories of one caller in one transaction; where it is refused, each in its own."""
+        try:
+            stored = self._store.put(batch[-1].act, [each.memory for each in batch])
+        except Exception as error:  # noqa: BLE001  # whatever it is, it is told to those who wait for it
+            if len(batch) == 1:
+                batch[0].future.set_exception(error)
+            else:
+                for each in batch:
+                    self._put([each])
+            return
+        metrics.count("batches_written")
+        found = {memory.id: memory for memory in stored}
+        for each in batch:
+            memory = found.pop(each.memory.id, None)
+            if memory is None:
+                taken = InvalidInput(f"id {each.memory.id} is taken; what is stored under it stays as it is")
+                each.future.set_exception(taken)
+            else:
+                each.future.set_result(memory)

@@ -1,0 +1,110 @@
+"""How each database says the same thing.
+
+Shared statements are written once, in SQLite's way, with two conventions: a value is `:name`, and one of several is
+`IN :names`, where `:docs` and `:namespaces` are numbers and the rest is text. SQLite's hints to its planner
+(`NOT INDEXED`, `INDEXED BY`, a unary plus) say nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Literal
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LIST = re.compile(r"\bIN :(\w+)")
+_VALUE = re.compile(r"(?<![:\w]):(\w+)")
+_HINT = re.compile(r" (?:NOT INDEXED|INDEXED BY \w+)\b|\+(?=(?:tenant_id|scope)\b)")
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder each time
+_NUMBERS = frozenset({"docs", "namespaces"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One database's words for what the two say differently."""
+
+    name: Literal["sqlite", "postgres"]
+    statement: Callable[[str], str]  # a shared statement in this database's spelling
+    time: Callable[[datetime], Any]  # values as the driver takes them
+    json: Callable[[Any], Any]
+    names: Callable[[Iterable[str]], Any]  # a column that holds several texts
+    listed: Callable[[Iterable[Any]], Any]  # what `IN :names` is bound to
+    moment: Callable[[Any], datetime]  # columns as the driver gives them
+    parsed: Callable[[Any], Any]
+    all_tags: str  # a condition: the column `tags` holds each of :tags
+    lock: str  # after a SELECT: nobody else changes these rows until the end of the transaction
+    is_true: Callable[[str, str], str]  # a condition: the object in a column holds a key whose value is true
+
+
+def micros(moment: datetime) -> int:
+    """Microseconds since 1970 in UTC, exactly."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment(value: int) -> datetime:
+    """The time of so many microseconds since 1970, in UTC."""
+    return _EPOCH + timedelta(microseconds=value)
+
+
+@lru_cache(maxsize=1_024)
+def _sqlite_statement(text: str) -> str:
+    return _LIST.sub(r"IN (SELECT value FROM json_each(:\1))", text)
+
+
+@lru_cache(maxsize=1_024)
+def _postgres_statement(text: str) -> str:
+    bare = _HINT.sub("", text).replace("%", "%%")
+    listed = _LIST.sub(lambda found: f"= ANY(CAST(:{found[1]} AS {_array(found[1])}))", bare)
+    return _VALUE.sub(r"%(\1)s", listed)
+
+
+def _array(name: str) -> str:
+    return "bigint[]" if name in _NUMBERS else "text[]"
+
+
+def _as_json(value: Any) -> str:
+    if not value:
+        return "{}" if isinstance(value, Mapping) else "[]"
+    return _encode(dict(value) if isinstance(value, Mapping) else list(value))
+
+
+SQLITE = Dialect(
+    name="sqlite",
+    statement=_sqlite_statement,
+    time=micros,
+    json=_as_json,
+    names=lambda names: _as_json(tuple(names)),
+    listed=lambda values: json.dumps(list(values)),
+    moment=moment,
+    parsed=json.loads,
+    all_tags=(
+        "NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
+        " WHERE wanted.value NOT IN (SELECT value FROM json_each(tags)))"
+    ),
+    lock="",  # there is one writer at a time
+    is_true=lambda column, key: f"{column} -> '$.{key}' IS 'true'",
+)
+
+
+def postgres() -> Dialect:
+    """PostgreSQL's words; needs psycopg."""
+    from psycopg.types.json import Json
+
+    return Dialect(
+        name="postgres",
+        statement=_postgres_statement,
+        time=lambda value: value,
+        json=lambda value: Json(dict(value) if isinstance(value, Mapping) else list(value)),
+        names=list,
+        listed=list,
+        moment=lambda value: value.astimezone(UTC),
+        parsed=lambda value: value,
+        all_tags="tags @> CAST(:tags AS text[])",
+        lock="FOR NO KEY UPDATE",  # whoever names such a row need not wait
+        is_true=lambda column, key: f"CAST({column} -> '{key}' AS text) IS NOT DISTINCT FROM 'true'",
+    )

@@ -1,0 +1,67 @@
+"""A Request as SQL: which rows of a table its caller may see and its filter lets through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engrain.domain.query import Filter
+    from engrain.domain.records import Caller, Kind
+    from engrain.domain.requests import Request
+    from engrain.storage.dialects import Dialect
+
+HAPPENED_AT = {"episode": "event_time", "fact": "coalesce(valid_from, created_at)", "rule": "created_at"}
+_ENDS = {"episode": "expires_at", "fact": "invalidated_at", "rule": "invalidated_at"}
+SEEN = "tenant_id = :tenant_id AND scope IN :scopes"
+
+
+def seen_by(caller: Caller, dialect: Dialect) -> dict[str, Any]:
+    """The bindings of SEEN: the caller's wall."""
+    return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
+
+
+def compiled(request: Request, kind: Kind, dialect: Dialect) -> tuple[str, dict[str, Any]]:
+    """A condition over the table of `kind`, and its bindings: `domain.query.matches` and the caller's wall."""
+    asked, bound = request.filter, seen_by(request.caller, dialect)
+    if kind not in asked.kinds or not _has(kind, asked):
+        return "FALSE", {}
+    conditions = [SEEN, _is_there(request, kind, dialect, bound)]
+    of_episodes = {"session": asked.sessions, "role": asked.roles, "speaker": asked.speakers}
+    for column, wanted in {**of_episodes, "subject": asked.subjects, "predicate": asked.predicates}.items():
+        if wanted:
+            conditions.append(f"{column} IN :{column}s")
+            bound[f"{column}s"] = dialect.listed(wanted)
+    if asked.exclude_sessions and kind == "episode":
+        conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
+        bound["exclude_sessions"] = dialect.listed(asked.exclude_sessions)
+    if asked.tags:
+        conditions.append(dialect.all_tags)
+        bound["tags"] = dialect.listed(asked.tags)
+    for name, comparison, moment in (("since", ">=", asked.since), ("until", "<", asked.until)):
+        if moment is not None:
+            conditions.append(f"{HAPPENED_AT[kind]} {comparison} :{name}")
+            bound[name] = dialect.time(moment)
+    return " AND ".join(conditions), bound
+
+
+def _has(kind: Kind, asked: Filter) -> bool:
+    """Whether the kind has what is asked for at all."""
+    of_episodes, of_facts = (asked.sessions, asked.roles, asked.speakers), (asked.subjects, asked.predicates)
+    return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")
+
+
+def _is_there(request: Request, kind: Kind, dialect: Dialect, bound: dict[str, Any]) -> str:
+    """Live now, believed then, or either."""
+    if request.filter.as_of is not None:
+        bound["as_of"] = dialect.time(request.filter.as_of)
+        return f"created_at <= :as_of AND ({_ENDS[kind]} IS NULL OR {_ENDS[kind]} > :as_of)"
+    if request.filter.include_inactive:
+        return "TRUE"
+    match kind:
+        case "episode":
+            bound["now"] = dialect.time(request.now)
+            return "(expires_at IS NULL OR expires_at > :now)"
+        case "fact":
+            return "validity = 'active'"
+        case "rule":
+            return f"NOT ({dialect.is_true('metadata', 'forgotten')})"

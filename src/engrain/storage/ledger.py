@@ -1,0 +1,334 @@
+"""What a write does to rows, on either database: each mutation with its events, inside the caller's transaction.
+
+A memory's place in the searches is the backend's own business: its `Index` is told what came and what went.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engrain.domain import aging, events
+from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
+from engrain.errors import InvalidInput, NotFound
+from engrain.storage import lookups
+from engrain.storage.filters import seen_by
+from engrain.storage.rows import KIND_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from engrain.domain.aging import Standing
+    from engrain.domain.records import Entity
+    from engrain.domain.requests import Act
+    from engrain.storage.transaction import Transaction
+
+
+class Index(Protocol):
+    """A backend's searches, as far as writes touch them."""
+
+    def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Give new memories, by doc, their places in the searches, at once or by the next `settle`."""
+
+    def has_left(self, tx: Transaction, doc: int) -> bool:
+        """Whether a memory is out of the searches already."""
+
+    def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        """Take a memory out of the searches; its vector stays, for questions about the past."""
+
+    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        """Take out everything that was known of a memory whose row has just gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """One write: who acts, in which transaction, and what has to be told to the searches and written down."""
+
+    tx: Transaction
+    index: Index
+    act: Act
+    ids: Callable[[], str]
+
+    def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        """Insert memories; those that were new, as stored."""
+        added: dict[int, MemoryRecord] = {}
+        for memory in memories:
+            self._check_reach(memory)
+            if self.tx.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is None:
+                doc, stored = self._add(memory)
+                added[doc] = stored
+                self._write_down(events.created(self.act, stored, self.ids))
+        if not all(isinstance(memory, Episode) for memory in added.values()):
+            found = lookups.of_docs(
+                self.tx, added, [self.act.caller.tenant_id]
+            )  # a fact may have been superseded by a later one of the same call
+            added = {doc: found[doc] for doc in added}
+        self.index.add(self.tx, added)
+        return list(added.values())
+
+    def touch(self, ids: Sequence[str]) -> list[MemoryRecord]:
+        """Count a reference to each memory the caller sees; in the order asked."""
+        found: dict[str, MemoryRecord] = {}
+        bound = {**self._seen, "ids": self.tx.dialect.listed(ids), "at": self._at}
+        for kind, table in KIND_TABLES.items():
+            rows = self.tx.speech.rows.kinds[kind]
+            statement = (
+                f"UPDATE {table} SET reference_count = reference_count + 1, last_referenced_at = :at "  # noqa: S608  # names of the schema
+                f"WHERE tenant_id = :tenant_id AND id IN :ids AND +scope IN :scopes RETURNING {rows.columns}"
+            )
+            found |= {memory.id: memory for memory in map(rows.record, self.tx.ask(statement, bound))}
+        return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+    def confirm(self, id_: str) -> MemoryRecord | None:
+        """Move the confirmation of a fact or rule to now; it fades no longer."""
+        seen = self._locked(id_)
+        if seen is None:
+            return None
+        _, memory = seen
+        if isinstance(memory, Episode):
+            raise InvalidInput(f"{id_} is an episode; only facts and rules can be confirmed")
+        if not memory.is_live(self.act.at):
+            raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
+        metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
+        self._update(f"confirm_{memory.kind}", memory, metadata=self.tx.dialect.json(metadata))
+        self._write_down(events.confirmed(self.act, memory, self.ids))
+        return replace(memory, last_confirmed_at=self.act.at, metadata=metadata)
+
+    def age(self, id_: str, to: Standing) -> MemoryRecord | None:
+        """Let a fact or rule fade, recover or expire."""
+        seen = self._locked(id_)
+        if seen is None:
+            return None
+        doc, memory = seen
+        if isinstance(memory, Episode):
+            raise InvalidInput(f"{id_} is an episode; only facts and rules age")
+        if not memory.is_live(self.act.at) or aging.standing(memory, self.act.at) == to:
+            return memory
+        aged = aging.aged(memory, to, self.act.at)
+        at = None if aged.invalidated_at is None else self.tx.dialect.time(aged.invalidated_at)
+        changed = {"metadata": self.tx.dialect.json(aged.metadata), "invalidated_at": at}
+        if isinstance(aged, Fact):
+            changed["validity"] = aged.validity
+        self._update(f"age_{memory.kind}", memory, **changed)
+        if to == "expired":
+            self.index.leave(self.tx, doc, memory, self.act.at)
+        self._write_down(events.aged(self.act, memory, to, self.ids))
+        return aged
+
+    def retire(self, id_: str) -> MemoryRecord | None:
+        """Forget one memory; twice is once."""
+        seen = self._locked(id_)
+        if seen is None or not seen[1].is_live(self.act.at):
+            return None if seen is None else seen[1]
+        doc, memory = seen
+        if self.index.has_left(self.tx, doc):
+            return memory  # forgotten before, by a clock that is ahead of this one
+        at = self.act.at
+        retired: MemoryRecord
+        match memory:
+            case Episode():
+                self._update("expire_episode", memory)
+                retired = replace(memory, expires_at=at)
+            case Fact():
+                self._update("retract_fact", memory)
+                retired = replace(memory, validity="retracted", invalidated_at=at)
+            case Rule():
+                metadata = {**memory.metadata, "forgotten": True}
+                self._update("forget_rule", memory, metadata=self.tx.dialect.json(metadata))
+                retired = replace(memory, metadata=metadata, invalidated_at=at)
+        self.index.leave(self.tx, doc, memory, at)
+        self._write_down(events.retired(self.act, memory, self.ids))
+        return retired
+
+    def erase(self, ids: Sequence[str]) -> list[str]:
+        """Remove memories for good; a tombstone and an event stay."""
+        found = lookups.visible(self.tx, self.act.caller, ids)
+        for doc, memory in found:
+            self._erase(doc, memory)
+        return [memory.id for _, memory in found]
+
+    def link(self, link: Link) -> bool:
+        """Add an edge between two memories the caller sees; False where it is there already."""
+        ends = {memory.id: memory for _, memory in self._visible([link.source_id, link.target_id])}
+        for id_ in (link.source_id, link.target_id):
+            if id_ not in ends:
+                raise NotFound(f"no memory {id_} is visible to agent {self.act.caller.agent}; a link needs both ends")
+        source, target = ends[link.source_id], ends[link.target_id]
+        if not self._add_link(source, target, link):
+            return False
+        self._write_down(events.linked(self.act, link, self.ids, ends=(source, target)))
+        return True
+
+    def put_entity(self, entity: Entity) -> Entity:
+        """Add somebody to the registry."""
+        if entity.tenant_id != self.act.caller.tenant_id:
+            raise InvalidInput(f"entity {entity.id} is of another tenant than its caller; nothing was written")
+        taken = self.tx.one(
+            "has_entity_name",
+            tenant_id=entity.tenant_id,
+            id=entity.id,
+            canonical_name=entity.canonical_name,
+            entity_type=entity.entity_type,
+        )
+        if taken is not None:
+            said = f"{entity.entity_type} {entity.canonical_name!r}"
+            raise InvalidInput(f"the {said} exists already, as entity {taken[0]}; use that one or another name")
+        rows = self.tx.speech.rows.entities
+        self.tx.add(rows, "entities", entity)
+        self._write_down(events.entity_created(self.act, entity, self.ids))
+        return entity
+
+    def _check_reach(self, memory: MemoryRecord) -> None:
+        caller = self.act.caller
+        if memory.tenant_id != caller.tenant_id:
+            raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
+        if memory.scope not in caller.scopes:
+            said = f"agent {caller.agent} cannot write to scope {memory.scope!r}"
+            raise InvalidInput(f"{said}; choose one of: {', '.join(caller.scopes)}")
+
+    def _add(self, memory: MemoryRecord) -> tuple[int, MemoryRecord]:
+        """Insert one memory that is new; its doc, and itself as stored."""
+        match memory:
+            case Episode():
+                memory = replace(memory, turn=self._next_turn(memory))
+                self._know_speaker(memory)
+            case Fact():
+                self._check_source(memory)
+                self._check_references(memory)
+                old = self._place_holder(memory) if memory.validity == "active" else None
+                if old is not None:
+                    memory = replace(memory, supersedes_id=old[1].id)
+                    self._close(*old, memory)
+                doc = self._insert(memory)
+                if old is not None:
+                    superseding = Link(
+                        source_id=memory.id, target_id=old[1].id, relation="supersedes", created_at=self.act.at
+                    )
+                    self._add_link(memory, old[1], superseding)
+                return doc, memory
+            case Rule():
+                self._check_source(memory)
+        return self._insert(memory), memory
+
+    def _insert(self, memory: MemoryRecord) -> int:
+        found = self.tx.one("next_doc")
+        assert found is not None
+        rows = self.tx.speech.rows.kinds[memory.kind]
+        self.tx.add(rows, KIND_TABLES[memory.kind], memory, doc=found[0])
+        return int(found[0])
+
+    def _next_turn(self, episode: Episode) -> int:
+        """Its place in the session, from 1; 0 where there is no session."""
+        if episode.session is None:
+            return 0
+        found = self.tx.one(
+            "next_turn", tenant_id=episode.tenant_id, scope=episode.scope, session=episode.session, at=self._at
+        )
+        assert found is not None
+        return int(found[0])
+
+    def _know_speaker(self, episode: Episode) -> None:
+        if episode.speaker is not None:
+            speaker = {"tenant_id": episode.tenant_id, "scope": episode.scope, "speaker": episode.speaker}
+            if self.tx.one("has_speaker", **speaker) is None:
+                self.tx.run("add_speaker", **speaker)
+
+    def _check_source(self, memory: Fact | Rule) -> None:
+        source = memory.source_episode_id
+        if source is not None and not self._sees_episode(source):
+            raise InvalidInput(f"source_episode_id {source!r} names no episode that agent {self.act.caller.agent} sees")
+
+    def _sees_episode(self, id_: str) -> bool:
+        return any(isinstance(memory, Episode) for _, memory in self._visible([id_]))
+
+    def _check_references(self, fact: Fact) -> None:
+        superseded, entity = fact.supersedes_id, fact.entity_id
+        if superseded is not None and not any(isinstance(memory, Fact) for _, memory in self._visible([superseded])):
+            raise InvalidInput(f"supersedes_id {superseded!r} names no fact that agent {self.act.caller.agent} sees")
+        if entity is not None and self.tx.one("has_entity", tenant_id=fact.tenant_id, id=entity) is None:
+            raise InvalidInput(f"entity_id {entity!r} does not exist; create the entity first")
+
+    def _place_holder(self, fact: Fact) -> tuple[int, Fact] | None:
+        """The active fact in the place that a new one takes."""
+        same = "tenant_id = :tenant_id AND scope = :scope AND predicate = :predicate AND validity = 'active'"
+        who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
+        bound = {
+            "tenant_id": fact.tenant_id,
+            "scope": fact.scope,
+            "predicate": fact.predicate,
+            "subject": fact.subject,
+            "entity_id": fact.entity_id,
+        }
+        for doc, old in lookups.select(self.tx, "fact", f"{same} AND {who}", bound, order=self.tx.dialect.lock):
+            assert isinstance(old, Fact)
+            return doc, old
+        return None
+
+    def _close(self, doc: int, old: Fact, new: Fact) -> None:
+        """End the interval of a fact where the new one begins."""
+        ends = old.valid_to or max(new.happened_at, old.happened_at)
+        closed = replace(old, validity="superseded", invalidated_at=self.act.at, valid_to=ends)
+        self._update("supersede_fact", old, valid_to=self.tx.dialect.time(ends))
+        self.index.leave(self.tx, doc, old, self.act.at)
+        self._write_down(events.superseded(self.act, closed, new, self.ids))
+
+    def _add_link(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
+        added = self.tx.one(
+            "add_link",
+            tenant_id=self.act.caller.tenant_id,
+            source_kind=source.kind,
+            source_id=source.id,
+            target_kind=target.kind,
+            target_id=target.id,
+            relation=link.relation,
+            weight=link.weight,
+            created_at=self.tx.dialect.time(link.created_at),
+        )
+        return added is not None
+
+    def _erase(self, doc: int, memory: MemoryRecord) -> None:
+        named = {"tenant_id": memory.tenant_id, "id": memory.id}
+        self.tx.run("erase_links_out", **named, kind=memory.kind)
+        self.tx.run("erase_links_in", **named, kind=memory.kind)
+        self.tx.run("erase_mentions", **named, kind=memory.kind)
+        self.tx.run("erase_event_payloads", **named, payload=self.tx.dialect.json({}))
+        match memory:
+            case Episode():
+                self.tx.run("forget_fact_source", **named)
+                self.tx.run("forget_rule_source", **named)
+            case Fact():
+                self.tx.run("forget_superseded", **named)
+            case Rule():
+                self.tx.run("erase_applications", **named)
+        self.tx.run(f"erase_{memory.kind}", **named)
+        if isinstance(memory, Episode):
+            place = {"tenant_id": memory.tenant_id, "scope": memory.scope}
+            self.tx.run("erase_speaker", **place, speaker=memory.speaker or "")
+            self.tx.run("erase_session", **place, session=memory.session or "")
+        self.index.erase(self.tx, doc, memory, self.act.at)
+        tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest(memory)}
+        self.tx.run("add_tombstone", **named, **tombstone, erased_at=self._at)
+        self._write_down(events.erased(self.act, memory, self.ids))
+
+    def _update(self, statement: str, memory: MemoryRecord, **values: Any) -> None:
+        self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self._at, **values)
+
+    def _visible(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+        return lookups.visible(self.tx, self.act.caller, ids)
+
+    def _locked(self, id_: str) -> tuple[int, MemoryRecord] | None:
+        """One memory the caller sees, which nobody else changes until the end of the transaction."""
+        found = lookups.visible(self.tx, self.act.caller, [id_], lock=True)
+        return found[0] if found else None
+
+    def _write_down(self, event: Event) -> None:
+        self.tx.add(self.tx.speech.rows.events, "memory_events", event)
+
+    @property
+    def _at(self) -> Any:
+        return self.tx.dialect.time(self.act.at)
+
+    @property
+    def _seen(self) -> dict[str, Any]:
+        return seen_by(self.act.caller, self.tx.dialect)

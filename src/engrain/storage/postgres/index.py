@@ -1,0 +1,168 @@
+"""What PostgreSQL's searches hold: every memory's place, its words and its neighbours', and what takes them out again.
+
+All of it is written with the memory, in one transaction: nothing is left for later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from engrain.domain import bm25
+from engrain.domain.indexing import own_terms
+from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+from engrain.storage import neighbourhoods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from engrain.storage.neighbourhoods import Words
+    from engrain.storage.transaction import Transaction
+
+_WAITS, _GONE = 1, 3
+
+
+class PostgresIndex:
+    """The `Index` that the ledger tells of one write; `finish` ends it."""
+
+    def __init__(self) -> None:
+        """Nothing has changed yet."""
+        self._memories: Counter[int] = Counter()
+        self._words: Counter[int] = Counter()
+
+    def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Index new memories, and the turns around new ones anew."""
+        if not memories:
+            return
+        namespaces = {doc: self._namespace_of(tx, memory) for doc, memory in memories.items()}
+        kept = {doc: memory for doc, memory in memories.items() if _is_kept(memory)}
+        words: Words = {}
+        sessions: dict[tuple[int, str], list[Episode]] = {}
+        for doc, memory in kept.items():
+            if isinstance(memory, Episode) and memory.session is not None:
+                sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
+            else:
+                words[doc] = (own_terms(memory), ())
+        for (namespace, _), episodes in sessions.items():
+            found = _words_around(tx, episodes, max(episode.created_at for episode in episodes))
+            namespaces |= dict.fromkeys(found, namespace)
+            words |= found
+        ends = {doc: memory.expires_at for doc, memory in kept.items() if isinstance(memory, Episode)}
+        self._place(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
+
+    def has_left(self, tx: Transaction, doc: int) -> bool:
+        """Whether a memory is out of the searches already."""
+        return tx.one("has_left", doc=doc) is not None
+
+    def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        """Take a memory out of the searches; its vector stays, and its neighbours forget its words."""
+        named = {"tenant_id": memory.tenant_id, "doc": doc}
+        before = tx.one("drop_place", **named)
+        if before is None:
+            return
+        namespace, words = before
+        tx.run("drop_words", **named)
+        tx.run("drop_vectors", **named)
+        self._memories[namespace] -= 1
+        self._words[namespace] -= words
+        if isinstance(memory, Episode) and memory.session is not None:
+            around = _words_around(tx, [memory], at)
+            self._place(tx, dict.fromkeys(around, namespace), around, tenant_id=memory.tenant_id, ends={})
+
+    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        """Take out everything that was known of a memory whose row has just gone."""
+        self.leave(tx, doc, memory, at)
+        tx.run("erase_place", tenant_id=memory.tenant_id, doc=doc)
+        tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
+        if isinstance(memory, Episode) and memory.session is not None:
+            tx.run("recount_turns", tenant_id=memory.tenant_id, scope=memory.scope, session=memory.session)
+
+    def finish(self, tx: Transaction, tenant_id: str) -> None:
+        """Bring the totals up to date: last and in one order, since all writers of a namespace meet there."""
+        for namespace in sorted(self._memories.keys() | self._words.keys()):
+            memories, words = self._memories[namespace], self._words[namespace]
+            if memories or words:
+                tx.run("count_words", tenant_id=tenant_id, namespace=namespace, memories=memories, words=words)
+
+    def _place(
+        self,
+        tx: Transaction,
+        namespaces: Mapping[int, int],
+        words: Words,
+        *,
+        tenant_id: str,
+        ends: Mapping[int, datetime | None],
+    ) -> None:
+        """Write the places of docs: those without words are gone, the others are indexed in place of what they were."""
+        docs = sorted(namespaces)
+        if not docs:
+            return
+        packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
+        before = tx.rows(
+            "place",
+            tenant_id=tenant_id,
+            docs=docs,
+            namespaces=[namespaces[doc] for doc in docs],
+            states=[_WAITS if doc in words else _GONE for doc in docs],
+            ends=[ends.get(doc) for doc in docs],
+            owns=[packed[doc].own if doc in packed else 0 for doc in docs],
+            nears=[packed[doc].near if doc in packed else 0 for doc in docs],
+            packed=[packed[doc].packed if doc in packed else None for doc in docs],
+            words=[_glued(namespaces[doc], *words[doc]) if doc in words else None for doc in docs],
+        )
+        for doc, each in packed.items():
+            self._memories[namespaces[doc]] += 1
+            self._words[namespaces[doc]] += each.length
+        for namespace, memories, words_before in before:
+            self._memories[namespace] -= memories
+            self._words[namespace] -= words_before
+
+    def _namespace_of(self, tx: Transaction, memory: MemoryRecord) -> int:
+        """The number of the memory's (tenant, kind, scope), given out on first use."""
+        key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
+        found = tx.one("find_namespace", **key) or tx.one("add_namespace", **key) or tx.one("find_namespace", **key)
+        assert found is not None
+        return int(found[0])
+
+
+def own_code(namespace: int, term: str) -> str:
+    """How a memory's own word stands in the keyword index."""
+    return f"{namespace}o{bm25.code(term):08x}"
+
+
+def near_code(namespace: int, term: str) -> str:
+    """How a neighbour's word stands there."""
+    return f"{namespace}n{bm25.code(term):08x}"
+
+
+def _glued(namespace: int, own: Sequence[str], near: Sequence[str]) -> str:
+    """The codes of a memory's words as a tsvector is written: no character of theirs needs quoting."""
+    codes = [own_code(namespace, term) for term in set(own)] + [near_code(namespace, term) for term in set(near)]
+    return " ".join(codes)
+
+
+def _words_around(tx: Transaction, episodes: Sequence[Episode], now: datetime) -> Words:
+    """The words of the turns of one session that stand at most two places from one of `episodes`, those included."""
+    first = episodes[0]
+    session = {"tenant_id": first.tenant_id, "scope": first.scope, "session": first.session, "now": now}
+    found: Words = {}
+    for bounds, turns in neighbourhoods.stretches({episode.turn for episode in episodes}):
+        rows = tx.rows("turns_between", **session, **bounds)
+        found |= neighbourhoods.words(neighbourhoods.turns_of(rows, tx.dialect.moment), turns)
+    return found
+
+
+def _is_kept(memory: MemoryRecord) -> bool:
+    """Whether searches may find it: an episode's end is a matter of time, a fact's of its validity."""
+    match memory:
+        case Episode():
+            return True
+        case Fact():
+            return memory.validity == "active"
+        case Rule():
+            return not memory.is_forgotten
+
+
+def _tenant_of(memories: Iterable[MemoryRecord]) -> str:
+    return next(iter(memories)).tenant_id

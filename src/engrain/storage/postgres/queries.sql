@@ -1,0 +1,361 @@
+-- next_doc --
+-- The next memory's number, in the order memories arrive
+SELECT nextval('memory_docs');
+
+-- next_turn --
+-- The number after a session's last turn; whoever has it writes this session alone until the end of the transaction
+INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
+VALUES (:tenant_id, :scope, :session, 1, :at)
+ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = sessions_consolidations.last_turn + 1
+RETURNING last_turn;
+
+-- lock_sessions_of --
+-- Nobody else writes the sessions of some episodes until the end of the transaction
+SELECT 1 FROM sessions_consolidations
+WHERE tenant_id = :tenant_id AND (scope, session) IN (
+    SELECT scope, session FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes
+)
+ORDER BY scope, session FOR NO KEY UPDATE;
+
+-- lock_speakers_of --
+-- Whoever writes down what the speakers of some episodes say has finished, or waits
+SELECT 1 FROM speakers
+WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
+    SELECT scope, speaker FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes
+)
+ORDER BY scope, speaker FOR UPDATE;
+
+-- has_speaker --
+-- Whether somebody is known to speak in a scope, and stays known until the end of the transaction
+SELECT 1 FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker FOR KEY SHARE;
+
+-- recount_turns --
+-- How far a session goes now that one of its turns was erased
+UPDATE sessions_consolidations SET last_turn = (
+    SELECT coalesce(max(turn), 0) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session
+)
+WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
+
+-- add_namespace --
+-- Give a tenant's kind and scope its number, unless it has one
+INSERT INTO namespaces (tenant_id, kind, scope, namespace)
+VALUES (:tenant_id, :kind, :scope, nextval('memory_namespaces'))
+ON CONFLICT DO NOTHING RETURNING namespace;
+
+-- find_namespace --
+-- The number of a tenant's kind and scope
+SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind AND scope = :scope;
+
+-- count_words --
+-- Keep a namespace's totals
+UPDATE namespaces SET memories = memories + :memories, words = words + :words
+WHERE tenant_id = :tenant_id AND namespace = :namespace;
+
+-- searched --
+-- Whose vectors are searched, and the namespaces of some scopes: totals, and whether something ran out that they hold
+SELECT version, dims, namespace, kind, memories, words, EXISTS (
+    SELECT 1 FROM memory_index
+    WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace
+        AND state < 3 AND expires_at <= :now
+)
+FROM (SELECT max(version) AS version, max(dims) AS dims FROM embedding_versions WHERE tenant_id = '' AND state = 'active')
+LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
+
+-- turns_between --
+-- A stretch of a session in order, without what was forgotten; whether each is live, and so lends its words
+SELECT doc, turn, speaker, event_time, content, expires_at IS NULL OR expires_at > :now FROM episodes
+WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND turn BETWEEN :first AND :last
+    AND NOT EXISTS (
+        SELECT 1 FROM memory_index
+        WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = episodes.doc AND state = 3
+    )
+ORDER BY turn;
+
+-- place --
+-- Memories' places in the searches and their words, in place of those before; answers what those added up to
+WITH new AS (
+    SELECT * FROM unnest(
+        CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:states AS integer[]), CAST(:ends AS timestamptz[]),
+        CAST(:owns AS integer[]), CAST(:nears AS integer[]), CAST(:packed AS bytea[]), CAST(:words AS text[])
+    ) AS new (doc, namespace, state, expires_at, own, near, packed, words)
+), spelt AS (
+    INSERT INTO memory_words (tenant_id, doc, words)
+    SELECT CAST(:tenant_id AS text), doc, CAST(words AS tsvector) FROM new WHERE state < 3
+    ON CONFLICT (tenant_id, doc) DO UPDATE SET words = excluded.words
+), placed AS (
+    INSERT INTO memory_index (tenant_id, doc, namespace, state, expires_at, own, near, packed)
+    SELECT CAST(:tenant_id AS text), doc, namespace, state, expires_at, own, near, packed FROM new
+    ON CONFLICT (tenant_id, doc) DO UPDATE SET own = excluded.own, near = excluded.near, packed = excluded.packed
+)
+SELECT namespace, count(*), sum(own + near) FROM memory_index
+WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
+
+-- has_left --
+-- Whether a memory of the transaction's tenant is out of the searches
+SELECT 1 FROM memory_index WHERE tenant_id = current_setting('engrain.tenant_id') AND doc = :doc AND state = 3;
+
+-- drop_place --
+-- A memory left the searches; answers what it counted for there
+UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL
+FROM (
+    SELECT doc, own + near AS words FROM memory_index
+    WHERE tenant_id = :tenant_id AND doc = :doc AND state < 3 FOR NO KEY UPDATE
+) AS before
+WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = before.doc
+RETURNING memory_index.namespace, before.words;
+
+-- drop_words --
+-- Take a memory out of the keyword index
+DELETE FROM memory_words WHERE tenant_id = :tenant_id AND doc = :doc;
+
+-- drop_vectors --
+-- Its vectors are searched for the past alone
+UPDATE memory_vectors SET gone = true
+WHERE tenant_id = :tenant_id AND doc = :doc AND NOT gone
+    AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
+
+-- erase_place --
+-- Nothing is known of a memory any more
+DELETE FROM memory_index WHERE tenant_id = :tenant_id AND doc = :doc;
+
+-- erase_vectors --
+-- Its vectors are no more
+DELETE FROM memory_vectors
+WHERE tenant_id = :tenant_id AND doc = :doc
+    AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
+
+-- words_of_all --
+-- All words of some namespaces, side by side: docs, lengths, sizes, the words, and whether each has run out
+SELECT string_agg(int8send(doc), ''), string_agg(int4send(own + near), ''), string_agg(int4send(length(packed)), ''),
+    string_agg(packed, ''), string_agg(CASE WHEN expires_at <= :now THEN '\x01'::bytea ELSE '\x00'::bytea END, '')
+FROM memory_index WHERE tenant_id = :tenant_id AND namespace IN :namespaces AND state < 3;
+
+-- words_of --
+-- The words of some memories, side by side: docs, lengths, sizes and the words
+SELECT string_agg(int8send(doc), ''), string_agg(int4send(own + near), ''), string_agg(int4send(length(packed)), ''),
+    string_agg(packed, '')
+FROM memory_index WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3;
+
+-- postings --
+-- For each query the docs that hold any of its words, and those that hold any of the words in its other form; each row
+-- is visited once for both, and each query read once
+WITH asked AS MATERIALIZED (
+    SELECT CAST(query AS tsquery) AS query, CAST(own AS tsquery) AS own, place
+    FROM unnest(CAST(:queries AS text[]), CAST(:owns AS text[])) WITH ORDINALITY AS asked (query, own, place)
+)
+SELECT found.docs, found.owners FROM asked CROSS JOIN LATERAL (
+    SELECT string_agg(int8send(doc), '') AS docs,
+        string_agg(int8send(doc), '') FILTER (WHERE words @@ asked.own) AS owners
+    FROM memory_words WHERE tenant_id = :tenant_id AND words @@ asked.query
+) AS found
+ORDER BY place;
+
+-- nearest_of_all --
+-- The best of some namespaces, one by one
+SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
+WHERE tenant_id = :tenant_id AND version = :version AND namespace IN :namespaces AND NOT gone
+ORDER BY raw DESC, doc DESC LIMIT :limit;
+
+-- nearest_of --
+-- The best of some memories, those that are gone included where asked
+SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
+WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs AND namespace IN :namespaces
+    AND (NOT gone OR CAST(:past AS boolean))
+ORDER BY raw DESC, doc DESC LIMIT :limit;
+
+-- how_many_vectors --
+-- About how many vectors there are of every tenant and version, as the planner knows it
+SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = CAST('memory_vectors' AS regclass);
+
+-- count_waiting --
+-- How many memories of some scopes wait for a vector, up to a bound
+SELECT count(*) FROM (
+    SELECT 1 FROM memory_index WHERE tenant_id = :tenant_id AND state = 1 AND namespace IN (
+        SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND scope IN :scopes
+    ) LIMIT :limit
+);
+
+-- unembedded --
+-- The oldest memories without a vector, of every tenant
+SELECT doc, tenant_id FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;
+
+-- without_vector --
+-- The oldest memories that lack a vector of some version, of every tenant
+SELECT doc, tenant_id FROM memory_index WHERE state < 3 AND NOT EXISTS (
+    SELECT 1 FROM memory_vectors
+    WHERE memory_vectors.tenant_id = memory_index.tenant_id AND version = :version AND memory_vectors.doc = memory_index.doc
+)
+ORDER BY doc LIMIT :limit;
+
+-- hold_versions --
+-- The versions stay as they are until the end of the transaction
+SELECT 1 FROM embedding_versions WHERE tenant_id = '' FOR SHARE;
+
+-- places_of --
+-- Whose memories some docs are, as far as the searches hold them
+SELECT doc, tenant_id, namespace FROM memory_index WHERE doc IN :docs AND state < 3;
+
+-- hold_places --
+-- The same, of known tenants; they stay there until the end of the transaction
+SELECT doc FROM memory_index WHERE tenant_id IN :tenants AND doc IN :docs AND state < 3
+ORDER BY tenant_id, doc FOR NO KEY UPDATE;
+
+-- add_vectors --
+-- Vectors arrived, unless their memories have got some meanwhile
+INSERT INTO memory_vectors (tenant_id, version, doc, namespace, embedding)
+SELECT tenant_id, :version, doc, namespace, embedding FROM unnest(
+    CAST(:tenants AS text[]), CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:embeddings AS vector[])
+) AS new (tenant_id, doc, namespace, embedding)
+ORDER BY doc ON CONFLICT DO NOTHING;
+
+-- remove_vectors --
+-- Their memories went meanwhile
+DELETE FROM memory_vectors WHERE tenant_id IN :tenants AND version = :version AND doc IN :docs;
+
+-- are_embedded --
+-- Memories have their vectors of the active version
+UPDATE memory_index SET state = 2 WHERE tenant_id IN :tenants AND doc IN :docs AND state = 1;
+
+-- mark_embedded --
+-- Another version is searched from now on: who has a vector of it
+UPDATE memory_index SET state = CASE WHEN state = 1 THEN 2 ELSE 1 END
+WHERE state < 3 AND (state = 2) <> EXISTS (
+    SELECT 1 FROM memory_vectors
+    WHERE memory_vectors.tenant_id = memory_index.tenant_id AND version = :version AND memory_vectors.doc = memory_index.doc
+);
+
+-- prune_vectors --
+-- Remove some vectors of retired versions
+DELETE FROM memory_vectors WHERE (tenant_id, version, doc) IN (
+    SELECT tenant_id, version, doc FROM memory_vectors
+    WHERE version IN (SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'retired') LIMIT :limit
+) RETURNING 1;
+
+-- may_index --
+-- Whether this role may make indexes of the vectors
+SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = CAST('memory_vectors' AS regclass);
+
+-- walk_settings --
+-- Until the end of the transaction HNSW looks at so many at a time, goes on until enough pass, and is preferred
+SELECT set_config('hnsw.ef_search', :looked_at, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('enable_sort', 'off', true);
+
+-- size --
+-- Bytes of the tables that have a place here, their indexes included
+SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname IN :tables;
+
+-- count_memories --
+-- All rows
+SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);
+
+-- count_places --
+-- Memories the searches hold, those with a vector, and those without
+SELECT count(*), count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 1) FROM memory_index WHERE state < 3;
+
+-- bypasses_walls --
+-- Whether row-level security does not bind this role
+SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user;
+
+-- invalid_indexes --
+-- Indexes of ours that a failed command left unusable
+SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+WHERE indrelid IN (
+    SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables
+) AND NOT indisvalid ORDER BY relname;
+
+-- has_index --
+-- Whether an index is there
+SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = :name AND relkind IN ('i', 'I');
+
+-- walls_down --
+-- Tables of ours whose row-level security is off
+SELECT relname FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables AND relname <> 'memory_words'
+    AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname;
+
+-- unplaced --
+-- Memories without a place in the searches: none, unless something else changed the database
+SELECT count(*) FROM (
+    SELECT tenant_id, doc FROM episodes UNION ALL SELECT tenant_id, doc FROM facts UNION ALL SELECT tenant_id, doc FROM rules
+    EXCEPT ALL SELECT tenant_id, doc FROM memory_index
+);
+
+-- lost --
+-- Places in the searches without a memory: none, unless something else changed the database
+SELECT count(*) FROM (
+    SELECT tenant_id, doc FROM memory_index
+    EXCEPT ALL (
+        SELECT tenant_id, doc FROM episodes UNION ALL SELECT tenant_id, doc FROM facts
+        UNION ALL SELECT tenant_id, doc FROM rules
+    )
+);
+
+-- unindexed --
+-- Memories the keyword index does not know: none, unless something else changed the database
+SELECT count(*) FROM (
+    SELECT tenant_id, doc FROM memory_index WHERE state < 3 EXCEPT ALL SELECT tenant_id, doc FROM memory_words
+);
+
+-- stray_words --
+-- Words of memories that are gone: none, unless something else changed the database
+SELECT count(*) FROM (
+    SELECT tenant_id, doc FROM memory_words EXCEPT ALL SELECT tenant_id, doc FROM memory_index WHERE state < 3
+);
+
+-- unvectored --
+-- Memories that say they have a vector and have none: none, unless something else changed the database
+SELECT count(*) FROM memory_index WHERE state = 2 AND NOT EXISTS (
+    SELECT 1 FROM memory_vectors
+    WHERE memory_vectors.tenant_id = memory_index.tenant_id AND memory_vectors.doc = memory_index.doc
+        AND NOT gone AND version = (SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'active')
+);
+
+-- miscounted --
+-- Namespaces whose totals are not what their memories add up to: none, unless something else changed the database
+SELECT count(*) FROM namespaces LEFT JOIN (
+    SELECT tenant_id, namespace, count(*) AS memories, sum(own + near) AS words FROM memory_index
+    WHERE state < 3 GROUP BY tenant_id, namespace
+) AS held USING (tenant_id, namespace)
+WHERE namespaces.memories <> coalesce(held.memories, 0) OR namespaces.words <> coalesce(held.words, 0);
+
+-- restore_docs --
+-- New memories are numbered after those of another database
+SELECT setval('memory_docs', greatest(CAST(:doc AS bigint), (SELECT last_value FROM memory_docs)));
+
+-- restore_ends --
+-- When restored episodes run out that got their place as neighbours of others
+UPDATE memory_index SET expires_at = episodes.expires_at FROM episodes
+WHERE memory_index.tenant_id = episodes.tenant_id AND memory_index.doc = episodes.doc
+    AND memory_index.state < 3 AND memory_index.expires_at IS NULL AND episodes.expires_at IS NOT NULL;
+
+-- restore_sessions --
+-- How far each session has come, as its episodes say
+INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
+SELECT tenant_id, scope, session, max(turn), min(created_at) FROM episodes
+WHERE session IS NOT NULL GROUP BY tenant_id, scope, session ORDER BY tenant_id, scope, session
+ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = excluded.last_turn
+WHERE sessions_consolidations.last_turn < excluded.last_turn;
+
+-- restore_vector --
+-- A vector of another database, in place of one made here, for a memory that has its place, be it gone from the searches
+INSERT INTO memory_vectors (tenant_id, version, doc, namespace, gone, embedding)
+SELECT tenant_id, :version, doc, namespace, state = 3, :embedding FROM memory_index
+WHERE tenant_id = :tenant_id AND doc = :doc
+ON CONFLICT (tenant_id, version, doc) DO UPDATE SET embedding = excluded.embedding
+WHERE memory_vectors.embedding IS DISTINCT FROM excluded.embedding;
+
+-- has_vector --
+-- Whether any memory of any tenant has a vector of some version
+SELECT 1 FROM memory_index JOIN memory_vectors USING (tenant_id, doc) WHERE version = :version LIMIT 1;
+
+-- along_indexes --
+-- Until the end of the transaction, rows in the order of a key come along its index
+SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
+    set_config('enable_bitmapscan', 'off', true), set_config('enable_material', 'off', true),
+    set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);
+
+-- queue --
+-- Wait for those who hold the same numbers of a tenant, in the order in which they are given
+SELECT pg_advisory_xact_lock(hashtext(:tenant_id), CAST(number AS integer))
+FROM unnest(CAST(:queues AS bigint[])) AS queue (number);

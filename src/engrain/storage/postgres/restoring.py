@@ -1,0 +1,110 @@
+"""Rows of another database as PostgreSQL takes them in, and the searches made from them; for every tenant at once."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from engrain.domain.records import Episode
+from engrain.storage import archive, lookups, versions
+from engrain.storage.postgres import vectors
+from engrain.storage.postgres.index import PostgresIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.storage.transaction import Transaction
+
+_KINDS = ("episodes", "facts", "rules")
+
+
+class Place(NamedTuple):
+    """How far the searches are made: up to this doc of a tenant in a table."""
+
+    table: int = 0
+    tenant_id: str = ""
+    doc: int = -1
+
+
+START = Place()
+
+
+def rows(tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[archive.Row]:
+    """The next rows in the order of the table's key, read along an index.
+
+    Row-level security makes the planner expect few rows, and so read and sort the rest of the table for every batch.
+    """
+    tx.run("along_indexes")
+    return archive.rows(tx, table, after=after, limit=limit)
+
+
+def restore(tx: Transaction, table: str, rows: Sequence[archive.Row]) -> None:
+    """Write rows as they are; those whose key is there already are left, but for vectors, which give way."""
+    if not rows:
+        return
+    match table:
+        case archive.DEPARTURES:
+            _depart(tx, rows)
+        case archive.VECTORS:
+            _attach(tx, rows)
+        case _:
+            archive.restore(tx, table, rows)
+    if table in archive.MEMORIES:
+        tx.run("restore_docs", doc=max(row["doc"] for row in rows))
+
+
+def reindex(tx: Transaction, place: Place, limit: int) -> tuple[int, Place]:
+    """Give the next memories without one their places in the searches; how many, and how far that is.
+
+    Where none is left it is back at the start, and vectors that are there have their index: made of all of them at
+    once, it takes a tenth of the time.
+    """
+    tx.run("along_indexes")
+    for number, table in enumerate(_KINDS[place.table :], place.table):
+        after = place if number == place.table else START
+        found = tx.ask(
+            f"SELECT tenant_id, doc FROM {table} "  # noqa: S608  # names of the schema
+            "WHERE (tenant_id, doc) > (:tenant_id, :doc) AND NOT EXISTS (SELECT 1 FROM memory_index "
+            f"WHERE memory_index.tenant_id = {table}.tenant_id AND memory_index.doc = {table}.doc) "
+            "ORDER BY tenant_id, doc LIMIT :limit",
+            {"tenant_id": after.tenant_id, "doc": after.doc, "limit": limit},
+        )
+        if found:
+            _index(tx, found)
+            return len(found), Place(number, *found[-1])
+        if table == "episodes":
+            tx.run("restore_ends")
+            tx.run("restore_sessions")
+    for version in versions.every(tx):
+        if version.state != "retired" and tx.one("has_vector", version=version.version):
+            vectors.add_index(tx, version)
+    return 0, START
+
+
+def _index(tx: Transaction, found: Sequence[Sequence[Any]]) -> None:
+    for tenant_id, places in groupby(found, itemgetter(0)):
+        index = PostgresIndex()
+        index.add(tx, dict(sorted(lookups.of_docs(tx, [doc for _, doc in places], [tenant_id]).items())))
+        index.finish(tx, tenant_id)
+
+
+def _depart(tx: Transaction, rows: Sequence[archive.Row]) -> None:
+    """Take episodes out of the searches that were forgotten where they come from."""
+    for tenant_id, places in groupby(sorted(rows, key=itemgetter("tenant_id", "doc")), itemgetter("tenant_id")):
+        index = PostgresIndex()
+        for doc, memory in sorted(lookups.of_docs(tx, [row["doc"] for row in places], [tenant_id]).items()):
+            assert isinstance(memory, Episode)
+            index.leave(tx, doc, memory, memory.expires_at or memory.created_at)
+        index.finish(tx, tenant_id)
+
+
+def _attach(tx: Transaction, rows: Sequence[archive.Row]) -> None:
+    """Give memories their vectors, those that left the searches too: a question about the past may want them."""
+    # One by one they go in binary, which in an array they would not: a tenth of the time.
+    tx.run_each("restore_vector", [{**row, "embedding": archive.vector(row)} for row in rows])
+    active = versions.active(tx)
+    embedded = [row for row in rows if active is not None and row["version"] == active.version]
+    if embedded:
+        tenants = sorted({row["tenant_id"] for row in embedded})
+        tx.run("are_embedded", tenants=tenants, docs=[row["doc"] for row in embedded])

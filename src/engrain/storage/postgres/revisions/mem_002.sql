@@ -1,0 +1,51 @@
+-- Entities: who and what facts are about.
+
+CREATE TABLE entities (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    canonical_name TEXT COLLATE "C" NOT NULL,
+    entity_type TEXT COLLATE "C" NOT NULL
+        CHECK (entity_type IN ('person', 'organization', 'place', 'project', 'email', 'url', 'other')),
+    aliases TEXT[] NOT NULL DEFAULT '{}',
+    mention_count BIGINT NOT NULL DEFAULT 0,
+    created_at TIMESTAMPTZ NOT NULL,
+    updated_at TIMESTAMPTZ NOT NULL,
+    metadata JSON NOT NULL DEFAULT '{}',
+    PRIMARY KEY (tenant_id, id)
+);
+-- one entity for a name and type
+CREATE UNIQUE INDEX entities_name ON entities (tenant_id, canonical_name, entity_type);
+
+-- Which memory mentions whom.
+CREATE TABLE memory_entities (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    entity_id TEXT COLLATE "C" NOT NULL,
+    memory_kind TEXT COLLATE "C" NOT NULL CHECK (memory_kind IN ('episode', 'fact', 'rule')),
+    memory_id TEXT COLLATE "C" NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (tenant_id, entity_id, memory_kind, memory_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
+);
+-- whom a memory mentions
+CREATE INDEX memory_entities_memory ON memory_entities (tenant_id, memory_kind, memory_id);
+
+-- one truth at a time about an entity
+CREATE UNIQUE INDEX facts_active_entity ON facts (tenant_id, entity_id, scope, predicate)
+WHERE validity = 'active' AND entity_id IS NOT NULL;
+-- what is known of an entity
+CREATE INDEX facts_entity ON facts (tenant_id, entity_id, predicate) WHERE entity_id IS NOT NULL;
+ALTER TABLE facts ADD CONSTRAINT facts_entity_id FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id);
+
+-- The second wall, behind the tenant_id of every statement: a transaction sees the tenant it says it is of.
+ALTER TABLE entities ENABLE ROW LEVEL SECURITY;
+ALTER TABLE entities FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_wall ON entities USING (
+    tenant_id = current_setting('engrain.tenant_id', true)
+    OR current_setting('engrain.every_tenant', true) = 'on'
+);
+ALTER TABLE memory_entities ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memory_entities FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_wall ON memory_entities USING (
+    tenant_id = current_setting('engrain.tenant_id', true)
+    OR current_setting('engrain.every_tenant', true) = 'on'
+);

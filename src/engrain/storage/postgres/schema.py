@@ -1,0 +1,156 @@
+"""How far a database's schema is: create it, bring it up to date, or refuse it by name.
+
+The tables stand in the connection's current schema (the first of its search_path), beside whatever a host keeps there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from engrain.errors import SchemaTooNew, StorageError
+from engrain.storage.migrations import HEAD, REVISIONS, scripts, single_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engrain.storage.postgres.connections import Connection, Connections
+
+_OURS = "mem_"  # how every revision of ours is named; a host application's stand beside them
+_LOCK = 0x656E6772  # "engr": who holds it changes the schema of this database
+_OLDEST_SERVER = 160000
+_OLDEST_VECTOR = (0, 8)
+_CREATED = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
+# What the revisions make, in their order.
+OUR_TABLES = tuple(name for script in scripts("postgres").values() for name in _CREATED.findall(script))
+_SERVER = """
+SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_schema(),
+    (SELECT extversion FROM pg_extension WHERE extname = 'vector'), to_regtype('vector') IS NOT NULL
+"""
+_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+
+
+def prepare(connections: Connections) -> str:
+    """Bring the database to the newest schema in one transaction; the revision it came from, "" for a new one.
+
+    Raises:
+        SchemaTooNew: its revision is unknown here.
+        StorageError: the server or its `vector` extension is missing or too old, there is no schema to create tables
+            in, or tables of ours stand there that no revision accounts for.
+    """
+    where = connections.location
+    found = connections.read(None, lambda db: _looked(db, where))
+    if found != HEAD:
+        connections.write(None, lambda db: _upgraded(db, where))
+    connections.register_vectors()
+    return found
+
+
+def upgrade(db: Connection, found: str, revisions: Mapping[str, str]) -> None:
+    """Run those of `revisions` (SQL by name, oldest first) that come after `found`, inside the caller's transaction."""
+    names = list(revisions)
+    for each in names if found == "" else names[names.index(found) + 1 :]:
+        for statement in single_statements(revisions[each]):
+            db.execute(statement.encode(), prepare=False)
+    if found == "":
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS alembic_version ("
+            "version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+        )
+        db.execute("INSERT INTO alembic_version (version_num) VALUES (%s)", (names[-1],))
+    else:
+        db.execute("UPDATE alembic_version SET version_num = %s WHERE version_num = %s", (names[-1], found))
+
+
+def revision(db: Connection, location: str) -> str:
+    """The database's revision, "" where it has none of our tables."""
+    tables = {name for (name,) in db.execute(_TABLES)}
+    recorded = db.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
+    ours = sorted(str(name) for (name,) in recorded if str(name).startswith(_OURS))
+    if not ours:
+        _refuse_strangers(tables, location)
+        return ""
+    if ours[-1] not in REVISIONS:
+        raise SchemaTooNew(
+            f"{location} has schema {ours[-1]}; this engrain knows up to {HEAD}, "
+            "so nothing was changed: upgrade engrain (pip install --upgrade engrain)"
+        )
+    return ours[-1]
+
+
+def server(db: Connection) -> str:
+    """The versions of the server and its extension."""
+    found = db.execute(_SERVER).fetchone()
+    assert found is not None
+    return f"postgresql {found[1]}, pgvector {found[3]}"
+
+
+def check_server(found: Sequence[Any], location: str) -> None:
+    """Refuse a server that we cannot work with, as `_SERVER` describes it."""
+    number, version, current_schema, vector, is_vector_visible = found
+    if number < _OLDEST_SERVER:
+        raise StorageError(f"{location} is PostgreSQL {version}; engrain needs 16 or newer: upgrade the server")
+    if current_schema is None:
+        raise StorageError(
+            f"{location}: no schema of the role's search_path exists, so there is nowhere for tables: create one, "
+            "or name one with ?options=-csearch_path%3Dname in the URL"
+        )
+    if vector is not None:
+        _check_vector(vector, is_vector_visible=is_vector_visible, location=location)
+
+
+def _looked(db: Connection, location: str) -> str:
+    """The revision, of a server that we can work with."""
+    found = db.execute(_SERVER).fetchone()
+    assert found is not None
+    check_server(found, location)
+    return revision(db, location)
+
+
+def _check_vector(version: str, *, is_vector_visible: bool, location: str) -> None:
+    if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTOR:
+        raise StorageError(
+            f"{location} has pgvector {version}; engrain needs 0.8 or newer, whose indexes can be searched behind a "
+            "filter: install it on the server and run, as a superuser: ALTER EXTENSION vector UPDATE"
+        )
+    if not is_vector_visible:
+        raise StorageError(
+            f"{location}: the extension vector is in a schema that the role's search_path does not name: add it there"
+        )
+
+
+def _upgraded(db: Connection, location: str) -> None:
+    db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+    found = revision(db, location)  # another process may have been first
+    if found == HEAD:
+        return
+    _create_extension(db, location)
+    upgrade(db, found, scripts("postgres"))
+
+
+def _create_extension(db: Connection, location: str) -> None:
+    """Make the `vector` extension, which a plain role may do where an administrator has marked it as trusted."""
+    needed = f"{location}: engrain needs the extension vector in this database"
+    try:
+        db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise StorageError(
+            f"{needed}, which this role may not create: run there, as a superuser: CREATE EXTENSION vector"
+        ) from error
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+        raise StorageError(f"{needed}, and the server has no pgvector: install pgvector 0.8 or newer there") from error
+    found = db.execute(_SERVER).fetchone()
+    assert found is not None
+    _check_vector(found[3], is_vector_visible=found[4], location=location)
+
+
+def _refuse_strangers(tables: set[str], location: str) -> None:
+    """A table of the same name that is not ours, or that somebody has lost the revision of."""
+    there = sorted(tables.intersection(OUR_TABLES))
+    if there:
+        raise StorageError(
+            f"{location} has tables named as ours ({', '.join(there[:3])}) and no revision of ours in alembic_version, "
+            "so nothing was changed: choose another database, or another schema by the role's search_path"
+        )

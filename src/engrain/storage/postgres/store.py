@@ -1,0 +1,352 @@
+"""The Store port over one PostgreSQL database with pgvector."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+import psycopg
+
+from engrain.domain.ids import IdSource
+from engrain.domain.records import Fact
+from engrain.domain.requests import Act, Candidate, Health, Unembedded
+from engrain.errors import IntegrityViolated, OutcomeUnknown
+from engrain.storage import archive, lookups, readings, versions
+from engrain.storage.filters import seen_by
+from engrain.storage.ledger import Ledger
+from engrain.storage.postgres import checkup, restoring, schema, vectors, words
+from engrain.storage.postgres.connections import Connection, Connections
+from engrain.storage.postgres.index import PostgresIndex
+from engrain.storage.postgres.namespaces import searched
+from engrain.storage.postgres.speech import SPEECH
+from engrain.storage.transaction import Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.aging import Standing
+    from engrain.domain.records import (
+        Caller,
+        EmbeddingVersion,
+        Entity,
+        Event,
+        Link,
+        MemoryRecord,
+        Relation,
+        Stats,
+    )
+    from engrain.domain.requests import Direction, Ref, Request, TurnPlace
+
+T = TypeVar("T")
+_COUNT_UP_TO = 1_000
+# Somebody else took an id, or the place of a fact, or what a memory names went, between our look and our write. The
+# next run sees what they did; a second such race is rare, and a row that breaks a rule of itself breaks it every time.
+_RACES = (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation)
+_MOST_RACES = 5
+_QUEUES = 256  # of a tenant, for the places of its facts
+
+
+class PostgresStore:
+    """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
+
+    Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is
+    done for every tenant at once says so to the database.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 8,
+        timeout_s: float = 5.0,
+        narrow: int = lookups.NARROW,
+        read_all: int = words.READ_ALL,
+        scan_all: int = vectors.SCAN_ALL,
+    ) -> None:
+        """Connect to the database at `url` and bring its schema up to date.
+
+        At most `pool_size` connections; `timeout_s` bounds the wait for one, and for a server that went away. A search
+        whose filter lets at most `narrow` memories through looks at those alone; one of namespaces with at most
+        `read_all` memories reads all their words, with at most `scan_all` compares all their vectors: otherwise
+        indexes choose, and of the vectors nearly all of the best are found.
+        """
+        self._narrow = narrow
+        self._read_all = read_all
+        self._scan_all = scan_all
+        self._connections = Connections(url, pool_size=pool_size, timeout_s=timeout_s)
+        self.location = self._connections.location
+        self._ids = IdSource(lambda: datetime.now(UTC))
+        self._version: int | None = None  # the embedder's whose questions come here
+        self._reindexed = restoring.START
+        try:
+            self.created = schema.prepare(self._connections) == ""
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        if not memories:
+            return []
+        added: list[MemoryRecord] = []
+
+        def work(ledger: Ledger) -> list[MemoryRecord]:
+            _queue_for_places(ledger, memories)
+            added[:] = ledger.add(memories)
+            return list(added)
+
+        try:
+            return self._act(act, work, repeatable=False)
+        except OutcomeUnknown:
+            ids = [memory.id for memory in added]
+            return added if self.get(act.caller, ids) == added else self._act(act, work, repeatable=False)
+
+    def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
+        return self._read(caller, lambda tx: [memory for _, memory in lookups.visible(tx, caller, ids)])
+
+    def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
+        return self._act(act, lambda ledger: ledger.touch(ids), repeatable=False)
+
+    def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
+        return self._act(act, lambda ledger: ledger.confirm(id_), repeatable=False)
+
+    def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
+        return self._act(act, lambda ledger: ledger.age(id_, to))
+
+    def retire(self, act: Act, id_: str) -> MemoryRecord | None:
+        def work(ledger: Ledger) -> MemoryRecord | None:
+            _hold_sessions(ledger, [id_])
+            return ledger.retire(id_)
+
+        return self._act(act, work)
+
+    def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
+        def work(ledger: Ledger) -> list[str]:
+            _hold_sessions(ledger, ids)
+            _hold_speakers(ledger, ids)
+            return ledger.erase(ids)
+
+        return self._act(act, work, repeatable=False)
+
+    def history(self, caller: Caller, id_: str) -> list[Fact]:
+        return self._read(caller, lambda tx: readings.history(tx, caller, id_))
+
+    def link(self, act: Act, link: Link) -> bool:
+        return self._act(act, lambda ledger: ledger.link(link), repeatable=False)
+
+    def links(
+        self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
+    ) -> list[Link]:
+        return self._read(caller, lambda tx: readings.links(tx, caller, id_, direction=direction, relation=relation))
+
+    def events(
+        self, caller: Caller, *, memory_id: str | None = None, event_type: str | None = None, limit: int = 1_000
+    ) -> list[Event]:
+        return self._read(
+            caller, lambda tx: readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
+        )
+
+    def put_entity(self, act: Act, entity: Entity) -> Entity:
+        return self._act(act, lambda ledger: ledger.put_entity(entity), repeatable=False)
+
+    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+        return self._read(caller, lambda tx: readings.entities(tx, caller, ids))
+
+    def stats(self, caller: Caller, now: datetime) -> Stats:
+        return self._read(caller, lambda tx: readings.stats(tx, caller, now, waiting=_waiting(tx, caller)))
+
+    def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+        def work(tx: Transaction) -> list[Candidate]:
+            where = searched(tx, request)
+            if not where.namespaces:
+                return []
+            return words.search(tx, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all)
+
+        return self._read(request.caller, work) if terms and limit > 0 else []
+
+    def nearest(
+        self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
+    ) -> list[Candidate]:
+        def work(tx: Transaction) -> list[Candidate]:
+            where = searched(tx, request)
+            versions.check_current(tx, self._version, where.version)
+            sizes = {"narrow": self._narrow, "scan_all": self._scan_all}
+            return vectors.nearest(tx, request, where, vector, limit=limit, also=also, **sizes)
+
+        return self._read(request.caller, work)
+
+    def speakers(self, request: Request) -> list[str]:
+        return self._read(request.caller, lambda tx: lookups.speakers(tx, request.caller))
+
+    def turns(self, request: Request, refs: Collection[Ref]) -> dict[Ref, TurnPlace]:
+        return self._read(request.caller, lambda tx: lookups.turns(tx, request, refs))
+
+    def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
+        return self._read(request.caller, lambda tx: lookups.records(tx, request, refs))
+
+    def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
+        return self._read(request.caller, lambda tx: lookups.recent(tx, request, limit))
+
+    def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
+        return self._read(request.caller, lambda tx: lookups.neighbours(tx, request, memory, reach))
+
+    def settle(self) -> int:
+        return 0
+
+    def waiting(self, caller: Caller) -> int:
+        return self._read(caller, lambda tx: _waiting(tx, caller))
+
+    def use_embedder(self, name: str, dims: int) -> str | None:
+        active = self._read(None, versions.active)
+        if active is None:
+
+            def record(tx: Transaction) -> EmbeddingVersion:
+                used = versions.use(tx, name, dims, datetime.now(UTC))  # another process may have been first
+                vectors.add_index(tx, used)
+                return used
+
+            active = self._write(None, record)
+        if (active.name, active.dims) != (name, dims):
+            return active.name
+        self._version = active.version
+        return None
+
+    def embedding_versions(self) -> list[EmbeddingVersion]:
+        return self._read(None, versions.every)
+
+    def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
+        def work(tx: Transaction) -> EmbeddingVersion:
+            version = versions.begin(tx, name, dims, datetime.now(UTC))
+            vectors.add_index(tx, version)
+            return version
+
+        return self._write(None, work)
+
+    def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
+        return self._read(None, lambda tx: versions.unembedded(tx, limit, version))
+
+    def attach(self, refs: Sequence[Ref], vectors_: NDArray[np.float32], *, version: int | None = None) -> None:
+        def work(tx: Transaction) -> None:
+            tx.run("hold_versions")
+            chosen = versions.chosen(tx, version)
+            if version is None:
+                versions.check_current(tx, self._version, chosen.version)
+            rows = versions.checked(chosen, len(refs), vectors_)
+            vectors.attach(tx, [int(ref) for ref in refs], rows, chosen)
+
+        self._write(None, work)
+
+    def switch_version(self, act: Act, version: int) -> bool:
+        return self._write(None, lambda tx: versions.switch(tx, act, version, self._ids), repeatable=False)
+
+    def prune_vectors(self, limit: int) -> int:
+        def work(tx: Transaction) -> int:
+            removed = len(tx.rows("prune_vectors", limit=limit))
+            if removed < limit:
+                vectors.drop_indexes(tx)
+            return removed
+
+        return self._write(None, work)
+
+    @property
+    def tables(self) -> Sequence[str]:
+        return archive.TABLES
+
+    def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
+        return self._read(None, lambda tx: restoring.rows(tx, table, after=after, limit=limit))
+
+    def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
+        return archive.key_of(table, row)
+
+    def last_key(self, table: str) -> Sequence[Any] | None:
+        return self._read(None, lambda tx: archive.last_key(tx, table))
+
+    def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        given = list(rows)
+        self._write(None, lambda tx: restoring.restore(tx, table, given))
+
+    def reindex(self, limit: int) -> int:
+        count, self._reindexed = self._write(None, lambda tx: restoring.reindex(tx, self._reindexed, limit))
+        return count
+
+    def health(self) -> Health:
+        def work(db: Connection) -> Health:
+            tx = Transaction(db, SPEECH)
+            active = versions.active(tx)
+            [(memories,)] = tx.rows("count_memories")
+            [(indexed, embedded, waiting)] = tx.rows("count_places")
+            [(size,)] = tx.rows("size", tables=list(schema.OUR_TABLES))
+            return Health(
+                location=self.location,
+                backend=schema.server(db),
+                schema=schema.revision(db, self.location),
+                size_bytes=size,
+                memories=memories,
+                indexed=indexed,
+                embedded=embedded,
+                waiting=waiting,
+                embedder=None if active is None else active.name,
+                problems=tuple(checkup.problems(tx)),
+            )
+
+        return self._connections.read(None, work)
+
+    def _read(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
+        tenant = None if caller is None else caller.tenant_id
+        return self._connections.read(tenant, lambda db: work(Transaction(db, SPEECH)))
+
+    def _write(self, caller: Caller | None, work: Callable[[Transaction], T], *, repeatable: bool = True) -> T:
+        tenant = None if caller is None else caller.tenant_id
+        for _ in range(_MOST_RACES):
+            try:
+                return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
+            except IntegrityViolated as error:
+                if not isinstance(error.__cause__, _RACES):
+                    raise
+        return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
+
+    def _act(self, act: Act, work: Callable[[Ledger], T], *, repeatable: bool = True) -> T:
+        def acted(tx: Transaction) -> T:
+            index = PostgresIndex()
+            result = work(Ledger(tx, index, act, self._ids))
+            index.finish(tx, act.caller.tenant_id)
+            return result
+
+        return self._write(act.caller, acted, repeatable=repeatable)
+
+
+def _queue_for_places(ledger: Ledger, memories: Sequence[MemoryRecord]) -> None:
+    """Whoever states the same fact waits here until the end of the transaction.
+
+    Otherwise each finds, once the fact it waited for is superseded, that another took its place, and begins again. In
+    one order for all, and by few locks however many facts there are: the server's table of locks is small.
+    """
+    places = (each.place for each in memories if isinstance(each, Fact) and each.validity == "active")
+    queues = sorted({zlib.crc32("\0".join(place).encode()) % _QUEUES for place in places})
+    if queues:
+        ledger.tx.run("queue", tenant_id=ledger.act.caller.tenant_id, queues=queues)
+
+
+def _hold_sessions(ledger: Ledger, ids: Sequence[str]) -> None:
+    """Nobody else writes the sessions of these episodes until the end of the transaction.
+
+    In the order in which every writer takes them: sessions, then memories.
+    """
+    ledger.tx.run("lock_sessions_of", **seen_by(ledger.act.caller, ledger.tx.dialect), ids=list(ids))
+
+
+def _hold_speakers(ledger: Ledger, ids: Sequence[str]) -> None:
+    """Whoever writes down what the speakers of these episodes say has finished, or waits."""
+    ledger.tx.run("lock_speakers_of", **seen_by(ledger.act.caller, ledger.tx.dialect), ids=list(ids))
+
+
+def _waiting(tx: Transaction, caller: Caller) -> int:
+    [(found,)] = tx.rows("count_waiting", **seen_by(caller, tx.dialect), limit=_COUNT_UP_TO)
+    return int(found)

@@ -1,0 +1,165 @@
+"""The vector search: exact in a small namespace, by HNSW in a large one; and how vectors come and go.
+
+Scores are float32 inner products, made by the server in one way whichever way a memory was found: pgvector's HNSW index
+holds half-precision copies, which choose candidates and score nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain.requests import Candidate
+from engrain.storage import lookups, shortlists, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.records import EmbeddingVersion
+    from engrain.domain.requests import Ref, Request
+    from engrain.storage.postgres.namespaces import Searched
+    from engrain.storage.transaction import Transaction
+
+# Up to so many vectors are compared one by one: a scan takes 2 us for each, HNSW 4-8 ms and finds nearly all.
+SCAN_ALL = 5_000
+# HNSW walks past others' vectors, 20 us each, so that a scan of the own ones alone can be less work.
+_WALK_PER_SCAN = 10
+_SPARE = 50
+_MOST_DIMS = 4_000  # that an index of halfvec takes
+_MOST_LOOKED_AT = 1_000  # hnsw.ef_search
+_ALL = 1 << 31
+
+
+def nearest(
+    tx: Transaction,
+    request: Request,
+    where: Searched,
+    vector: NDArray[np.float32],
+    *,
+    limit: int,
+    also: Collection[Ref],
+    narrow: int,
+    scan_all: int,
+) -> list[Candidate]:
+    """The best that match the request, and those of `also`; best first, ties newest first."""
+    if not where.namespaces or where.version is None or where.dims != len(vector):
+        return []
+    search = VectorSearch(tx, request.caller.tenant_id, where, vector)
+    is_small = where.memories <= scan_all
+
+    def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
+        if among is not None:
+            return search.of(among, limit=count)
+        return search.scan(count) if is_small else search.walk(count)
+
+    is_about_the_past = request.filter.as_of is not None or request.filter.include_inactive
+    settled = not where.has_expired
+    best = lookups.enough(tx, request, limit, ask, settled=settled, narrow=narrow) if limit > 0 else []
+    gone = search.of(list(lookups.gone(tx, request)), past=True) if limit > 0 else []
+    if gone:
+        best = sorted(best + gone, key=shortlists.best_first)[:limit]
+    others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
+    if request.filter.is_narrow or not settled:
+        others = lookups.matching(tx, request, others)
+    return sorted(best + search.of(others, past=is_about_the_past), key=shortlists.best_first)
+
+
+class VectorSearch:
+    """One vector, compared with those of some namespaces."""
+
+    def __init__(self, tx: Transaction, tenant_id: str, where: Searched, vector: NDArray[np.float32]) -> None:
+        """Compare nothing yet."""
+        self._tx = tx
+        self._where = where
+        self._bound = {
+            "tenant_id": tenant_id,
+            "version": where.version,
+            "namespaces": list(where.namespaces),
+            "vector": vector.astype("float32"),
+        }
+
+    def scan(self, limit: int) -> list[Candidate]:
+        """The best of all, one by one."""
+        return [Candidate(doc, raw) for doc, raw in self._tx.rows("nearest_of_all", **self._bound, limit=limit)]
+
+    def of(self, docs: Sequence[Ref], *, past: bool = False, limit: int = _ALL) -> list[Candidate]:
+        """The best of some docs, those that are gone included where asked."""
+        if not docs:
+            return []
+        rows = self._tx.rows("nearest_of", **self._bound, docs=list(docs), past=past, limit=limit)
+        return [Candidate(doc, raw) for doc, raw in rows]
+
+    def walk(self, limit: int) -> list[Candidate]:
+        """The best of all by HNSW; by a scan where that is less work, or finds what HNSW gave up on."""
+        found = self._tx.one("how_many_vectors")
+        assert found is not None
+        if self._where.memories**2 < _WALK_PER_SCAN * limit * found[0]:
+            return self.scan(limit)
+        count = 2 * limit + _SPARE  # what half precision puts in another order, and equals of the last
+        self._tx.run("walk_settings", looked_at=str(min(count, _MOST_LOOKED_AT)))
+        rows = self._tx.ask(_walk(self._where, count), self._bound)
+        if len(rows) < limit:
+            return self.scan(limit)
+        return [Candidate(doc, raw) for doc, raw in rows[:limit]]
+
+
+def attach(tx: Transaction, docs: Sequence[int], vectors: NDArray[np.float32], version: EmbeddingVersion) -> None:
+    """Give memories their vectors, without making whoever writes those memories wait for the index.
+
+    Their places are held at the end alone: who retires a memory before that is seen then, who does it after sees these.
+    """
+    first = {doc: place for place, doc in reversed(list(enumerate(docs)))}
+    places = tx.rows("places_of", docs=list(first))
+    if not places or version.state == "retired":
+        return
+    found = {"docs": [doc for doc, _, _ in places], "tenants": [tenant for _, tenant, _ in places]}
+    embeddings = [vectors[first[doc]] for doc in found["docs"]]
+    namespaces = [namespace for _, _, namespace in places]
+    tx.run("add_vectors", **found, version=version.version, namespaces=namespaces, embeddings=embeddings)
+    held = {doc for (doc,) in tx.rows("hold_places", **found)}
+    lost = [doc for doc in found["docs"] if doc not in held]
+    if lost:
+        tx.run("remove_vectors", tenants=found["tenants"], version=version.version, docs=lost)
+    if version.state == "active":
+        tx.run("are_embedded", **found)
+
+
+def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
+    """Make the HNSW index of a version, where its dimensions allow one and this role may."""
+    if takes_index(version) and tx.one("may_index") == (True,):
+        tx.db.execute(
+            f"CREATE INDEX IF NOT EXISTS {index_name(version.version)} ON memory_vectors "
+            f"USING hnsw ((embedding::halfvec({version.dims:d})) halfvec_cosine_ops) "
+            f"WITH (m = 16, ef_construction = 64) WHERE version = {version.version:d} AND NOT gone"
+        )
+
+
+def drop_indexes(tx: Transaction) -> None:
+    """Remove the indexes of retired versions."""
+    if tx.one("may_index") == (True,):
+        for version in versions.every(tx):
+            if version.state == "retired":
+                tx.db.execute(f"DROP INDEX IF EXISTS {index_name(version.version)}")
+
+
+def takes_index(version: EmbeddingVersion) -> bool:
+    """Whether an index can hold vectors of so many dimensions."""
+    return version.dims <= _MOST_DIMS
+
+
+def index_name(version: int) -> str:
+    """The HNSW index of a version."""
+    return f"memory_vectors_version_{version:d}"
+
+
+def _walk(where: Searched, limit: int) -> str:
+    """The statement that HNSW serves: numbers of the schema stand in it as they are, as a partial index needs them."""
+    return (
+        "SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM ("  # noqa: S608  # numbers alone
+        "SELECT doc, embedding FROM memory_vectors "
+        f"WHERE tenant_id = :tenant_id AND version = {where.version:d} AND namespace IN :namespaces AND NOT gone "
+        f"ORDER BY embedding::halfvec({where.dims:d}) <=> CAST(:vector AS vector)::halfvec({where.dims:d}) "
+        f"LIMIT {limit:d}) AS near ORDER BY raw DESC, doc DESC"
+    )

@@ -1,0 +1,191 @@
+-- namespaces --
+-- The namespaces of a tenant's scopes
+SELECT kind, scope, namespace FROM namespaces
+WHERE tenant_id = :tenant_id AND kind IN ('episode', 'fact', 'rule') AND scope IN :scopes;
+
+-- gone_docs --
+-- What some namespaces no longer search, newest first
+SELECT doc FROM memory_index
+WHERE tenant_id = :tenant_id AND namespace IN :namespaces AND state = 3 ORDER BY doc DESC LIMIT :limit;
+
+-- turn_places --
+-- Session, role and speaker of some episodes
+SELECT doc, scope, session, role, speaker FROM episodes NOT INDEXED
+WHERE doc IN :docs AND tenant_id = :tenant_id AND scope IN :scopes;
+
+-- speakers --
+-- Who ever spoke in some scopes
+SELECT DISTINCT speaker FROM speakers
+WHERE tenant_id = :tenant_id AND scope IN :scopes ORDER BY speaker LIMIT :limit;
+
+-- has_memory --
+-- Whether an id is taken, by any kind or by what was erased
+SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :id
+UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id
+UNION ALL SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id
+UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
+
+-- has_speaker --
+-- Whether somebody is known to speak in a scope
+SELECT 1 FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker;
+
+-- add_speaker --
+-- Somebody new speaks in a scope
+INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :speaker) ON CONFLICT DO NOTHING;
+
+-- supersede_fact --
+-- Close the old interval: no longer believed, no longer true from where the new one begins
+UPDATE facts SET validity = 'superseded', invalidated_at = :at, valid_to = :valid_to
+WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
+
+-- expire_episode --
+-- End an episode's life
+UPDATE episodes SET expires_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- retract_fact --
+-- Withdraw a fact
+UPDATE facts SET validity = 'retracted', invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- age_fact --
+-- Time moved a fact to another standing
+UPDATE facts SET validity = :validity, metadata = :metadata, invalidated_at = :invalidated_at
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- age_rule --
+-- Time moved a rule to another standing
+UPDATE rules SET metadata = :metadata, invalidated_at = :invalidated_at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- forget_rule --
+-- Withdraw a rule
+UPDATE rules SET metadata = :metadata, invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- confirm_fact --
+-- Somebody stood by a fact
+UPDATE facts SET metadata = :metadata, last_confirmed_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- confirm_rule --
+-- Somebody stood by a rule
+UPDATE rules SET metadata = :metadata, last_confirmed_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- add_link --
+-- An edge, unless it is there
+INSERT INTO memory_links (tenant_id, source_kind, source_id, target_kind, target_id, relation, weight, created_at)
+VALUES (:tenant_id, :source_kind, :source_id, :target_kind, :target_id, :relation, :weight, :created_at)
+ON CONFLICT DO NOTHING RETURNING 1;
+
+-- links_out --
+-- The edges that leave a memory
+SELECT source_id, target_id, relation, weight, created_at FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
+
+-- links_in --
+-- The edges that reach a memory. SQLite, which judges a plan by the number of its columns alone, would rather read all of
+-- a tenant in the order of the key
+SELECT source_id, target_id, relation, weight, created_at FROM memory_links INDEXED BY memory_links_target
+WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
+
+-- has_entity --
+-- Whether a tenant knows an entity
+SELECT 1 FROM entities WHERE tenant_id = :tenant_id AND id = :id;
+
+-- has_entity_name --
+-- The entity that has a name and type, or an id
+SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name = :canonical_name AND entity_type = :entity_type
+UNION ALL SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
+
+-- erase_links_out --
+-- The edges that leave a memory
+DELETE FROM memory_links WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
+
+-- erase_links_in --
+-- The edges that reach a memory
+DELETE FROM memory_links INDEXED BY memory_links_target
+WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
+
+-- erase_mentions --
+-- Whom a memory mentions
+DELETE FROM memory_entities INDEXED BY memory_entities_memory
+WHERE tenant_id = :tenant_id AND memory_kind = :kind AND memory_id = :id;
+
+-- erase_applications --
+-- How a rule fared
+DELETE FROM rule_applications INDEXED BY rule_applications_rule WHERE tenant_id = :tenant_id AND rule_id = :id;
+
+-- erase_event_payloads --
+-- What events say of a memory
+UPDATE memory_events INDEXED BY memory_events_memory SET payload = :payload
+WHERE tenant_id = :tenant_id AND memory_id = :id;
+
+-- forget_fact_source --
+-- Facts that came from an episode which goes keep everything else
+UPDATE facts SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
+
+-- forget_rule_source --
+-- Rules that came from an episode which goes keep everything else
+UPDATE rules SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
+
+-- forget_superseded --
+-- Facts that superseded one which goes keep everything else
+UPDATE facts SET supersedes_id = NULL WHERE tenant_id = :tenant_id AND supersedes_id = :id;
+
+-- erase_episode --
+-- An episode's row
+DELETE FROM episodes WHERE tenant_id = :tenant_id AND id = :id;
+
+-- erase_fact --
+-- A fact's row
+DELETE FROM facts WHERE tenant_id = :tenant_id AND id = :id;
+
+-- erase_rule --
+-- A rule's row
+DELETE FROM rules WHERE tenant_id = :tenant_id AND id = :id;
+
+-- erase_speaker --
+-- A name nobody speaks under any more
+DELETE FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker AND NOT EXISTS (
+    SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker
+);
+
+-- erase_session --
+-- A session nothing is left of
+DELETE FROM sessions_consolidations
+WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND NOT EXISTS (
+    SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session
+);
+
+-- add_tombstone --
+-- What is left of a memory that was erased
+INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
+VALUES (:tenant_id, :id, :kind, :scope, :digest, :erased_at);
+
+-- episode_stats --
+-- Counts and span of the live episodes in some scopes
+SELECT count(*), count(DISTINCT session), count(DISTINCT speaker), min(event_time), max(event_time) FROM episodes
+WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR expires_at > :now);
+
+-- fact_stats --
+-- Active and other facts in some scopes
+SELECT count(*) FILTER (WHERE validity = 'active'), count(*) FILTER (WHERE validity <> 'active') FROM facts
+WHERE tenant_id = :tenant_id AND scope IN :scopes;
+
+-- corpus --
+-- The totals of some namespaces
+SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM namespaces INDEXED BY namespaces_number
+WHERE tenant_id = :tenant_id AND namespace IN :namespaces;
+
+-- last_version --
+-- The number of the newest version, 0 before the first
+SELECT coalesce(max(version), 0) FROM embedding_versions WHERE tenant_id = '';
+
+-- add_version --
+-- A version of an embedder
+INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at, activated_at)
+VALUES ('', :version, :name, :dims, :state, :created_at, :activated_at);
+
+-- retire_version --
+-- The active version is no longer searched
+UPDATE embedding_versions SET state = 'retired' WHERE tenant_id = '' AND state = 'active';
+
+-- activate_version --
+-- A version is searched from now on
+UPDATE embedding_versions SET state = 'active', activated_at = :at WHERE tenant_id = '' AND version = :version;

@@ -1,0 +1,89 @@
+"""Between records and rows: a record's fields are its table's columns; a dialect knows how each value lies there."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engrain.storage.dialects import Dialect
+
+RecordT = TypeVar("RecordT", bound=Record)
+
+KIND_TABLES: Mapping[Kind, str] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
+KIND_RECORDS: Mapping[Kind, type[Episode | Fact | Rule]] = {"episode": Episode, "fact": Fact, "rule": Rule}
+_PLAIN = frozenset({str, int, float, type(None)})
+
+
+class Rows(Generic[RecordT]):
+    """The rows of one kind of record in one dialect."""
+
+    def __init__(self, record: type[RecordT], dialect: Dialect) -> None:
+        """Read the columns off the record's fields."""
+        types = {each.name: str(each.type) for each in fields(record)}  # type: ignore[arg-type]  # every Record is a dataclass
+        self.names: Sequence[str] = tuple(types)
+        self.columns = ", ".join(types)
+        self._record = record
+        self._read = attrgetter(*types)
+        self._encode = [_encoder(name, dialect) for name in types.values()]
+        self._decode = [_decoder(name, dialect) for name in types.values()]
+
+    def values(self, record: RecordT) -> dict[str, Any]:
+        """A record's columns as the driver takes them, by name."""
+        return {
+            name: value if type(value) in _PLAIN else encode(value)
+            for name, encode, value in zip(self.names, self._encode, self._read(record), strict=True)
+        }
+
+    def record(self, row: Sequence[Any]) -> RecordT:
+        """The record of a row selected as `columns`."""
+        decoded = [
+            value if decode is None or value is None else decode(value)
+            for decode, value in zip(self._decode, row, strict=True)
+        ]
+        return self._record(**dict(zip(self.names, decoded, strict=True)))
+
+    def insertion(self, table: str, *more: str) -> str:
+        """A statement that adds one row, bound to `values` and whatever columns there are besides."""
+        return _insertion(table, (*more, *self.names))
+
+
+class RowsOf:
+    """The rows of every record that is kept, in one dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        """One `Rows` for each."""
+        self.kinds: Mapping[Kind, Rows[Any]] = {kind: Rows(record, dialect) for kind, record in KIND_RECORDS.items()}
+        self.events = Rows(Event, dialect)
+        self.entities = Rows(Entity, dialect)
+        self.embedding_versions = Rows(EmbeddingVersion, dialect)
+
+
+@cache
+def _insertion(table: str, names: tuple[str, ...]) -> str:
+    bound = ", ".join(f":{name}" for name in names)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({bound})"  # noqa: S608  # names of the schema
+
+
+def _encoder(type_: str, dialect: Dialect) -> Callable[[Any], Any]:
+    if "datetime" in type_:
+        return dialect.time
+    if type_.startswith("tuple[str"):
+        return dialect.names
+    return dialect.json
+
+
+def _decoder(type_: str, dialect: Dialect) -> Callable[[Any], Any] | None:
+    if "datetime" in type_:
+        return dialect.moment
+    if type_.startswith("tuple[str"):
+        return (lambda value: tuple(dialect.parsed(value))) if dialect.name == "sqlite" else tuple
+    if type_.startswith("tuple["):
+        return lambda value: tuple(dialect.parsed(value))
+    return dialect.parsed if type_.startswith("Mapping") else None

@@ -1,0 +1,185 @@
+"""What SQLite's searches hold: every memory's place, its words and its neighbours', and what takes them out again."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from engrain.domain.indexing import NEIGHBOURS, own_terms
+from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+from engrain.storage import lookups
+from engrain.storage.sqlite import word_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from engrain.storage.transaction import Transaction
+
+_SETTLE_AT_ONCE = 1_000
+_WAITS, _GONE = 1, 3
+
+
+class SqliteIndex:
+    """The `Index` that the ledger tells of every write.
+
+    One episode alone, the hot path, is settled later; whatever else is settled at once.
+    """
+
+    def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        match list(memories.values()):
+            case [] | [Episode()]:
+                return
+            case _:
+                settle_all(tx)
+
+    def has_left(self, tx: Transaction, doc: int) -> bool:
+        return tx.one("state", doc=doc) == (_GONE,)
+
+    def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        """Its words and vector are gone from the searches, and its neighbours forget its words."""
+        if isinstance(memory, Episode):
+            settle_all(tx)
+        if self.has_left(tx, doc):
+            return
+        namespace = namespace_of(tx, memory)
+        word_index.drop(tx, namespace, doc)
+        tx.run("drop_place", doc=doc)
+        tx.run("drop_vectors", doc=doc, change=take_numbers(tx, "change", 1))
+        if isinstance(memory, Episode):
+            _index_around(tx, namespace, [memory], at)
+
+    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        self.leave(tx, doc, memory, at)
+        tx.run("erase_vectors", doc=doc)
+
+
+def take_numbers(tx: Transaction, name: str, count: int) -> int:
+    """Reserve `count` numbers of a sequence; the first of them."""
+    found = tx.one("next_numbers", count=count, name=name)
+    assert found is not None
+    return int(found[0]) - count + 1
+
+
+def namespace_of(tx: Transaction, memory: MemoryRecord) -> int:
+    """The number of the memory's (tenant, kind, scope), given out on first use."""
+    key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
+    found = tx.one("find_namespace", **key)
+    if found is not None:
+        return int(found[0])
+    number = take_numbers(tx, "namespace", 1)
+    tx.run("add_namespace", **key, namespace=number)
+    return number
+
+
+def settle_all(tx: Transaction) -> None:
+    """Settle whatever is left for later."""
+    while settle(tx) == _SETTLE_AT_ONCE:
+        pass
+
+
+def settle(tx: Transaction) -> int:
+    """Give up to a thousand memories their place in the searches, their neighbours' words included; how many it was."""
+    docs = unsettled(tx, _SETTLE_AT_ONCE)
+    if not docs:
+        return 0
+    memories = dict(sorted(lookups.of_docs(tx, docs).items()))
+    namespaces = {doc: namespace_of(tx, memory) for doc, memory in memories.items()}
+    tx.run_each(
+        "place",
+        [
+            {
+                "doc": doc,
+                "tenant_id": memory.tenant_id,
+                "namespace": namespaces[doc],
+                "state": _WAITS if _is_kept(memory) else _GONE,
+                "expires_at": _ends(tx, memory),
+            }
+            for doc, memory in memories.items()
+        ],
+    )
+    _know_sessions(tx, memories)
+    _index(tx, memories, namespaces)
+    tx.run("set_settled", doc=docs[-1])
+    return len(docs)
+
+
+def unsettled(tx: Transaction, limit: int) -> list[int]:
+    """The oldest docs that are not settled, ascending."""
+    return [doc for (doc,) in tx.rows("unsettled", limit=limit)]
+
+
+def _is_kept(memory: MemoryRecord) -> bool:
+    """Whether searches may find it: an episode's end is a matter of time, a fact's of its validity."""
+    match memory:
+        case Episode():
+            return True
+        case Fact():
+            return memory.validity == "active"
+        case Rule():
+            return not memory.is_forgotten
+
+
+def _ends(tx: Transaction, memory: MemoryRecord) -> int | None:
+    """When time alone takes it out of the searches."""
+    ends = memory.expires_at if isinstance(memory, Episode) else None
+    return None if ends is None else tx.dialect.time(ends)
+
+
+def _know_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+    """Note how far each session has come."""
+    turns = [each for each in memories.values() if isinstance(each, Episode) and each.session is not None]
+    for (tenant_id, scope, session), episodes in itertools.groupby(sorted(turns, key=_session_of), key=_session_of):
+        there = list(episodes)
+        tx.run(
+            "know_session",
+            tenant_id=tenant_id,
+            scope=scope,
+            session=session,
+            last_turn=max(each.turn for each in there),
+            first_seen_at=tx.dialect.time(min(each.created_at for each in there)),
+        )
+
+
+def _session_of(episode: Episode) -> tuple[str, str, str]:
+    return (episode.tenant_id, episode.scope, episode.session or "")
+
+
+def _index(tx: Transaction, memories: Mapping[int, MemoryRecord], namespaces: Mapping[int, int]) -> None:
+    """Index memories with their neighbours' words, and those neighbours with theirs."""
+    sessions: dict[tuple[int, str], list[Episode]] = {}
+    for doc, memory in memories.items():
+        if isinstance(memory, Episode) and memory.session is not None:
+            sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
+        elif _is_kept(memory):
+            word_index.index(tx, namespaces[doc], {doc: (own_terms(memory), ())})
+    for (namespace, _), episodes in sessions.items():
+        _index_around(tx, namespace, episodes, max(episode.created_at for episode in episodes), settled=max(memories))
+
+
+def _index_around(
+    tx: Transaction, namespace: int, episodes: Sequence[Episode], now: datetime, *, settled: int | None = None
+) -> None:
+    """Index the turns of one session that stand at most two places from one of `episodes`, those included.
+
+    Docs beyond `settled` lend their words and wait for their own turn: they are found by another way until then.
+    """
+    session = {
+        "tenant_id": episodes[0].tenant_id,
+        "scope": episodes[0].scope,
+        "session": episodes[0].session,
+        "now": tx.dialect.time(now),
+    }
+    for stretch in _stretches(sorted({episode.turn for episode in episodes}), gap=2 * NEIGHBOURS + 1):
+        bounds = {"first": stretch[0] - 2 * NEIGHBOURS, "last": stretch[-1] + 2 * NEIGHBOURS}
+        turns = word_index.turns_of(tx.rows("turns_between", **session, **bounds))
+        places = {turn + offset for turn in stretch for offset in range(-NEIGHBOURS, NEIGHBOURS + 1)}
+        touched = {each.turn for each in turns if each.turn in places and (settled is None or each.doc <= settled)}
+        word_index.index_turns(tx, namespace, turns, touched)
+
+
+def _stretches(places: Sequence[int], *, gap: int) -> Iterator[list[int]]:
+    """Ascending places in runs: a step of more than `gap` begins a new one."""
+    breaks = [place for place in range(1, len(places)) if places[place] - places[place - 1] > gap]
+    for start, end in itertools.pairwise([0, *breaks, len(places)]):
+        yield list(places[start:end])

@@ -1,0 +1,36 @@
+-- Entities: who and what facts are about.
+
+CREATE TABLE entities (
+    tenant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    canonical_name TEXT NOT NULL,
+    entity_type TEXT NOT NULL
+        CHECK (entity_type IN ('person', 'organization', 'place', 'project', 'email', 'url', 'other')),
+    aliases TEXT NOT NULL DEFAULT '[]',
+    mention_count INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    metadata TEXT NOT NULL DEFAULT '{}',
+    PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+-- one entity for a name and type
+CREATE UNIQUE INDEX entities_name ON entities (tenant_id, canonical_name, entity_type);
+
+-- Which memory mentions whom.
+CREATE TABLE memory_entities (
+    tenant_id TEXT NOT NULL,
+    entity_id TEXT NOT NULL,
+    memory_kind TEXT NOT NULL CHECK (memory_kind IN ('episode', 'fact', 'rule')),
+    memory_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, entity_id, memory_kind, memory_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
+) WITHOUT ROWID;
+-- whom a memory mentions
+CREATE INDEX memory_entities_memory ON memory_entities (tenant_id, memory_kind, memory_id);
+
+-- one truth at a time about an entity
+CREATE UNIQUE INDEX facts_active_entity ON facts (tenant_id, entity_id, scope, predicate)
+WHERE validity = 'active' AND entity_id IS NOT NULL;
+-- what is known of an entity
+CREATE INDEX facts_entity ON facts (tenant_id, entity_id, predicate) WHERE entity_id IS NOT NULL;

@@ -1,0 +1,87 @@
+"""One transaction as the shared rooms of storage see it, whichever driver runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engrain.storage.named_sql import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from engrain.storage.dialects import Dialect
+    from engrain.storage.rows import Rows, RowsOf
+
+
+class Cursor(Protocol):
+    """What both drivers give for a statement."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+
+
+class Connection(Protocol):
+    """What both drivers have: a statement, its values by name."""
+
+    def execute(self, statement: Any, values: Any = None, /) -> Any: ...
+    def cursor(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A dialect with everything that is said in it: the statements by name, and how records lie in rows."""
+
+    dialect: Dialect
+    rows: RowsOf
+    statements: Mapping[str, str]
+
+
+def speech(dialect: Dialect, own_package: str) -> Speech:
+    """What a backend says: the shared statements in its dialect, and those of its own package."""
+    from engrain.storage.rows import RowsOf
+
+    shared = {name: dialect.statement(text) for name, text in load("engrain.storage", "queries.sql").items()}
+    own = {name: dialect.statement(text) for name, text in load(own_package, "queries.sql").items()}
+    return Speech(dialect, RowsOf(dialect), {**shared, **own})
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """Named statements, run on one connection; who opened it commits it."""
+
+    db: Connection
+    speech: Speech
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.speech.dialect
+
+    def rows(self, name: str, /, **values: Any) -> list[Sequence[Any]]:
+        """All rows of a named statement."""
+        found: list[Sequence[Any]] = self.db.execute(self.speech.statements[name], values).fetchall()
+        return found
+
+    def one(self, name: str, /, **values: Any) -> Sequence[Any] | None:
+        """The first row of a named statement, or None."""
+        found: Sequence[Any] | None = self.db.execute(self.speech.statements[name], values).fetchone()
+        return found
+
+    def run(self, name: str, /, **values: Any) -> None:
+        """A named statement whose rows, if any, nobody wants."""
+        self.db.execute(self.speech.statements[name], values)
+
+    def run_each(self, name: str, /, values: Iterable[Mapping[str, Any]]) -> None:
+        """A named statement for each set of values."""
+        self.db.cursor().executemany(self.speech.statements[name], values)
+
+    def add(self, rows: Rows[Any], table: str, record: Any, /, **more: Any) -> None:
+        """One row of a table: a record, and what is known of it besides."""
+        statement = self.dialect.statement(rows.insertion(table, *more))
+        self.db.execute(statement, {**more, **rows.values(record)})
+
+    def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """All rows of a statement composed here, of the schema's own words, in the shared spelling."""
+        found: list[Sequence[Any]] = self.db.execute(self.dialect.statement(statement), values).fetchall()
+        return found

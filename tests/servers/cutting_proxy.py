@@ -1,0 +1,65 @@
+"""A TCP proxy on loopback that cuts a connection at its COMMIT: before the server hears it, or once it has answered."""
+
+import contextlib
+import select
+import socket
+import threading
+
+_COMMIT = b"COMMIT\0"
+_MOST = 65_536
+
+
+class CuttingProxy:
+    """Between a client and 127.0.0.1:`port`; inside `with` it listens on a port of its own.
+
+    `cuts` is how many COMMITs are still to be cut, `is_delivered` whether the server hears those.
+    """
+
+    def __init__(self, port):
+        self._server = ("127.0.0.1", port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._stopped, self._stop = socket.socketpair()
+        self._threads = [threading.Thread(target=self._accept)]
+        self.cuts = 0
+        self.is_delivered = False
+
+    def __enter__(self):
+        self._threads[0].start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.close()  # every thread selects on the other end
+        for thread in self._threads:
+            thread.join()
+        self._listener.close()
+        self._stopped.close()
+
+    def _accept(self):
+        while self._listener in self._readable(self._listener):
+            client, _ = self._listener.accept()
+            thread = threading.Thread(target=self._relay, args=(client,))
+            self._threads.append(thread)
+            thread.start()
+
+    def _relay(self, client):
+        with client, socket.create_connection(self._server) as server, contextlib.suppress(ConnectionError):
+            while ready := self._readable(client, server):
+                for source, target in ((client, server), (server, client)):
+                    if source not in ready:
+                        continue
+                    said = source.recv(_MOST)
+                    if not said:
+                        return
+                    if source is client and self.cuts and _COMMIT in said:
+                        self.cuts -= 1
+                        if self.is_delivered:
+                            server.sendall(said)
+                            server.recv(_MOST)
+                        return
+                    target.sendall(said)
+
+    def _readable(self, *sockets):
+        """Which of the sockets can be read; none once the proxy is told to stop."""
+        ready, _, _ = select.select([*sockets, self._stopped], [], [])
+        return [] if self._stopped in ready else ready

@@ -1,0 +1,265 @@
+"""How PostgreSQL is asked: which index serves which verb, in small namespaces and large, and by how many statements."""
+
+import re
+from contextlib import closing
+from datetime import timedelta
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain.domain.bm25 import pack
+from engrain.domain.query import Filter
+from engrain.domain.records import Caller
+from engrain.domain.requests import Request
+from engrain.storage.postgres import vectors, words
+from engrain.storage.postgres.index import near_code, own_code
+from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.postgres.store import PostgresStore
+from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.servers.postgres import server
+from tests.servers.recorded import recorded
+from tests.servers.wiped import fresh_store
+from tests.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all
+
+LARGE, SMALL, OTHERS = 101, 102, 103
+NOBODY = Caller(agent="nobody")  # sees the small namespace alone
+LATER = NOON + timedelta(days=9)
+
+# Every namespace has a memory in a hundred that says "tram"; its vector lies near the first axis. The vectors of the
+# other tenant all lie between the first two, nearer to the first than most of ours.
+_FILL = """
+INSERT INTO namespaces (tenant_id, kind, scope, namespace, memories, words) VALUES
+    ('default', 'episode', 'aide', 101, 20000, 20000), ('default', 'episode', 'global', 102, 60, 60),
+    ('other', 'episode', 'aide', 103, 20000, 20000);
+CREATE TEMPORARY TABLE filled AS
+    SELECT 'default' AS tenant_id, 101 AS namespace, n AS doc FROM generate_series(1, 20000) AS n
+    UNION ALL SELECT 'default', 102, n FROM generate_series(20001, 20060) AS n
+    UNION ALL SELECT 'other', 103, n FROM generate_series(20061, 40060) AS n;
+INSERT INTO memory_index (tenant_id, doc, namespace, state, own, packed)
+    SELECT tenant_id, doc, namespace, 2, 1, CASE WHEN doc % 100 = 0 THEN '{tram}'::bytea ELSE '{bread}'::bytea END
+    FROM filled;
+INSERT INTO memory_words (tenant_id, doc, words)
+    SELECT tenant_id, doc,
+        (namespace || 'o' || CASE WHEN doc % 100 = 0 THEN '{tram_code}' ELSE '{bread_code}' END)::tsvector
+    FROM filled;
+INSERT INTO memory_vectors (tenant_id, version, doc, namespace, embedding)
+    SELECT tenant_id, 1, doc, namespace, l2_normalize(CASE
+        WHEN tenant_id = 'other' THEN ARRAY[1, 0.2 + doc / 1e6, 0, 0]
+        WHEN doc % 100 = 0 THEN ARRAY[1, 0, doc / 1e5, 0]
+        ELSE ARRAY[0, sin(doc), cos(doc), doc / 1e4] END::vector)
+    FROM filled;
+INSERT INTO episodes (doc, tenant_id, id, agent, scope, session, turn, content, event_time, created_at)
+    SELECT doc, tenant_id, 'e' || doc, 'aide', CASE namespace WHEN 102 THEN 'global' ELSE 'aide' END,
+        's' || doc / 50, doc % 50, 'tram', timestamptz '2024-05-07 12:00Z', timestamptz '2024-05-07 12:00Z'
+    FROM filled;
+VACUUM (ANALYZE)
+"""
+
+
+@pytest.fixture(scope="module")
+def city():
+    """A database whose namespaces are of two sizes, with as many memories of another tenant."""
+    url = server().new_database()
+    with closing(PostgresStore(url)) as store:
+        store.use_embedder(EMBEDDER, DIMS)
+        codes = {
+            "tram": "\\x" + pack(["tram"], []).packed.hex(),
+            "bread": "\\x" + pack(["bread"], []).packed.hex(),
+            "tram_code": own_code(0, "tram")[2:],
+            "bread_code": own_code(0, "bread")[2:],
+        }
+        name = conninfo_to_dict(url)["dbname"]
+        with psycopg.connect(server().url, dbname=name, autocommit=True) as connection:
+            for statement in _FILL.format(**codes).split(";\n"):
+                connection.execute(statement)
+        yield store
+    server().drop_database(url)
+
+
+def plan_of(store, verb, *, holding):
+    """The plan of the one statement a verb ran that holds some words."""
+    with recorded(store, explains=True) as seen:
+        answer = verb(store)
+    [found] = [lines for statement, lines in seen.plans.items() if holding in statement]
+    return answer, "\n".join(found)
+
+
+def all_of(caller):
+    return Request(caller=caller, filter=Filter(), now=LATER)
+
+
+def test_words_of_a_large_namespace_are_found_by_their_index(city):
+    found, plan = plan_of(city, lambda store: store.keyword(all_of(CALLER), {"tram"}, 500), holding="@@")
+    assert len(found) == 200
+    assert "Bitmap Index Scan on memory_words_words" in plan
+
+
+def test_words_of_a_small_namespace_are_all_read(city):
+    found, plan = plan_of(city, lambda store: store.keyword(all_of(NOBODY), {"tram"}, 500), holding="packed")
+    assert [each.ref for each in found] == []
+    assert "memory_index_namespace" in plan
+    assert "Seq Scan" not in plan
+
+
+def test_both_ways_to_words_find_the_same(city):
+    by_index = city.keyword(all_of(CALLER), {"tram", "bread"}, 300)
+    city._read_all = 1_000_000
+    try:
+        assert city.keyword(all_of(CALLER), {"tram", "bread"}, 300) == by_index
+    finally:
+        city._read_all = words.READ_ALL
+
+
+def test_vectors_of_a_large_namespace_are_walked_behind_the_wall(city):
+    """Row-level security leaves an index that orders alone: what it protects are the rows that come out of it."""
+    found, plan = plan_of(city, lambda store: store.nearest(all_of(CALLER), axis(2), 20), holding="halfvec")
+    assert "Index Scan using memory_vectors_version_1" in plan
+    assert "current_setting('engrain.tenant_id'" in plan
+    assert len(found) == 20
+    assert {each.ref <= 20_060 for each in found} == {True}
+
+
+def test_vectors_of_a_small_namespace_are_compared_one_by_one(city):
+    found, plan = plan_of(city, lambda store: store.nearest(all_of(NOBODY), axis(2), 20), holding="memory_vectors")
+    assert "memory_vectors_namespace" in plan
+    assert "memory_vectors_version_1" not in plan
+    assert len(found) == 20
+
+
+def test_a_walk_finds_what_a_scan_finds_with_the_same_numbers(city):
+    rng = np.random.default_rng(3)
+    shared = 0
+    for _ in range(10):
+        query = rng.standard_normal(DIMS).astype(np.float32)
+        query /= np.linalg.norm(query)
+        walked = {each.ref: each.raw for each in city.nearest(all_of(CALLER), query, 20)}
+        city._scan_all = 1_000_000
+        try:
+            scanned = {each.ref: each.raw for each in city.nearest(all_of(CALLER), query, 20)}
+        finally:
+            city._scan_all = vectors.SCAN_ALL
+        both = walked.keys() & scanned.keys()
+        assert {ref: walked[ref] for ref in both} == {ref: scanned[ref] for ref in both}
+        shared += len(both)
+    assert shared >= 180
+
+
+def test_a_walk_that_meets_only_others_gives_way_to_a_scan(city):
+    """All that is near is another tenant's: the index gives up before it reaches ours, which are found all the same."""
+    query = np.array([1.0, 0.21, 0.0, 0.0], np.float32)
+    query /= np.linalg.norm(query)
+    with recorded(city) as seen:
+        found = city.nearest(all_of(CALLER), query, 250)
+    assert any("halfvec" in statement for statement in seen.statements)
+    assert len(found) == 250
+    assert found[0].raw > found[199].raw > found[200].raw
+
+
+@pytest.fixture
+def store():
+    """A used database."""
+    with fresh_store() as store:
+        turns = store.put(act(), conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
+        [lisbon] = store.put(act(), [fact("Lisbon")])
+        embed_all(store, {each.id: axis(0) for each in [*turns, lisbon]})
+        yield store
+
+
+VERBS = {
+    "get": lambda store: store.get(CALLER, ["one", "two"]),
+    "history": lambda store: store.history(CALLER, newest(store, kinds=("fact",)).id),
+    "links": lambda store: store.links(CALLER, newest(store).id),
+    "events": lambda store: store.events(CALLER),
+    "events of a memory": lambda store: store.events(CALLER, memory_id="one"),
+    "entities": lambda store: store.entities(CALLER, ["one"]),
+    "recent": lambda store: store.recent(request(), 10),
+    "since": lambda store: store.recent(request(since=NOON, until=NOON + timedelta(days=1)), 10),
+    "of a session": lambda store: store.keyword(request(sessions=("monday",)), {"tram"}, 10),
+    "neighbours": lambda store: store.neighbours(request(), episode(session="monday", turn=5), 2),
+    "filtered": lambda store: store.keyword(request(speakers=("Ana",), tags=("x",), roles=("user",)), {"tram"}, 10),
+    "of the past": lambda store: store.keyword(request(as_of=NOON), {"tram"}, 10),
+    "nearest": lambda store: store.nearest(request(), axis(0), 10, also=[1, 2]),
+    "load": lambda store: store.load(request(), [1, 2, 3]),
+    "turns": lambda store: store.turns(request(), [1, 2, 3]),
+    "speakers": lambda store: store.speakers(request()),
+    "stats": lambda store: store.stats(CALLER, NOON),
+    "waiting": lambda store: store.waiting(CALLER),
+    "unembedded": lambda store: store.unembedded(64),
+    "attach": lambda store: store.attach([1, 2], np.array([axis(0), axis(1)])),
+    "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ben")]),
+    "put several": lambda store: store.put(act(), conversation("One.", "Two.", session="friday")),
+    "supersede": lambda store: store.put(act(), [fact("Porto")]),
+    "put a rule": lambda store: store.put(act(), [rule()]),
+    "put an entity": lambda store: store.put_entity(act(), entity("Zoe")),
+    "touch": lambda store: store.touch(act(), ["one"]),
+    "confirm": lambda store: store.confirm(act(), newest(store, kinds=("fact",)).id),
+    "link": lambda store: store.link(act(), link(newest(store), newest(store, kinds=("fact",)))),
+    "retire": lambda store: store.retire(act(), newest(store).id),
+    "erase": lambda store: store.erase(act(), [newest(store).id]),
+}
+
+
+def newest(store, **conditions):
+    return store.recent(request(**conditions), 1)[0]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_reads_a_whole_table(store, verb):
+    """The tables are small, so an index that could serve is preferred: where there is none, a table is read whole."""
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        VERBS[verb](store)
+    assert seen.plans
+    scans = {
+        statement: lines
+        for statement, lines in seen.plans.items()
+        if any(re.search(rf"Seq Scan on ({'|'.join(OUR_TABLES)})\b", line) for line in lines)
+    }
+    assert scans == {}
+
+
+# Statements of one call, without BEGIN and COMMIT, which take a round trip each too; a number may fall, and grows only
+# with a reason.
+COUNTS = {"put": 11, "supersede": 22, "of words": 2, "of vectors": 2, "retire": 15, "touch": 3, "get": 3}
+COUNTED = {
+    "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ana")]),
+    "supersede": VERBS["supersede"],
+    "of words": lambda store: store.keyword(request(), {"tram"}, 50),
+    "of vectors": lambda store: store.nearest(request(), axis(0), 50),
+    "retire": lambda store: store.retire(act(), "known"),
+    "touch": VERBS["touch"],
+    "get": VERBS["get"],
+}
+
+
+@pytest.mark.parametrize("size", [0, 300])
+@pytest.mark.parametrize("verb", COUNTS)
+def test_a_verb_takes_few_statements_however_many_memories_there_are(verb, size):
+    with fresh_store() as store:
+        store.use_embedder(EMBEDDER, DIMS)
+        store.put(act(), [episode(f"Number {place}.", session="monday", speaker="Ana") for place in range(size)])
+        store.put(act(), [episode("Known.", id="known", session="monday", speaker="Ana"), fact("Lisbon")])
+        with recorded(store) as seen:
+            COUNTED[verb](store)
+    assert len(seen.statements) <= COUNTS[verb], "\n".join(seen.statements)
+
+
+def test_a_large_search_takes_few_statements(city):
+    with recorded(city) as seen:
+        city.keyword(all_of(CALLER), {"tram", "bread"}, 50)
+        assert len(seen.statements) == 3
+        city.nearest(all_of(CALLER), axis(2), 50)
+        assert len(seen.statements) == 7
+
+
+def test_settling_asks_nothing(store):
+    with recorded(store) as seen:
+        assert store.settle() == 0
+    assert seen.statements == []
+
+
+def test_a_word_stands_in_the_index_as_a_number_of_its_namespace():
+    assert own_code(17, "lisbon") == "17o" + own_code(0, "lisbon")[2:]
+    assert near_code(17, "lisbon") == own_code(17, "lisbon").replace("o", "n", 1)
+    assert own_code(1, "x") != own_code(1, "y")

@@ -1,0 +1,287 @@
+"""A store among others on one PostgreSQL: who comes first, who waits, what a broken connection leaves."""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain import errors
+from engrain.domain.records import Episode
+from engrain.storage import migrations, open_store
+from engrain.storage.postgres import schema
+from engrain.storage.postgres.store import PostgresStore
+from tests.sample_records import CALLER, NOON, act, episode, fact, request
+from tests.servers.cutting_proxy import CuttingProxy
+from tests.servers.postgres import server
+from tests.servers.recorded import Recorded
+from tests.servers.wiped import fresh_store
+from tests.store_samples import DIMS, EMBEDDER, axis, conversation, keyword
+
+
+@pytest.fixture
+def url():
+    made = server().new_database()
+    yield made
+    server().drop_database(made)
+
+
+@pytest.fixture
+def store():
+    with fresh_store() as store:
+        yield store
+
+
+def as_superuser(url, statement):
+    return server().psql(conninfo_to_dict(url)["dbname"], statement)
+
+
+OPENED = """
+import sys
+from engrain.storage.postgres.store import PostgresStore
+sys.stdin.readline()
+store = PostgresStore(sys.argv[1])
+print(store.created, store.health().problems)
+store.close()
+"""
+
+
+def test_several_processes_open_a_new_database_at_once(url):
+    processes = [
+        subprocess.Popen([sys.executable, "-c", OPENED, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for each in processes:
+        each.stdin.write("now\n")
+        each.stdin.flush()
+    answers = [each.communicate()[0] for each in processes]
+    assert [each.returncode for each in processes] == [0, 0, 0]
+    assert all(answer.endswith(" ()\n") for answer in answers)
+    assert any(answer.startswith("True") for answer in answers)
+    assert as_superuser(url, "SELECT version_num FROM alembic_version") == [(migrations.HEAD,)]
+
+
+def test_a_store_stands_in_the_schema_that_the_connection_names(url):
+    as_superuser(url, f"CREATE SCHEMA memories AUTHORIZATION {server().role}")
+    with closing(open_store(f"{url}?options=-csearch_path%3Dmemories,public")) as store:
+        [stored] = store.put(act(), [episode("Elsewhere.")])
+        assert store.get(CALLER, [stored.id]) == [stored]
+    tables = as_superuser(url, "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename = 'episodes'")
+    assert tables == [("memories",)]
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "said"),
+    [
+        ("DROP EXTENSION vector", "", "as a superuser: CREATE EXTENSION vector"),
+        ("CREATE TABLE facts (x integer)", "", r"tables named as ours \(facts\)"),
+        ("SELECT 1", "?options=-csearch_path%3Dnowhere", "nowhere for tables"),
+        (
+            "CREATE SCHEMA hidden; ALTER EXTENSION vector SET SCHEMA hidden",
+            "",
+            "vector is in a schema that the role's search_path does not name",
+        ),
+    ],
+)
+def test_what_stands_in_the_way_of_a_new_database_is_said_and_nothing_is_made(url, before, options, said):
+    as_superuser(url, before)
+    with pytest.raises(errors.StorageError, match=said):
+        open_store(url + options)
+    assert as_superuser(url, "SELECT 1 FROM pg_tables WHERE tablename = 'episodes'") == []
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ((150_004, "15.4", "public", "0.8.0", True), "PostgreSQL 15.4; engrain needs 16"),
+        ((160_000, "16.0", "public", "0.7.4", True), "pgvector 0.7.4; engrain needs 0.8"),
+    ],
+)
+def test_a_server_that_is_too_old_is_refused_with_what_is_needed(found, said):
+    with pytest.raises(errors.StorageError, match=said):
+        schema.check_server(found, "here")
+
+
+def test_a_newer_schema_is_refused_by_name(url):
+    open_store(url).close()
+    as_superuser(url, "UPDATE alembic_version SET version_num = 'mem_999'")
+    with pytest.raises(errors.SchemaTooNew, match="mem_999"):
+        open_store(url)
+
+
+def test_writers_of_one_session_get_distinct_turns_and_each_others_words(store):
+    contents = [f"Said{place} here." for place in range(24)]
+    with ThreadPoolExecutor(6) as threads:
+        stored = list(threads.map(lambda content: store.put(act(), [episode(content, session="monday")])[0], contents))
+    assert sorted(each.turn for each in stored) == list(range(1, 25))
+    by_turn = {each.turn: each for each in stored}
+    for each in stored:
+        word = each.content.split()[0].lower()
+        around = {by_turn[turn].id for turn in range(each.turn - 2, each.turn + 3) if turn in by_turn}
+        assert set(keyword(store, word)) == around
+    assert store.health().problems == ()
+
+
+def test_writers_of_crossing_sessions_and_facts_all_get_done(store):
+    def write(number):
+        names = ["one", "two", "three"]
+        sessions = names[number % 3 :] + names[: number % 3]
+        turns = [episode(f"Turn {number}.", session=session) for session in sessions]
+        facts = [fact(f"Place {number}", subject=name) for name in reversed(sessions)]
+        return store.put(act(), [*turns, *facts])
+
+    with ThreadPoolExecutor(4) as threads:
+        stored = [each for call in threads.map(write, range(12)) for each in call]
+    assert len(stored) == 72
+    for session in ("one", "two", "three"):
+        turns = [each.turn for each in stored if isinstance(each, Episode) and each.session == session]
+        assert sorted(turns) == list(range(1, 13))
+    assert store.stats(CALLER, NOON).facts == 3
+    assert store.health().problems == ()
+
+
+def test_the_same_memory_put_by_several_at_once_is_there_once(store):
+    memories = [episode("Once.", session="monday"), fact("Lisbon")]
+    start = threading.Barrier(4)
+
+    def put(_):
+        start.wait()
+        return store.put(act(), memories)
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(put, range(4)))
+    assert sorted(len(answer) for answer in answers) == [0, 0, 0, 2]
+    assert len(store.recent(request(), 9)) == 2
+    assert store.health().problems == ()
+
+
+class Meanwhile(Recorded):
+    """Does something once, right before one statement of a verb runs."""
+
+    def __init__(self, store, before, act):
+        super().__init__(store._connections, False, "")
+        self._before, self._act = before, act
+
+    def note(self, db, statement, values):
+        if self._before in statement and self._act is not None:
+            act, self._act = self._act, None
+            act()
+        super().note(db, statement, values)
+
+
+def test_a_fact_stated_between_a_look_and_a_write_is_superseded_after_all(store):
+    other, url = fact("Porto"), url_of(store)
+    with closing(PostgresStore(url)) as beside:
+        # Past the queue for places: as an engrain would that does not know of it.
+        def state():
+            with psycopg.connect(url) as connection:
+                connection.execute("SET engrain.tenant_id = 'default'")
+                connection.execute(
+                    "INSERT INTO facts (doc, tenant_id, id, agent, scope, subject, predicate, content, created_at) "
+                    "VALUES (nextval('memory_docs'), 'default', %s, 'aide', 'global', 'Ana', 'lives in', '', now())",
+                    (other.id,),
+                )
+
+        inner = store._connections
+        store._connections = Meanwhile(store, "INSERT INTO facts", state)
+        try:
+            [stored] = store.put(act(), [fact("Lisbon")])
+        finally:
+            store._connections = inner
+        assert stored.supersedes_id == other.id
+        [old] = beside.get(CALLER, [other.id])
+        assert old.validity == "superseded"
+
+
+def test_what_a_fact_names_may_be_erased_meanwhile(store):
+    [source] = store.put(act(), [episode("We met.")])
+    inner = store._connections
+    with closing(PostgresStore(url_of(store))) as beside:
+        store._connections = Meanwhile(store, "INSERT INTO facts", lambda: beside.erase(act(), [source.id]))
+        try:
+            with pytest.raises(errors.InvalidInput, match="names no episode"):
+                store.put(act(), [fact("Lisbon", source_episode_id=source.id)])
+        finally:
+            store._connections = inner
+    assert store.recent(request(), 9) == []
+
+
+@pytest.mark.parametrize("verb", ["retire", "erase"])
+@pytest.mark.parametrize("before", ["INSERT INTO memory_vectors", "ORDER BY tenant_id, doc FOR NO KEY UPDATE"])
+def test_a_vector_that_arrives_while_its_memory_goes_is_not_found(store, verb, before):
+    store.use_embedder(EMBEDDER, DIMS)
+    gone, _ = store.put(act(), [episode("Gone."), episode("Kept.")])
+    refs = [each.ref for each in store.unembedded(9)]
+    inner = store._connections
+    with closing(PostgresStore(url_of(store))) as beside:
+        going = {"retire": lambda: beside.retire(act(), gone.id), "erase": lambda: beside.erase(act(), [gone.id])}
+        store._connections = Meanwhile(store, before, going[verb])
+        try:
+            store.attach(refs, np.array([axis(0), axis(0)]))
+        finally:
+            store._connections = inner
+    everything = request(include_inactive=True)
+    found = [each.ref for each in store.nearest(everything, axis(0), 9)]
+    assert [each.content for each in store.load(everything, found).values()] == ["Kept."]
+    assert store.health().problems == ()
+
+
+def url_of(store):
+    parts = conninfo_to_dict(store._connections._conninfo)
+    return "postgresql://{user}:{password}@{host}:{port}/{dbname}".format(**parts)
+
+
+@pytest.fixture
+def cut(store):
+    """A store whose connections can be cut, and what cuts them."""
+    parts = conninfo_to_dict(store._connections._conninfo)
+    with CuttingProxy(int(parts["port"])) as proxy:
+        url = "postgresql://{user}:{password}@{host}:{port}/{dbname}".format(**{**parts, "port": proxy.port})
+        with closing(PostgresStore(url)) as through:
+            yield through, proxy
+
+
+@pytest.mark.parametrize("is_delivered", [False, True], ids=["lost", "delivered"])
+def test_a_put_cut_at_its_commit_is_there_once_and_answers_what_is_there(cut, store, is_delivered):
+    through, proxy = cut
+    memories = conversation("One.", "Two.")
+    proxy.is_delivered, proxy.cuts = is_delivered, 1
+    stored = through.put(act(), memories)
+    assert proxy.cuts == 0
+    assert [each.turn for each in stored] == [1, 2]
+    assert store.get(CALLER, [each.id for each in memories]) == stored
+    assert len(store.events(CALLER)) == 2
+
+
+@pytest.mark.parametrize("is_delivered", [False, True], ids=["lost", "delivered"])
+def test_a_touch_cut_at_its_commit_has_an_unknown_outcome(cut, store, is_delivered):
+    through, proxy = cut
+    [stored] = store.put(act(), [episode("Once.")])
+    proxy.is_delivered, proxy.cuts = is_delivered, 1
+    with pytest.raises(errors.OutcomeUnknown):
+        through.touch(act(), [stored.id])
+    [found] = store.get(CALLER, [stored.id])
+    assert found == replace(
+        stored, reference_count=int(is_delivered), last_referenced_at=NOON if is_delivered else None
+    )
+
+
+def test_an_index_is_made_with_a_version_and_goes_with_it(store):
+    store.use_embedder(EMBEDDER, DIMS)
+    new = store.begin_version("test:wide", 4_001)
+    assert indexes(store) == ["memory_vectors_version_1"]
+    assert store.switch_version(act(), new.version)
+    assert store.prune_vectors(10) == 0
+    assert indexes(store) == []
+    assert store.health().problems == ()
+
+
+def indexes(store):
+    found = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory_vectors_version%' ORDER BY 1"
+    return [name for (name,) in as_superuser(store._connections._conninfo, found)]
