@@ -31,7 +31,7 @@ class Backend:
             yield store
 
 
-# "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test.
+# "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test that searches.
 BACKENDS: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {
     "reference": lambda _: closing(ReferenceStore()),
     "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"))),
@@ -43,7 +43,20 @@ BACKENDS: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {
 }
 
 
-@pytest.fixture(scope="session", params=BACKENDS)
+# These differ from others in how a search is answered alone, and meet the tests that search.
+WAYS_TO_SEARCH = {"sqlite-wide", "postgres-large"}
+SEARCHING = {"keyword", "nearest", "filters", "visibility", "reads", "walls", "machine", "versions", "queue"}
+
+
+def pytest_generate_tests(metafunc):
+    """Every test that asks for a backend meets all that may answer it differently."""
+    if "backend" in metafunc.fixturenames:
+        searches = metafunc.module.__name__.rpartition("test_store_")[2] in SEARCHING
+        names = [name for name in BACKENDS if searches or name not in WAYS_TO_SEARCH]
+        metafunc.parametrize("backend", names, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def backend(request, tmp_path_factory) -> Backend:
     """One kind of store; for tests that need several of it, or one for each example."""
     return Backend(request.param, BACKENDS[request.param], tmp_path_factory.mktemp("stores"))

@@ -69,40 +69,55 @@ def index(table: str, columns: str, *, unique: bool = False, partial: bool = Fal
 
 
 # By what asks. A tenant is in every key; an agent's episodes are those of its scope.
-INDEXES = {
-    "B25.2": {
-        "episodes_time": index("episodes", "tenant_id scope event_time"),
-        "episodes_expiry": index("episodes", "tenant_id expires_at", partial=True),
-        "episodes_pending": index("episodes", "tenant_id agent created_at", partial=True),
-        "episodes_session": index("episodes", "tenant_id scope session turn"),
-    },
-    "B25.3": {
-        "facts_subject": index("facts", "tenant_id subject predicate"),
-        "facts_time": index("facts", f"tenant_id scope {EXPRESSION}"),
-        "facts_source": index("facts", "tenant_id source_episode_id", partial=True),
-    },
-    "B25.4": {
-        "facts_active_entity": index("facts", "tenant_id entity_id scope predicate", unique=True, partial=True),
-        "facts_active_subject": index("facts", "tenant_id scope subject predicate", unique=True, partial=True),
-    },
-    "B25.5": {"memory_links_target": index("memory_links", "tenant_id target_kind target_id")},
-    "B25.6": {
-        "entities_name": index("entities", "tenant_id canonical_name entity_type", unique=True),
-        "facts_entity": index("facts", "tenant_id entity_id predicate", partial=True),
-    },
-    "B25.7": {
-        "memory_events_type": index("memory_events", "tenant_id event_type created_at"),
-        "memory_events_time": index("memory_events", "tenant_id created_at"),
-        "memory_events_memory": index("memory_events", "tenant_id memory_id", partial=True),
-    },
-}
+INDEXES = [
+    (
+        pytest.mark.req("B25.2"),
+        {
+            "episodes_time": index("episodes", "tenant_id scope event_time"),
+            "episodes_expiry": index("episodes", "tenant_id expires_at", partial=True),
+            "episodes_pending": index("episodes", "tenant_id agent created_at", partial=True),
+            "episodes_session": index("episodes", "tenant_id scope session turn"),
+        },
+    ),
+    (
+        pytest.mark.req("B25.3"),
+        {
+            "facts_subject": index("facts", "tenant_id subject predicate"),
+            "facts_time": index("facts", f"tenant_id scope {EXPRESSION}"),
+            "facts_source": index("facts", "tenant_id source_episode_id", partial=True),
+        },
+    ),
+    (
+        pytest.mark.req("B25.4"),
+        {
+            "facts_active_entity": index("facts", "tenant_id entity_id scope predicate", unique=True, partial=True),
+            "facts_active_subject": index("facts", "tenant_id scope subject predicate", unique=True, partial=True),
+        },
+    ),
+    (pytest.mark.req("B25.5"), {"memory_links_target": index("memory_links", "tenant_id target_kind target_id")}),
+    (
+        pytest.mark.req("B25.6"),
+        {
+            "entities_name": index("entities", "tenant_id canonical_name entity_type", unique=True),
+            "facts_entity": index("facts", "tenant_id entity_id predicate", partial=True),
+        },
+    ),
+    (
+        pytest.mark.req("B25.7"),
+        {
+            "memory_events_type": index("memory_events", "tenant_id event_type created_at"),
+            "memory_events_time": index("memory_events", "tenant_id created_at"),
+            "memory_events_memory": index("memory_events", "tenant_id memory_id", partial=True),
+        },
+    ),
+]
 
 
 @pytest.mark.parametrize(
     ("name", "made"),
     [
-        pytest.param(name, made, marks=pytest.mark.req(requirement), id=name)
-        for requirement, indexes in INDEXES.items()
+        pytest.param(name, made, marks=requirement, id=name)
+        for requirement, indexes in INDEXES
         for name, made in indexes.items()
     ],
 )
@@ -135,7 +150,11 @@ REFUSED = {
         "SELECT tenant_id, 'e9', canonical_name, entity_type, created_at, updated_at FROM entities"
     ),
 }
-REQUIREMENTS = {"relation": "B25.5", "entity type": "B25.6", "a name twice": "B25.6"}
+PROVES = {
+    "relation": pytest.mark.req("B25.5"),
+    "entity type": pytest.mark.req("B25.6"),
+    "a name twice": pytest.mark.req("B25.6"),
+}
 
 
 @pytest.fixture(scope="module", params=DATABASES)
@@ -152,10 +171,7 @@ def filled(request, tmp_path_factory) -> Iterator[Sqlite]:
 
 @pytest.mark.parametrize(
     "statement",
-    [
-        pytest.param(sql, id=what, marks=[pytest.mark.req(REQUIREMENTS[what])] if what in REQUIREMENTS else [])
-        for what, sql in REFUSED.items()
-    ],
+    [pytest.param(sql, id=what, marks=PROVES.get(what, ())) for what, sql in REFUSED.items()],
 )
 def test_the_database_refuses_what_no_row_may_say(filled, statement):
     with pytest.raises(filled.refusal), filled.guarded() as db:

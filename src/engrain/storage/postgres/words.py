@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 # Up to so many memories, reading them all takes less than finding out which are worth it.
-READ_ALL = 2_000
+READ_ALL = 1_000
 
 Ask = "Callable[[int, Sequence[int] | None], list[Candidate]]"
 

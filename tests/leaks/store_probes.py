@@ -1,0 +1,200 @@
+"""How each verb of a store is asked by somebody who wants to know what is not his.
+
+A verb that takes a caller and is in none of these tables fails the suite.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from functools import cached_property
+
+from engrain.domain.analysis import terms
+from engrain.domain.ports import Store
+from engrain.domain.query import Filter
+from engrain.domain.records import KINDS, RELATIONS, Caller, Episode, Fact
+from engrain.domain.requests import Ref, Request
+from tests.leaks.hearing import said
+from tests.leaks.world import READ_AT, World, canary_of
+from tests.sample_records import NOON
+from tests.sample_search import WORDS, vector_of
+
+# Of the whole database: nothing of theirs reaches a caller.
+HOUSEKEEPING = frozenset(
+    "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
+    "tables rows key_of last_key restore reindex health close".split()
+)
+WRITES = frozenset({"put", "touch", "confirm", "age", "retire", "erase", "link", "put_entity"})
+
+
+def verbs(port: type) -> set[str]:
+    """What a port offers."""
+    return {name for base in port.__mro__ for name in vars(base) if not name.startswith("_") and base is not object}
+
+
+def takes_caller(port: type, verb: str) -> bool:
+    """Whether a verb is done for somebody."""
+    found = inspect.getattr_static(port, verb)
+    return inspect.isfunction(found) and bool(
+        {"Caller", "Request", "Act"} & {str(each.annotation) for each in inspect.signature(found).parameters.values()}
+    )
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A caller before a store, who knows the name of everything in the world and wants to see it."""
+
+    store: Store
+    caller: Caller
+    world: World
+    refs: dict[Ref, str]
+
+    @cached_property
+    def ids(self) -> list[str]:
+        return sorted(self.world.ids)
+
+    @cached_property
+    def every_ref(self) -> list[Ref]:
+        """All refs there are, and numbers around them."""
+        numbers = [ref for ref in self.refs if isinstance(ref, int)]
+        return [*self.refs, *range(min(numbers, default=1) - 20, min(numbers, default=1))]
+
+    def request(self, filter_: Filter | None = None) -> Request:
+        return Request(caller=self.caller, filter=filter_ or Filter(), now=READ_AT)
+
+    @cached_property
+    def filters(self) -> list[Filter]:
+        """Nothing asked, and everything anybody's memories could be found by."""
+        episodes = [each for each in self.world.memories if isinstance(each, Episode)]
+        facts = [each for each in self.world.memories if isinstance(each, Fact)]
+        named = {
+            "sessions": {each.session for each in episodes},
+            "speakers": {each.speaker for each in episodes},
+            "subjects": {each.subject for each in facts},
+            "predicates": {each.predicate for each in facts},
+        }
+        of_names = [Filter(**{name: tuple(sorted(values - {None}))}) for name, values in named.items()]
+        tags = [(), *[each.tags for each in self.world.memories if each.tags][-2:]]
+        return [
+            Filter(),
+            Filter(include_inactive=True),
+            *of_names,
+            *[Filter(tags=each, include_inactive=True) for each in tags],
+            *[Filter(kinds=(kind,)) for kind in KINDS],
+            *[Filter(as_of=NOON + timedelta(minutes=minutes)) for minutes in (20, 45, 600)],
+            Filter(exclude_sessions=("monday",), roles=("user", "assistant")),
+            Filter(since=NOON, until=NOON + timedelta(days=2)),
+        ]
+
+
+Asked = Iterator[tuple[str, object]]
+
+
+def get(reader: Reader) -> Asked:
+    yield "all ids", reader.store.get(reader.caller, reader.ids)
+    for id_ in reader.ids:
+        yield id_, reader.store.get(reader.caller, [id_])
+
+
+def history(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.history(reader.caller, id_)
+
+
+def links(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.links(reader.caller, id_)
+    for id_ in reader.ids[::7]:
+        yield f"from {id_}", reader.store.links(reader.caller, id_, direction="outgoing")
+        yield f"to {id_}", reader.store.links(reader.caller, id_, direction="incoming")
+        for relation in RELATIONS:
+            yield f"{relation} {id_}", reader.store.links(reader.caller, id_, relation=relation)
+
+
+def events(reader: Reader) -> Asked:
+    everything = reader.store.events(reader.caller, limit=100_000)
+    yield "all", everything
+    for event_type in ("link_created", "fact_superseded", "memory_erased", "entity_created", "embeddings_switched"):
+        yield event_type, reader.store.events(reader.caller, event_type=event_type)
+    for id_ in reader.ids:
+        yield id_, reader.store.events(reader.caller, memory_id=id_)
+
+
+def entities(reader: Reader) -> Asked:
+    yield "all ids", reader.store.entities(reader.caller, reader.ids)
+
+
+def stats(reader: Reader) -> Asked:
+    for now in (NOON, READ_AT):
+        yield str(now), reader.store.stats(reader.caller, now)
+
+
+def keyword(reader: Reader) -> Asked:
+    """Every name of the world is asked for under some filter, and under every filter words that all use."""
+    for place, filter_ in enumerate(reader.filters):
+        names = reader.world.names[place :: len(reader.filters)]
+        for words, limit in ((" ".join(names), 1_000), (" ".join(WORDS), 1_000), ("Ana Ben tram 7 May", 3)):
+            yield f"{words} {filter_} {limit}", reader.store.keyword(reader.request(filter_), set(terms(words)), limit)
+
+
+def nearest(reader: Reader) -> Asked:
+    for place, filter_ in enumerate(reader.filters):
+        asked, vector = reader.request(filter_), vector_of(reader.world.memories[place].content)
+        for limit, also in ((1_000, []), (2, []), (2, reader.every_ref)):
+            yield f"{place} {filter_} {limit} {bool(also)}", reader.store.nearest(asked, vector, limit, also=also)
+
+
+def speakers(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.speakers(reader.request(filter_))
+
+
+def turns(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.turns(reader.request(filter_), reader.every_ref)
+
+
+def load(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.load(reader.request(filter_), reader.every_ref)
+
+
+def recent(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.recent(reader.request(filter_), limit)
+
+
+def neighbours(reader: Reader) -> Asked:
+    for memory in (each for each in reader.world.memories if isinstance(each, Episode)):
+        for filter_ in reader.filters[:2]:
+            found = reader.store.neighbours(reader.request(filter_), memory, 5)
+            yield f"{canary_of(memory)} {filter_}", found
+
+
+def waiting(reader: Reader) -> Asked:
+    yield "", reader.store.waiting(reader.caller)
+
+
+READS: dict[str, Callable[[Reader], Asked]] = {
+    probe.__name__: probe
+    for probe in (
+        *(get, history, links, events, entities, stats),
+        *(keyword, nearest, speakers, turns, load, recent, neighbours, waiting),
+    )
+}
+
+
+def all_said(reader: Reader) -> dict[str, str]:
+    """Every answer a caller gets from a store, word for word, by what was asked."""
+    return {
+        f"{verb} {place}: {asked}": said(answer, reader.refs)
+        for verb, probe in READS.items()
+        for place, (asked, answer) in enumerate(probe(reader))
+    }
+
+
+assert {each.name for each in fields(Filter)} == {
+    *("kinds sessions exclude_sessions roles speakers subjects predicates tags".split()),
+    *("since until as_of include_inactive".split()),
+}, "a filter has a condition that no reader asks for yet"

@@ -1,0 +1,77 @@
+"""Nobody is told anything of a tenant or scope that is not his own, whatever he asks and however he asks it."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from engrain.domain.ports import Records, Searches, Store
+from engrain.domain.records import Caller
+from tests.leaks.hearing import Refs, said, secrets_in, strangers_in
+from tests.leaks.store_probes import HOUSEKEEPING, READS, WRITES, Reader, takes_caller, verbs
+from tests.leaks.world import World, canary_of, live
+from tests.leaks.worlds import make_world
+
+SEEDS = range(3)
+MOST_CALLERS = 3
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What some callers of a world were answered, by verb and question."""
+
+    world: World
+    refs: Refs
+    answers: dict[Caller, dict[str, list[tuple[str, object]]]]
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def heard(backend, request):
+    world = make_world(request.param)
+    with backend.fresh() as store:
+        refs = live(store, world)
+        readers = [Reader(store, caller, world, refs) for caller in world.some_callers(MOST_CALLERS)]
+        answers = {reader.caller: {verb: list(probe(reader)) for verb, probe in READS.items()} for reader in readers}
+    return Heard(world, refs, answers)
+
+
+def test_every_verb_of_a_store_is_asked_or_is_known_to_be_housekeeping():
+    known = {*READS, *WRITES, *HOUSEKEEPING}
+    assert verbs(Store) == known, "probe the new verb: tests/leaks/store_probes.py"
+    assert {verb for verb in verbs(Store) if takes_caller(Store, verb)} - {"switch_version"} == {*READS, *WRITES}
+    assert verbs(Records) | verbs(Searches) == {*READS, *WRITES, "settle"}
+
+
+@pytest.mark.req("B06.1", "B06.2", "B29.1", "B29.2", "N12")
+def test_a_caller_is_told_nothing_of_what_it_may_not_see(heard):
+    world, refs = heard.world, heard.refs
+    for caller, verbs_ in heard.answers.items():
+        for verb, answers in verbs_.items():
+            for asked, answer in answers:
+                leaked = secrets_in(said(answer, refs), world, caller), strangers_in(answer, caller)
+                assert leaked == (set(), []), f"seed {world.seed}: {caller} asked {verb}({asked})"
+
+
+@pytest.mark.req("B06.3", "N12")
+def test_a_caller_finds_all_that_it_may_see(heard):
+    """Or the wall would be easy to keep."""
+    for caller, answers in heard.answers.items():
+        seen = {canary_of(memory) for memory in heard.world.seen_by(caller)}
+        for verb in ("get", "recent", "load"):
+            found = {canary for _, answer in answers[verb] for canary in _contents(answer)}
+            assert found == seen, f"seed {heard.world.seed}: {caller} asked {verb}"
+
+
+def test_every_verb_tells_somebody_something(heard):
+    """A probe that gets no answer would hold no leak either."""
+    answered = {
+        verb
+        for answers in heard.answers.values()
+        for verb, found in answers.items()
+        if any(answer for _, answer in found)
+    }
+    assert answered == set(READS), f"seed {heard.world.seed}"
+
+
+def _contents(answer):
+    memories = answer.values() if isinstance(answer, dict) else answer
+    return [canary_of(memory) for memory in memories]
