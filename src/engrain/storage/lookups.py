@@ -68,12 +68,13 @@ def of_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | None 
 def records(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
     """The records of those docs that match the request."""
     found: dict[Ref, MemoryRecord] = {}
-    asked = list(docs)
-    wanted = tx.dialect.listed(asked)
-    for kind in request.filter.kinds if asked else ():
+    left = list(docs)
+    for kind in request.filter.kinds:
         condition, bound = compiled(request, kind, tx.dialect)
-        if bound:
-            found.update(select(tx, kind, f"{_DOCS} AND {condition}", {**bound, "docs": wanted}, by=_BY_DOC))
+        if bound and left:
+            bound["docs"] = tx.dialect.listed(left)
+            found.update(select(tx, kind, f"{_DOCS} AND {condition}", bound, by=_BY_DOC))
+            left = [doc for doc in left if doc not in found]  # most often there is only one kind
     return found
 
 
