@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from engrain.domain.indexing import NEIGHBOURS, own_terms
+from engrain.domain.indexing import own_terms
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
-from engrain.storage import lookups
+from engrain.storage import lookups, neighbourhoods
 from engrain.storage.sqlite import word_index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from engrain.storage.transaction import Transaction
@@ -170,16 +170,7 @@ def _index_around(
         "session": episodes[0].session,
         "now": tx.dialect.time(now),
     }
-    for stretch in _stretches(sorted({episode.turn for episode in episodes}), gap=2 * NEIGHBOURS + 1):
-        bounds = {"first": stretch[0] - 2 * NEIGHBOURS, "last": stretch[-1] + 2 * NEIGHBOURS}
-        turns = word_index.turns_of(tx.rows("turns_between", **session, **bounds))
-        places = {turn + offset for turn in stretch for offset in range(-NEIGHBOURS, NEIGHBOURS + 1)}
-        touched = {each.turn for each in turns if each.turn in places and (settled is None or each.doc <= settled)}
-        word_index.index_turns(tx, namespace, turns, touched)
-
-
-def _stretches(places: Sequence[int], *, gap: int) -> Iterator[list[int]]:
-    """Ascending places in runs: a step of more than `gap` begins a new one."""
-    breaks = [place for place in range(1, len(places)) if places[place] - places[place - 1] > gap]
-    for start, end in itertools.pairwise([0, *breaks, len(places)]):
-        yield list(places[start:end])
+    for bounds, near in neighbourhoods.stretches([episode.turn for episode in episodes]):
+        turns = neighbourhoods.turns_of(tx.rows("turns_between", **session, **bounds), tx.dialect.moment)
+        touched = {each.turn for each in turns if each.turn in near and (settled is None or each.doc <= settled)}
+        word_index.index(tx, namespace, neighbourhoods.words(turns, touched))

@@ -10,7 +10,7 @@ import numpy as np
 
 from engrain.domain.ids import IdSource
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
-from engrain.storage import archive, lookups, readings, versions
+from engrain.storage import archive, lookups, readings, shortlists, versions
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
 from engrain.storage.sqlite import checkup, index, restoring, schema, word_index
@@ -151,8 +151,8 @@ class SqliteStore:
             outside = {} if settled else lookups.records(tx, request, index.unsettled(tx, _ALL))
             outside |= lookups.gone(tx, request)
             if outside:
-                found += word_index.search_outside(tx, namespaces, terms, outside, tenant_id=tenant_id)
-            return sorted(found, key=word_index.best_first)[:limit]
+                found += word_index.search_outside(tx, namespaces, terms, outside, limit=limit, tenant_id=tenant_id)
+            return sorted(found, key=shortlists.best_first)[:limit]
 
     def nearest(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
@@ -172,13 +172,13 @@ class SqliteStore:
             settled = _is_settled(tx, request)
             best = lookups.enough(tx, request, limit, ask, settled=settled, narrow=self._narrow) if limit > 0 else []
             gone = _cosines(tx, now, list(lookups.gone(tx, request)), vector, namespaces=namespaces, gone=True)
-            best = sorted(best + gone, key=word_index.best_first)[: max(limit, 0)] if gone else best
+            best = sorted(best + gone, key=shortlists.best_first)[: max(limit, 0)] if gone else best
             others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
             if request.filter.is_narrow or not settled:
                 others = lookups.matching(tx, request, others)
             past = request.filter.asks_past
             best += _cosines(tx, now, others, vector, namespaces=namespaces, gone=past)
-            return sorted(best, key=word_index.best_first)
+            return sorted(best, key=shortlists.best_first)
 
     def speakers(self, request: Request) -> list[str]:
         with self._reading() as tx:
