@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engrain.domain import bm25
-from engrain.domain.requests import Candidate
 from engrain.storage import shortlists
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.records import MemoryRecord
-    from engrain.domain.requests import Ref
+    from engrain.domain.requests import Candidate, Ref
     from engrain.storage.transaction import Transaction
 
 # SQLite takes 500 SELECTs in one statement.
@@ -67,8 +66,8 @@ def search(
     corpus = _corpus(tx, tenant_id, namespaces, postings)
     docs = shortlists.promising(postings, corpus, limit, among)
     rows = tx.rows("terms_of", docs=tx.dialect.listed(docs))
-    words: dict[Ref, bm25.IndexedWords] = {doc: bm25.IndexedWords(own, near, packed) for doc, own, near, packed in rows}
-    return _ranked(words, terms, corpus)[:limit]
+    raws = bm25.scores([bm25.IndexedWords(own, near, packed) for _, own, near, packed in rows], terms, corpus)
+    return shortlists.top(np.array([doc for doc, *_ in rows], np.int64), raws, limit)
 
 
 def search_outside(
@@ -83,12 +82,6 @@ def search_outside(
     """Those of a few memories outside the index which hold any of the terms, by their own words; best first."""
     corpus = _corpus(tx, tenant_id, namespaces, _postings(tx, namespaces, terms))
     return shortlists.outside(memories, terms, corpus, limit)
-
-
-def _ranked(words: Mapping[Ref, bm25.IndexedWords], terms: Collection[str], corpus: bm25.Corpus) -> list[Candidate]:
-    raws = bm25.scores(list(words.values()), terms, corpus).tolist()
-    found = [Candidate(ref, raw) for ref, raw in zip(words, raws, strict=True)]
-    return sorted(found, key=shortlists.best_first)
 
 
 def _postings(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> shortlists.Postings:
