@@ -12,7 +12,7 @@ DATA ?=
 FILE ?=
 ASK ?=
 
-.PHONY: run test check bench format clean
+.PHONY: run test check bench bench-postgres format clean
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
@@ -31,6 +31,9 @@ bench: $(DEV_READY)
 	$(BIN)/python -m bench.speed
 	@set -e; for data in $(DATA); do $(BIN)/python -m bench.retrieval $$data; done
 	@test -n "$(DATA)" || echo 'Retrieval: make bench DATA="locomo10.json longmemeval_s.json"; bench/README.md says where they are.'
+
+bench-postgres: $(DEV_READY)
+	$(BIN)/python -m bench.tenants $(if $(DB),--db "$(DB)")
 
 format: $(DEV_READY)
 	$(BIN)/ruff check --fix .
