@@ -1,15 +1,20 @@
-"""The least that a hand-written store would ask PostgreSQL for one search, in one transaction."""
+"""What a search is held against: the least a hand-written store would ask, and the very statements of ours, bare."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import psycopg
 
 from engrain.domain.analysis import terms
 from engrain.domain.bm25 import code
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
-    import psycopg
     from numpy.typing import NDArray
 
 _SETTING = "SELECT set_config('engrain.tenant_id', %(tenant)s, true)"
@@ -24,6 +29,28 @@ FROM memory_words, to_tsquery('simple', %(query)s) AS query
 WHERE tenant_id = %(tenant)s AND words @@ query ORDER BY rank DESC LIMIT %(depth)s
 """
 _ROWS = "SELECT * FROM episodes WHERE tenant_id = %(tenant)s AND doc = ANY(%(docs)s)"
+
+
+@contextmanager
+def recorded() -> Iterator[list[tuple[Any, Any]]]:
+    """Every statement that psycopg executes meanwhile, with its values."""
+    seen: list[tuple[Any, Any]] = []
+    execute = psycopg.Connection.execute
+
+    def noting(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
+        seen.append((query, params))
+        return execute(self, query, params, **options)
+
+    with mock.patch.object(psycopg.Connection, "execute", noting):
+        yield seen
+
+
+def replayed(db: psycopg.Connection[Any], statements: list[tuple[Any, Any]], *, tenant: str) -> None:
+    """The statements of one search, one after the other in one transaction, and all of their rows."""
+    with db.transaction():
+        db.execute(_SETTING, {"tenant": tenant})
+        for query, values in statements:
+            db.execute(query, values, binary=True).fetchall()
 
 
 def search(
