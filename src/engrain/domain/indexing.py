@@ -40,6 +40,17 @@ def fact_terms(fact: Fact) -> list[str]:
     return terms(f"{fact.subject} {fact.predicate} {day} {fact.content}")
 
 
+def is_searched(memory: MemoryRecord) -> bool:
+    """Whether searches hold it: an episode's end is a matter of time, a fact's of validity, a rule's of forgetting."""
+    match memory:
+        case Episode():
+            return True
+        case Fact():
+            return memory.validity == "active"
+        case Rule():
+            return not memory.is_forgotten
+
+
 def near_terms(neighbours: Iterable[str]) -> list[str]:
     """The words of the turns around an episode, given as their contents in order."""
     return [term for content in neighbours for term in _lent(content)]

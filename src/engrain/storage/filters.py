@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engrain.domain.query import Filter
-    from engrain.domain.records import Caller, Kind
+    from engrain.domain.records import Caller, Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect
 
@@ -18,6 +18,19 @@ SEEN = "tenant_id = :tenant_id AND scope IN :scopes"
 def seen_by(caller: Caller, dialect: Dialect) -> dict[str, Any]:
     """The bindings of SEEN: the caller's wall."""
     return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
+
+
+def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
+    """A condition over facts, and its bindings: those that stand where this one does (`Fact.place`)."""
+    who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
+    bound = {
+        "tenant_id": fact.tenant_id,
+        "scope": fact.scope,
+        "predicate": fact.predicate,
+        "subject": fact.subject,
+        "entity_id": fact.entity_id,
+    }
+    return f"tenant_id = :tenant_id AND {who} AND predicate = :predicate AND scope = :scope", bound
 
 
 def compiled(request: Request, kind: Kind, dialect: Dialect) -> tuple[str, dict[str, Any]]:

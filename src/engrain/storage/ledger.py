@@ -12,7 +12,7 @@ from engrain.domain import aging, events
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import lookups
-from engrain.storage.filters import seen_by
+from engrain.storage.filters import same_place, seen_by
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
@@ -251,16 +251,9 @@ class Ledger:
 
     def _place_holder(self, fact: Fact) -> tuple[int, Fact] | None:
         """The active fact in the place that a new one takes."""
-        same = "tenant_id = :tenant_id AND scope = :scope AND predicate = :predicate AND validity = 'active'"
-        who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
-        bound = {
-            "tenant_id": fact.tenant_id,
-            "scope": fact.scope,
-            "predicate": fact.predicate,
-            "subject": fact.subject,
-            "entity_id": fact.entity_id,
-        }
-        for doc, old in lookups.select(self.tx, "fact", f"{same} AND {who}", bound, order=self.tx.dialect.lock):
+        same, bound = same_place(fact)
+        active = f"{same} AND validity = 'active'"
+        for doc, old in lookups.select(self.tx, "fact", active, bound, order=self.tx.dialect.lock):
             assert isinstance(old, Fact)
             return doc, old
         return None

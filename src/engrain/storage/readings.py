@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Entity, Event, Fact, Link, Relation, Stats
 from engrain.storage import lookups
-from engrain.storage.filters import SEEN, seen_by
+from engrain.storage.filters import SEEN, same_place, seen_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,16 +69,7 @@ def history(tx: Transaction, caller: Caller, id_: str) -> list[Fact]:
     seen = [memory for _, memory in lookups.visible(tx, caller, [id_]) if isinstance(memory, Fact)]
     if not seen:
         return []
-    fact = seen[0]
-    who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
-    bound = {
-        "tenant_id": fact.tenant_id,
-        "scope": fact.scope,
-        "predicate": fact.predicate,
-        "subject": fact.subject,
-        "entity_id": fact.entity_id,
-    }
-    same = f"tenant_id = :tenant_id AND {who} AND predicate = :predicate AND scope = :scope"
+    same, bound = same_place(seen[0])
     rows = lookups.select(tx, "fact", same, bound, order="ORDER BY created_at, id")
     return [memory for _, memory in rows if isinstance(memory, Fact)]
 

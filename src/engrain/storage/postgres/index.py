@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from engrain.domain import bm25
-from engrain.domain.indexing import own_terms
-from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+from engrain.domain.indexing import is_searched, own_terms
+from engrain.domain.records import Episode, MemoryRecord
 from engrain.storage import neighbourhoods
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class PostgresIndex:
         if not memories:
             return
         namespaces = {doc: self._namespace_of(tx, memory) for doc, memory in memories.items()}
-        kept = {doc: memory for doc, memory in memories.items() if _is_kept(memory)}
+        kept = {doc: memory for doc, memory in memories.items() if is_searched(memory)}
         words: Words = {}
         sessions: dict[tuple[int, str], list[Episode]] = {}
         for doc, memory in kept.items():
@@ -151,17 +151,6 @@ def _words_around(tx: Transaction, episodes: Sequence[Episode], now: datetime) -
         rows = tx.rows("turns_between", **session, **bounds)
         found |= neighbourhoods.words(neighbourhoods.turns_of(rows, tx.dialect.moment), turns)
     return found
-
-
-def _is_kept(memory: MemoryRecord) -> bool:
-    """Whether searches may find it: an episode's end is a matter of time, a fact's of its validity."""
-    match memory:
-        case Episode():
-            return True
-        case Fact():
-            return memory.validity == "active"
-        case Rule():
-            return not memory.is_forgotten
 
 
 def _tenant_of(memories: Iterable[MemoryRecord]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from engrain.domain.indexing import own_terms
-from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+from engrain.domain.indexing import is_searched, own_terms
+from engrain.domain.records import Episode, MemoryRecord
 from engrain.storage import lookups, neighbourhoods
 from engrain.storage.sqlite import word_index
 
@@ -92,7 +92,7 @@ def settle(tx: Transaction) -> int:
                 "doc": doc,
                 "tenant_id": memory.tenant_id,
                 "namespace": namespaces[doc],
-                "state": _WAITS if _is_kept(memory) else _GONE,
+                "state": _WAITS if is_searched(memory) else _GONE,
                 "expires_at": _ends(tx, memory),
             }
             for doc, memory in memories.items()
@@ -107,17 +107,6 @@ def settle(tx: Transaction) -> int:
 def unsettled(tx: Transaction, limit: int) -> list[int]:
     """The oldest docs that are not settled, ascending."""
     return [doc for (doc,) in tx.rows("unsettled", limit=limit)]
-
-
-def _is_kept(memory: MemoryRecord) -> bool:
-    """Whether searches may find it: an episode's end is a matter of time, a fact's of its validity."""
-    match memory:
-        case Episode():
-            return True
-        case Fact():
-            return memory.validity == "active"
-        case Rule():
-            return not memory.is_forgotten
 
 
 def _ends(tx: Transaction, memory: MemoryRecord) -> int | None:
@@ -151,7 +140,7 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord], namespaces: Ma
     for doc, memory in memories.items():
         if isinstance(memory, Episode) and memory.session is not None:
             sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
-        elif _is_kept(memory):
+        elif is_searched(memory):
             word_index.index(tx, namespaces[doc], {doc: (own_terms(memory), ())})
     for (namespace, _), episodes in sessions.items():
         _index_around(tx, namespace, episodes, max(episode.created_at for episode in episodes), settled=max(memories))
