@@ -13,18 +13,21 @@ from engrain.retrieval.presets import PRESETS
 
 app = typer.Typer()
 
+HitLimit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000 (ENGRAIN_LIMIT).")
+]
+PresetName = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_PRESET). {one_of(PRESETS)}")
+]
+
 
 @command(app, "recall")
 def recall(
     invocation: Invocation,
     query: Query,
     *,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000 (ENGRAIN_LIMIT).")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_PRESET). {one_of(PRESETS)}")
-    ] = None,
+    limit: HitLimit = None,
+    preset: PresetName = None,
     kind: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help=f"{one_of(KINDS)} May be repeated.")
     ] = None,
