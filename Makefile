@@ -1,6 +1,7 @@
 # make run    the main job on real input: imports a conversation, answers questions about it
 # make test   all tests; make check: lint, types, generated files; make bench: the measurements
-# Each sets up what it needs in .venv, from nothing.
+# Each sets up what it needs in .venv, from nothing. The tests run in a process for each core, up to four, each with a
+# PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
 
 PYTHON ?= python3
 export PIP_CONSTRAINT := constraints.txt
@@ -9,6 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.ready-dev
 DATA ?=
+RETRIEVAL ?=
 FILE ?=
 ASK ?=
 
@@ -18,7 +20,7 @@ run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
 
 test: $(DEV_READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal --durations 15
 
 check: $(DEV_READY)
 	$(BIN)/ruff check .
@@ -29,7 +31,7 @@ check: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python -m bench.speed
-	@set -e; for data in $(DATA); do $(BIN)/python -m bench.retrieval $$data; done
+	@set -e; for data in $(DATA); do $(BIN)/python -m bench.retrieval $$data $(RETRIEVAL); done
 	@test -n "$(DATA)" || echo 'Retrieval: make bench DATA="locomo10.json longmemeval_s.json"; bench/README.md says where they are.'
 
 bench-postgres: $(DEV_READY)

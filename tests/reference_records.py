@@ -1,7 +1,9 @@
 """The memories of the reference store as rows: what is written, what it changes, and what is written down of it."""
 
 import threading
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -37,15 +39,17 @@ class ReferenceRecords:
         self._arrived = 0
         self._entries = Entries()
         self._entities: dict[tuple[str, str], Entity] = {}
+        self._mentions: set[tuple[str, str, str]] = set()  # tenant, memory and entity
         self._links: dict[tuple[str, str, str, Relation], Link] = {}
         self._events: list[Event] = []
         self._tombstones: dict[tuple[str, str], str] = {}
         self._versions: list[EmbeddingVersion] = []
         self._searched_with: int | None = None
         self._closed = False
+        self._reading = 0  # snapshots that are being read, one in another
 
     def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        with self._open():
+        with self._writing():
             new = self._new(act, memories)
             self._check_references(act, new)
             added = [self._add(act, memory) for memory in new]
@@ -58,7 +62,7 @@ class ReferenceRecords:
             return [entry.memory for entry in self._entries.named(caller, ids)]
 
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
-        with self._open():
+        with self._writing():
             touched = self._entries.named(act.caller, ids)
             for entry in touched:
                 count = entry.memory.reference_count + 1
@@ -66,7 +70,7 @@ class ReferenceRecords:
             return [entry.memory for entry in touched]
 
     def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
-        with self._open():
+        with self._writing():
             for entry in self._entries.named(act.caller, [id_]):
                 before = entry.memory
                 if isinstance(before, Episode) or not before.is_live(act.at):
@@ -78,7 +82,7 @@ class ReferenceRecords:
             return None
 
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
-        with self._open():
+        with self._writing():
             for entry in self._entries.named(act.caller, [id_]):
                 before = entry.memory
                 if isinstance(before, Episode):
@@ -92,7 +96,7 @@ class ReferenceRecords:
             return None
 
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
-        with self._open():
+        with self._writing():
             for entry in self._entries.named(act.caller, [id_]):
                 before = entry.memory
                 if entry.gone or not before.is_live(act.at):
@@ -107,7 +111,7 @@ class ReferenceRecords:
             return None
 
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
-        with self._open():
+        with self._writing():
             self._entries.settle(self._entries.unsettled())
             going = self._entries.named(act.caller, ids)
             tenant_id = act.caller.tenant_id
@@ -130,7 +134,7 @@ class ReferenceRecords:
             return sorted((fact for fact in facts if fact.place in places), key=lambda fact: (fact.created_at, fact.id))
 
     def link(self, act: Act, link: Link) -> bool:
-        with self._open():
+        with self._writing():
             ends = self._entries.named(act.caller, [link.source_id, link.target_id])
             found = {entry.memory.id: entry.memory for entry in ends}
             for id_ in (link.source_id, link.target_id):
@@ -173,8 +177,23 @@ class ReferenceRecords:
             ]
             return sorted(found, key=lambda event: (event.created_at, event.id), reverse=True)[: max(limit, 0)]
 
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        with self._writing():
+            found = self._entries.named(act.caller, [memory_id])
+            if not found:
+                raise NotFound(f"no memory {memory_id} to mention anybody")
+            tenant_id = act.caller.tenant_id
+            for id_ in sorted(entity_ids):
+                if (tenant_id, id_) not in self._entities:
+                    raise InvalidInput(f"there is no entity {id_}; create it first")
+            new = sorted(id_ for id_ in set(entity_ids) if (tenant_id, memory_id, id_) not in self._mentions)
+            self._mentions |= {(tenant_id, memory_id, id_) for id_ in new}
+            if new:
+                self._events.append(events.mentioned(act, found[0].memory, new, self._ids))
+            return new
+
     def put_entity(self, act: Act, entity: Entity) -> Entity:
-        with self._open():
+        with self._writing():
             if entity.tenant_id != act.caller.tenant_id:
                 raise InvalidInput(f"the entity {entity.id} is of another tenant")
             name = (entity.tenant_id, entity.canonical_name, entity.entity_type)
@@ -190,13 +209,36 @@ class ReferenceRecords:
     def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
         with self._open():
             asked = [(caller.tenant_id, id_) for id_ in dict.fromkeys(ids)]
-            return [self._entities[key] for key in asked if key in self._entities]
+            found = [self._entities[key] for key in asked if key in self._entities]
+            seen = {entry.memory.id for entry in self._entries.visible(caller)}
+            counts = Counter(
+                entity
+                for tenant_id, memory, entity in self._mentions
+                if tenant_id == caller.tenant_id and memory in seen
+            )
+            return [replace(entity, mention_count=entity.mention_count + counts[entity.id]) for entity in found]
 
     def _open(self) -> threading.RLock:
         """The lock, to be held while the store is used."""
         if self._closed:
             raise MemoryClosed("this store is closed")
         return self._lock
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._open():
+            if self._reading:
+                raise RuntimeError("a snapshot only reads")
+            yield
+
+    def _mentioned_by(self, caller: Caller, id_: str) -> set[str]:
+        """Whom a memory mentions, and whom it is about."""
+        about = {
+            entry.memory.entity_id for entry in self._entries.named(caller, [id_]) if isinstance(entry.memory, Fact)
+        }
+        return {
+            entity for tenant_id, memory, entity in self._mentions if (tenant_id, memory) == (caller.tenant_id, id_)
+        } | (about - {None})
 
     def _new(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Those not there yet, the first of each id."""
@@ -278,6 +320,7 @@ class ReferenceRecords:
             for key, link in self._links.items()
             if key[0] != tenant_id or not {link.source_id, link.target_id} & set(gone)
         }
+        self._mentions = {each for each in self._mentions if each[0] != tenant_id or each[1] not in gone}
         for entry in self._entries.values():
             memory = entry.memory
             if memory.tenant_id != tenant_id or isinstance(memory, Episode):

@@ -5,21 +5,25 @@ counts in what words weigh by from the moment its words are settled until it is 
 databases is not for a model: it has no Archive.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engrain.domain import events
 from engrain.domain.bm25 import scores
-from engrain.domain.indexing import embedding_text
+from engrain.domain.entities import name_key
+from engrain.domain.indexing import asking, embedding_text
 from engrain.domain.records import Caller, EmbeddingVersion, Episode, Fact, MemoryRecord, Rule, Stats
-from engrain.domain.requests import Act, Candidate, Health, Ref, Request, TurnPlace, Unembedded
+from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
 from engrain.errors import EngineUnavailable, InvalidInput
-from tests.reference_entries import Entry, best_first, turn_of
+from tests.reference_entries import Entry, best_first
 from tests.reference_records import AT_MOST, ReferenceRecords
+
+Result = TypeVar("Result")
 
 
 class ReferenceStore(ReferenceRecords):
@@ -73,14 +77,54 @@ class ReferenceStore(ReferenceRecords):
             }
             return sorted(spoken)[:AT_MOST]
 
-    def turns(self, request: Request, refs: Collection[Ref]) -> dict[Ref, TurnPlace]:
+    def newest(self, request: Request, limit: int) -> list[Candidate]:
         with self._open():
-            asked = [entry for entry in self._entries.visible(request.caller) if entry.ref in refs]
-            turns = {entry.ref: turn_of(entry) for entry in asked if isinstance(entry.memory, Episode)}
-            return {
-                ref: TurnPlace(scope=turn.scope, session=turn.session, role=turn.role, speaker=turn.speaker)
-                for ref, turn in turns.items()
+            found = sorted(self._entries.matching(request), key=_age, reverse=True)
+            return [Candidate(entry.ref, entry.memory.happened_at.timestamp()) for entry in found[: max(limit, 0)]]
+
+    def important(self, request: Request, limit: int) -> list[Candidate]:
+        with self._open():
+            found = [(_importance(entry.memory), *_age(entry), entry.ref) for entry in self._entries.matching(request)]
+            return [Candidate(ref, raw) for raw, _, _, ref in sorted(found, reverse=True)[: max(limit, 0)]]
+
+    def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+        with self._open():
+            asked = {name_key(name) for name in names} - {""}
+            named = {
+                entity.id
+                for entity in self._entities.values()
+                if entity.tenant_id == request.caller.tenant_id
+                and asked & {name_key(name) for name in (entity.canonical_name, *entity.aliases)}
             }
+            seen = {entry.memory.id for entry in self._entries.visible(request.caller)}
+            counts = {id_: count for id_ in seen if (count := len(named & self._mentioned_by(request.caller, id_)))}
+            edges = [
+                {link.source_id, link.target_id}
+                for (tenant_id, *_), link in self._links.items()
+                if tenant_id == request.caller.tenant_id and {link.source_id, link.target_id} <= seen
+            ]
+            near = {id_ for ends in edges if ends & counts.keys() for id_ in ends}
+            raws = {**dict.fromkeys(near, 0.5), **counts}
+            found = [
+                (float(raws[entry.memory.id]), *_age(entry), entry.ref)
+                for entry in self._entries.matching(request)
+                if entry.memory.id in raws
+            ]
+            return [Candidate(ref, raw) for raw, _, _, ref in sorted(found, reverse=True)[: max(limit, 0)]]
+
+    def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
+        with self._open():
+            return {
+                entry.ref: _traits(entry.memory) for entry in self._entries.visible(request.caller) if entry.ref in refs
+            }
+
+    def in_one_snapshot(self, caller: Caller, work: Callable[[], Result]) -> Result:  # noqa: ARG002
+        with self._open():
+            self._reading += 1
+            try:
+                return work()
+            finally:
+                self._reading -= 1
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         with self._open():
@@ -130,7 +174,7 @@ class ReferenceStore(ReferenceRecords):
             return list(self._versions)
 
     def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
-        with self._open():
+        with self._writing():
             active = self._version(None)
             if (active.name, active.dims) == (name, dims):
                 raise InvalidInput(f"{name} is the active embedder already; there is nothing to build")
@@ -155,7 +199,7 @@ class ReferenceStore(ReferenceRecords):
             ]
 
     def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
-        with self._open():
+        with self._writing():
             if version is None:
                 self._check_embedder()
             asked = self._version(version)
@@ -169,7 +213,7 @@ class ReferenceStore(ReferenceRecords):
                     entry.vectors.setdefault(asked.version, row.copy())
 
     def switch_version(self, act: Act, version: int) -> bool:
-        with self._open():
+        with self._writing():
             chosen = self._version(version)
             if chosen.state != "building":
                 raise InvalidInput(f"version {version} is {chosen.state}; only one that is being built is switched to")
@@ -183,7 +227,7 @@ class ReferenceStore(ReferenceRecords):
             return True
 
     def prune_vectors(self, limit: int) -> int:
-        with self._open():
+        with self._writing():
             retired = {each.version for each in self._versions if each.state == "retired"}
             found = [(e, number) for e in self._entries.values() for number in e.vectors if number in retired]
             for entry, number in found[: max(limit, 0)]:
@@ -225,6 +269,32 @@ class ReferenceStore(ReferenceRecords):
     def _active_number(self) -> int:
         """The number of the active version, 0 where no embedder is recorded."""
         return self._version(None).version if self._versions else 0
+
+
+def _age(entry: Entry) -> tuple[datetime, str]:
+    """What the newest have most of."""
+    return entry.memory.happened_at, entry.memory.id
+
+
+def _importance(memory: MemoryRecord) -> float:
+    return 5.0 if isinstance(memory, Rule) else memory.importance
+
+
+def _traits(memory: MemoryRecord) -> Traits:
+    shared = {
+        "id": memory.id,
+        "kind": memory.kind,
+        "scope": memory.scope,
+        "happened_at": memory.happened_at,
+        "created_at": memory.created_at,
+        "importance": _importance(memory),
+        "referenced_at": memory.last_referenced_at,
+    }
+    if isinstance(memory, Episode):
+        said = {name: getattr(memory, name) for name in ("session", "turn", "role", "speaker")}
+        return Traits(**shared, **said, asking=asking(memory.content), confirmed_at=memory.created_at)
+    fades = {"confidence": memory.confidence, "decay_rate": memory.decay_rate}
+    return Traits(**shared, **fades, confirmed_at=memory.last_confirmed_at)
 
 
 def _judged(entries: Sequence[Entry], version: int, vector: NDArray[np.float32]) -> list[Candidate]:

@@ -78,6 +78,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**_OURS, "id": "e1", "canonical_name": "Ana", "entity_type": "person", "aliases": ["Annie"]}
         | {"mention_count": 3, "created_at": NOON, "updated_at": LATER, "metadata": {"tall": True}}
     ],
+    "entity_names": [{**_OURS, "entity_id": "e1", "name": name} for name in ("ana", "annie")],
     "speakers": [{**_OURS, "scope": "aide", "speaker": "Ana"}],
     "sessions_consolidations": [
         {**_OURS, "scope": "aide", "session": "monday", "last_turn": 1, "first_seen_at": NOON, "consolidated_at": LATER}
@@ -94,7 +95,8 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"relation": "supersedes", "weight": 1.0, "created_at": LATER}
     ],
     "memory_entities": [
-        {**_OURS, "entity_id": "e1", "memory_kind": "episode", "memory_id": TURN.id, "created_at": NOON}
+        {**_OURS, "entity_id": "e1", "memory_kind": "episode", "memory_id": TURN.id, "scope": "aide"}
+        | {"happened_at": NOON, "created_at": NOON}
     ],
     "memory_index": [_place(doc, memory, namespace) for doc, (memory, namespace) in _DOCS.items()],
     "memory_vectors": [

@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from engrain.domain.analysis import terms
+from engrain.domain.requests import Traits
 from engrain.retrieval.presets import ENGRAIN, PRESETS
-from engrain.retrieval.search import Question, search
+from engrain.retrieval.search import Question, QuestionVectors, search
 from tests.reference_store import ReferenceStore
 from tests.sample_records import NOON, episode, fact, request
 from tests.store_samples import put
@@ -29,6 +30,8 @@ FACTS = st.builds(fact, SAYINGS, subject=st.sampled_from(["Ana", "Ben"]), predic
 MEMORIES = st.lists(TURNS | FACTS, max_size=6)
 QUERIES = st.lists(st.sampled_from([*WORDS, "Ana", "Ben", "my", "you", "the", "?"]), max_size=5).map(" ".join)
 ANY_PRESET = st.sampled_from([*PRESETS.values()])
+# Whose lists are as long whatever the limit, so that a shorter answer is the beginning of a longer one.
+OF_ONE_DEPTH = [preset for preset in PRESETS.values() if preset.depth]
 
 
 def vector_of(text):
@@ -36,6 +39,11 @@ def vector_of(text):
     seeds = [zlib.crc32(term.encode()) for term in terms(text)] or [0]
     summed = sum(np.random.default_rng(seed).normal(size=DIMS) for seed in seeds)
     return (summed / np.linalg.norm(summed)).astype(np.float32)
+
+
+def traits(**changes):
+    values = {"id": "1", "kind": "episode", "scope": "aide", "happened_at": NOON, "created_at": NOON}
+    return Traits(**{"importance": 5.0, "confirmed_at": NOON, "referenced_at": None, **values, **changes})
 
 
 def no_engine(_text):
@@ -59,5 +67,11 @@ def store_of(memories, *, embedded=True):
     return store
 
 
-def recall(store, text, *, limit=10, preset=ENGRAIN, embed=vector_of, **asked):
-    return search(store, request(**asked), Question(text=text, preset=preset, limit=limit), embed)
+def recall(store, text, *, limit=10, preset=ENGRAIN, embed=vector_of, asks=None, **asked):
+    """The answer of a search; `asks` are the question's own options, `asked` narrow the request."""
+
+    def made():
+        return QuestionVectors(begin=lambda text: lambda: embed(text), catch_up=lambda _: False)
+
+    narrowed = request(**asked)
+    return search(store, narrowed, Question(text=text, preset=preset, limit=limit, **(asks or {})), made)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = {
     "service": ROOT / "src" / "engrain" / "service.py",
     "agent": ROOT / "src" / "engrain" / "agent" / "__init__.py",
+    "reading": ROOT / "src" / "engrain" / "agent" / "reading.py",
     "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
@@ -98,16 +99,25 @@ def generated(sources: Mapping[str, str]) -> str:
     imports = "\n".join(
         f"    {line}" for line in dict.fromkeys(line for tree in trees.values() for line in typed(tree))
     )
-    classes = {
+    every = {
         node.name: (module, node)
         for module, tree in trees.items()
         for node in tree.body
-        if isinstance(node, ast.ClassDef) and node.name in TWINS
+        if isinstance(node, ast.ClassDef)
     }
+    for _, node in every.values():
+        node.body += [item for base in node.bases for item in inherited(every, base)]
+    classes = {name: found for name, found in every.items() if name in TWINS}
     return HEADER.format(imports=imports) + "".join(
         header(module, node, makers(classes[each][1] for each in classes)) + "\n".join(members(module, node))
         for module, node in classes.values()
     )
+
+
+def inherited(every: Mapping[str, tuple[str, ast.ClassDef]], base: ast.expr) -> list[ast.stmt]:
+    """What a class has from one of these classes; a base of another module adds nothing."""
+    name = ast.unparse(base)
+    return every[name][1].body if name in every else []
 
 
 def typed(tree: ast.Module) -> Iterator[str]:

@@ -19,9 +19,7 @@ import zipfile
 from pathlib import Path
 
 from build_minilm import INSIDE, fetch, published
-from sentence_transformers import (  # type: ignore[import-not-found]  # only this script needs it, in its own venv
-    SentenceTransformer,
-)
+from sentence_transformers import SentenceTransformer
 
 REFERENCE = Path(__file__).resolve().parent.parent / "tests" / "conformance" / "minilm_reference.json"
 

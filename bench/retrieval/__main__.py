@@ -8,21 +8,38 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bench.retrieval import findings, locomo, longmemeval, runner
+from bench.retrieval import (
+    choosing,
+    comparison,
+    evidence,
+    findings,
+    locomo,
+    longmemeval,
+    peers,
+    pools,
+    runner,
+    variants,
+)
 from bench.retrieval.corpus import Conversation, Corpus, UnknownData
 from bench.retrieval.vector_cache import CachedEmbedder
 from engrain import EngrainError, engines
-from engrain.retrieval.presets import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from bench.retrieval.runner import Run, Say
+
+Report: TypeAlias = tuple[str, object]
+"""What is printed, and the same as JSON."""
 
 _FORMATS: Mapping[str, tuple[Callable[[object], bool], Callable[[Any], Corpus]]] = {
     "locomo": (locomo.recognises, locomo.load),
     "longmemeval": (longmemeval.recognises, longmemeval.load),
 }
+# The default and what it is made of, alone and fused the usual way: a minute for LoCoMo once its vectors are cached.
+_USUAL = (variants.DEFAULT, "semantic", "keyword", "hybrid")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     try:
         corpus = _narrowed(_load(asked.data, asked.format), asked.conversations, asked.limit_questions)
-        run = _run(corpus, asked)
-    except (EngrainError, UnknownData, OSError) as error:
+        printed, found = _measured(corpus, asked)
+    except (EngrainError, UnknownData, pools.NotReproduced, OSError) as error:
         print(f"bench.retrieval: {error}", file=sys.stderr)
         return 2
-    print(findings.table(run))
+    print(printed)
     if asked.json is not None:
-        asked.json.write_text(json.dumps(findings.as_json(run), indent=2) + "\n", encoding="utf-8")
+        asked.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     return 0
 
 
@@ -44,9 +61,19 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description=__doc__)
     parser.add_argument("data", type=Path, metavar="DATA", help="LoCoMo's or LongMemEval's JSON file")
     parser.add_argument("--format", choices=["auto", *_FORMATS], default="auto", help="what DATA is (default: see)")
-    parser.add_argument(
-        "--preset", nargs="+", choices=list(PRESETS), default=list(PRESETS), metavar="NAME", help="default: all"
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--presets", nargs="+", metavar="NAME", help=f"these, or all of them (default: {' '.join(_USUAL)})"
     )
+    what.add_argument("--ablations", action="store_true", help="the default, and without each of its parts")
+    what.add_argument(
+        "--peers", nargs="*", metavar="NAME", help=f"the default beside other stores: {', '.join(peers.offers())}"
+    )
+    what.add_argument("--evidence", action="store_true", help="whether answers know when they have none")
+    what.add_argument(
+        "--cross-validate", action="store_true", help="choose weights on all conversations but one, report on that one"
+    )
+    what.add_argument("--half", choices=choosing.HALVES, help="choose weights on this half, report on the other")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
     parser.add_argument("--limit-questions", type=_positive, metavar="N", help="ask only the first N questions")
     parser.add_argument(
@@ -100,19 +127,83 @@ def _narrowed(corpus: Corpus, numbers: Sequence[int] | None, most: int | None) -
     return replace(corpus, conversations=tuple(kept))
 
 
-def _run(corpus: Corpus, asked: argparse.Namespace) -> runner.Run:
+def _counting(corpus: Corpus) -> Corpus:
+    """The corpus without the questions apart: differences are of the others, and every variant costs time."""
+    kept = [
+        replace(each, questions=tuple(one for one in each.questions if one.category not in corpus.apart))
+        for each in corpus.conversations
+    ]
+    if not any(each.questions for each in kept):
+        raise UnknownData("every question left is of a category apart, which ablations do not ask")
+    return replace(corpus, conversations=tuple(each for each in kept if each.questions))
+
+
+def _measured(corpus: Corpus, asked: argparse.Namespace) -> Report:
     started = time.monotonic()
 
     def say(text: str) -> None:
         print(f"{time.monotonic() - started:7.1f} s  {text}", file=sys.stderr, flush=True)
 
     engine = engines.embedder(asked.embedder)
-    cached = None if engine is None else CachedEmbedder(engine, asked.cache)
+    embedder = None if engine is None else CachedEmbedder(engine, asked.cache)
     try:
-        return runner.run(corpus, asked.preset, embedder=cached, say=say, db=asked.db)
+        if asked.evidence:
+            return _evidence(corpus, embedder, say, asked.db)
+        if asked.cross_validate or asked.half is not None:
+            return _chosen(corpus, asked, embedder, say)
+        if asked.peers is not None:
+            return _beside_peers(corpus, asked, embedder, say)
+        if asked.ablations:
+            corpus, chosen = _counting(corpus), (variants.default(), *variants.ablations())
+        else:
+            chosen = variants.of_presets(asked.presets or _USUAL)
+        found = runner.run(corpus, chosen, embedder=embedder, say=say, db=asked.db)
+        return _compared(found, by_category=not asked.ablations)
     finally:
-        if cached is not None:
-            cached.close()
+        if embedder is not None:
+            embedder.close()
+
+
+def _compared(run: Run, *, by_category: bool) -> Report:
+    """The figures of each, then their differences where the default is among them."""
+    tables = [findings.table(run, by_category=by_category)]
+    found: dict[str, dict[str, object]] = findings.as_json(run)
+    if variants.DEFAULT in run.answers and len(run.answers) > 1:
+        tables.append(comparison.table(run, variants.DEFAULT))
+        for name, differences in comparison.as_json(run, variants.DEFAULT).items():
+            found[name]["difference"] = differences
+    return "\n\n".join(tables), found
+
+
+def _beside_peers(corpus: Corpus, asked: argparse.Namespace, embedder: CachedEmbedder | None, say: Say) -> Report:
+    if embedder is None:
+        raise UnknownData("--peers compares searches over the same vectors: leave --embedder none out")
+    offered = peers.chosen(asked.peers, peers.offers())
+    ours = runner.run(corpus, [variants.default()], embedder=embedder, say=say, db=asked.db)
+    answers, ingests = peers.run(corpus, offered, embedder=embedder, say=say)
+    both = replace(ours, answers={**ours.answers, **answers}, ingests={**ours.ingests, **ingests})
+    return _compared(both, by_category=True)
+
+
+def _evidence(corpus: Corpus, embedder: CachedEmbedder | None, say: Say, db: str | None) -> Report:
+    with runner.remembered(corpus, embedder=embedder, say=say, db=db) as (memory, _):
+        judged = evidence.judge(memory, corpus, say)
+    return evidence.table(judged), evidence.as_json(judged)
+
+
+def _chosen(corpus: Corpus, asked: argparse.Namespace, embedder: CachedEmbedder | None, say: Say) -> Report:
+    default = variants.default()
+    with runner.remembered(corpus, embedder=embedder, say=say, db=asked.db) as (memory, _):
+        recorded = pools.recorded(memory, corpus, default, say)
+    conversations = [conversation.name for conversation in corpus.conversations]
+    if asked.half is None:
+        folds, how = choosing.leave_one_out(conversations), "each conversation held out in turn"
+    else:
+        folds, how = choosing.halves(conversations, asked.half), f"chosen on the {asked.half} half, held out the other"
+    choices = choosing.choose(recorded, default.preset.weights, folds)
+    if not choices:
+        raise UnknownData("weights are chosen on some conversations and reported on others: give two or more")
+    return choosing.table(choices, default.preset.weights, how=how), choosing.as_json(choices)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,12 @@ class Conversation:
     name: str
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
+    asked_at: datetime | None = None
+
+    @property
+    def now(self) -> datetime:
+        """When the questions are asked, to which "last week" refers: as the data set says, else after the last turn."""
+        return self.asked_at or max(turn.said_at for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections import Counter
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bench.retrieval import measures
 
@@ -12,56 +13,60 @@ if TYPE_CHECKING:
     from bench.retrieval.runner import Asked, Ingest, Run
 
 Measured: TypeAlias = dict[str, float]
-Findings: TypeAlias = dict[str, dict[str, Measured]]
-"""`turn` and `session`, each overall and by category."""
+Level: TypeAlias = Literal["turn", "session"]
+Findings: TypeAlias = dict[Level, dict[str, Measured]]
+"""Each level, overall and by category."""
 
 OVERALL = "overall"
-_HEADLINE = ("recall@5", "recall@10", "all@10", "hit@5", "mrr", "ndcg@10")
-_BY_CATEGORY = ("recall@5", "recall@10", "all@10")
-# Widths of the table by category: four presets fit 120 columns.
-_NAME, _COUNT, _SHARE, _PRESETS_ABREAST = 26, 5, 7, 4
+LEVELS: tuple[Level, ...] = ("turn", "session")
+_HEADLINE = ("recall@5", "recall@10", "recall_all@10", "recall_any@5", "mrr", "ndcg@10")
+_BY_CATEGORY = tuple(f"{name}@{k}" for name in ("recall", "recall_any", "recall_all") for k in (5, 10))
+_PRESET, _CELL, _CATEGORY, _COUNT = 16, 14, 26, 6
 _DIGITS = 6
 
 
 def as_json(run: Run) -> dict[str, dict[str, object]]:
-    """`{preset: {"turn": {"overall": {measure: value}, category: ...}, "session": ..., "cost": ...}}`."""
-    return {
-        preset: {**findings(asked, run.corpus.apart), "cost": _cost(asked, run)}
-        for preset, asked in run.answers.items()
-    }
+    """`{name: {"turn": {"overall": {measure: value}, category: ...}, "session": ..., "cost": ...}}`."""
+    figures: dict[str, dict[str, object]] = {}
+    for name, asked in run.answers.items():
+        found = findings(asked, run.corpus.apart)
+        figures[name] = {level: found[level] for level in LEVELS}
+        figures[name]["cost"] = _cost(asked, run.ingests[name], run.corpus.left_out)
+    return figures
 
 
 def findings(asked: Sequence[Asked], apart: Collection[str]) -> Findings:
     """The mean of every measure, at both levels; categories `apart` have their line and no part in the overall."""
-    turns = [
-        (each.question.category, measures.judge(each.found, each.question.gold_turns))
-        for each in asked
-        if each.question.gold_turns
-    ]
-    sessions = [
-        (
-            each.question.category,
-            measures.judge(
-                measures.first_appearances(session for session, _ in each.found), each.question.gold_sessions
-            ),
+    return {
+        level: _means(
+            [(each.question.category, judgement) for each in asked if (judgement := judged(each, level))], apart
         )
-        for each in asked
-        if each.question.gold_sessions
-    ]
-    return {"turn": _means(turns, apart), "session": _means(sessions, apart)}
+        for level in LEVELS
+    }
 
 
-def table(run: Run) -> str:
-    """Presets side by side: the headline measures, then each category's."""
+def judged(asked: Asked, level: Level) -> Measured:
+    """Every measure of one question's ranking; nothing where the data set marks no evidence of that level."""
+    question = asked.question
+    if level == "turn":
+        return measures.judge(asked.found, question.gold_turns) if question.gold_turns else {}
+    sessions = measures.first_appearances(session for session, _ in asked.found)
+    return measures.judge(sessions, question.gold_sessions) if question.gold_sessions else {}
+
+
+def table(run: Run, *, by_category: bool) -> str:
+    """The headline measures, and where wanted those of each level and category."""
     found = {preset: findings(asked, run.corpus.apart) for preset, asked in run.answers.items()}
-    return "\n".join([_title(run), "", *_headline(run, found), "", *_categories(run, found)])
+    categories = ["", *_categories(run, found)] if by_category else []
+    return "\n".join([_title(run), "", *_headline(run, found), *categories]).rstrip()
 
 
-def _means(judged: Sequence[tuple[str, Measured]], apart: Collection[str]) -> dict[str, Measured]:
-    categories = sorted({category for category, _ in judged})
-    overall = measures.mean([judgement for category, judgement in judged if category not in apart])
+def _means(judgements: Sequence[tuple[str, Measured]], apart: Collection[str]) -> dict[str, Measured]:
+    categories = sorted({category for category, _ in judgements})
+    overall = measures.mean([judgement for category, judgement in judgements if category not in apart])
     by_category = {
-        category: measures.mean([judgement for of, judgement in judged if of == category]) for category in categories
+        category: measures.mean([judgement for of, judgement in judgements if of == category])
+        for category in categories
     }
     return {name: _rounded(mean) for name, mean in {OVERALL: overall, **by_category}.items()}
 
@@ -70,12 +75,11 @@ def _rounded(measured: Mapping[str, float]) -> Measured:
     return {name: round(value, _DIGITS) for name, value in measured.items()}
 
 
-def _cost(asked: Sequence[Asked], run: Run) -> Measured:
+def _cost(asked: Sequence[Asked], ingest: Ingest, left_out: int) -> Measured:
     took = [each.seconds * 1000 for each in asked]
-    ingest: Ingest = run.ingest
     return {
         "questions": len(asked),
-        "left_out": run.corpus.left_out,
+        "left_out": left_out,
         "memories": ingest.memories,
         "ms_per_question_median": round(measures.percentile(took, 0.5), 3),
         "ms_per_question_p95": round(measures.percentile(took, 0.95), 3),
@@ -89,7 +93,7 @@ def _title(run: Run) -> str:
     corpus = run.corpus
     questions = [question for conversation in corpus.conversations for question in conversation.questions]
     apart = sum(question.category in corpus.apart for question in questions)
-    ingest = run.ingest
+    ingest = next(iter(run.ingests.values()))
     return (
         f"{corpus.name}: {len(corpus.conversations)} conversations, {ingest.memories:,} memories, "
         f"{len(questions) - apart} questions, {apart} apart ({', '.join(sorted(corpus.apart))}), "
@@ -100,31 +104,32 @@ def _title(run: Run) -> str:
 
 
 def _headline(run: Run, found: Mapping[str, Findings]) -> Iterator[str]:
-    yield f"{'':<12}" + "".join(f"{name:>11}" for name in ("turn",) * len(_HEADLINE) + ("session", "ms", "ms"))
-    yield f"{'preset':<12}" + "".join(f"{name:>11}" for name in (*_HEADLINE, "recall@5", "median", "p95"))
+    yield f"{'turn level':<{_PRESET}}" + "".join(f"{name:>{_CELL}}" for name in _HEADLINE) + f"{'ms':>8}{'p95':>7}"
     for preset, by_level in found.items():
-        turn, session = by_level["turn"].get(OVERALL, {}), by_level["session"].get(OVERALL, {})
-        cost = _cost(run.answers[preset], run)
-        quality = [turn.get(name) for name in _HEADLINE] + [session.get("recall@5")]
-        times = (cost["ms_per_question_median"], cost["ms_per_question_p95"])
+        turn = by_level["turn"].get(OVERALL, {})
+        cost = _cost(run.answers[preset], run.ingests[preset], run.corpus.left_out)
         yield (
-            f"{preset:<12}"
-            + "".join(_share(each, 11) for each in quality)
-            + "".join(f"{took:>11.1f}" for took in times)
+            f"{preset:<{_PRESET}}"
+            + "".join(_share(turn.get(name), _CELL) for name in _HEADLINE)
+            + f"{cost['ms_per_question_median']:>8.1f}{cost['ms_per_question_p95']:>7.1f}"
         )
 
 
 def _categories(run: Run, found: Mapping[str, Findings]) -> Iterator[str]:
-    asked = [question.category for each in run.corpus.conversations for question in each.questions]
-    ordered = sorted(set(asked), key=lambda category: (category in run.corpus.apart, category))
-    for start in range(0, len(found), _PRESETS_ABREAST):
-        here = list(found)[start : start + _PRESETS_ABREAST]
-        yield f"{'turn level: ' + ', '.join(_BY_CATEGORY):<{_NAME + _COUNT}}".rstrip()
-        yield f"{'':<{_NAME}}{'asked':>{_COUNT}}" + "".join(f"{preset:>{3 * _SHARE + 1}}" for preset in here)
-        for category in ordered:
-            shares = (found[preset]["turn"].get(category, {}) for preset in here)
-            cells = (" " + "".join(_share(share.get(name), _SHARE) for name in _BY_CATEGORY) for share in shares)
-            yield f"{category:<{_NAME}}{asked.count(category):>{_COUNT}}" + "".join(cells)
+    """A table for each level and preset: its categories, those apart last."""
+    counts = Counter(question.category for each in run.corpus.conversations for question in each.questions)
+    ordered = sorted(counts, key=lambda category: (category in run.corpus.apart, category))
+    counted = sum(count for category, count in counts.items() if category not in run.corpus.apart)
+    for preset, by_level in found.items():
+        for level in LEVELS:
+            head = f"{preset}, {level} level"
+            yield f"{head:<{_CATEGORY}}{'asked':>{_COUNT}}" + "".join(f"{name:>{_CELL}}" for name in _BY_CATEGORY)
+            for category in (OVERALL, *ordered):
+                measured = by_level[level].get(category, {})
+                count = counted if category == OVERALL else counts[category]
+                cells = "".join(_share(measured.get(name), _CELL) for name in _BY_CATEGORY)
+                yield f"{category:<{_CATEGORY}}{count:>{_COUNT}}{cells}"
+            yield ""
 
 
 def _share(value: float | None, width: int) -> str:

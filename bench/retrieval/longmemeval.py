@@ -54,7 +54,12 @@ def _conversation(number: int, sample: Mapping[str, Any]) -> Conversation:
         gold_turns=evidence,
         gold_sessions=sessions,
     )
-    return Conversation(name=f"h{number}", turns=turns, questions=(question,) if evidence or sessions else ())
+    return Conversation(
+        name=f"h{number}",
+        turns=turns,
+        questions=(question,) if evidence or sessions else (),
+        asked_at=_moment(sample["question_date"]),
+    )
 
 
 def _turns(sample: Mapping[str, Any]) -> Iterator[tuple[Turn, bool]]:

@@ -20,13 +20,13 @@ def recall(ranked: Sequence[T], gold: Collection[T], k: int) -> float:
     return len(set(ranked[:k]) & set(gold)) / len(set(gold))
 
 
-def hit(ranked: Sequence[T], gold: Collection[T], k: int) -> float:
-    """1 where any of the gold is among the first k, else 0."""
+def recall_any(ranked: Sequence[T], gold: Collection[T], k: int) -> float:
+    """1 where any of the gold is among the first k, else 0; LongMemEval's name for it, elsewhere called hit."""
     return float(recall(ranked, gold, k) > 0)
 
 
-def complete(ranked: Sequence[T], gold: Collection[T], k: int) -> float:
-    """1 where all of the gold is among the first k, else 0."""
+def recall_all(ranked: Sequence[T], gold: Collection[T], k: int) -> float:
+    """1 where all of the gold is among the first k, else 0; LongMemEval's name for it."""
     return float(set(gold) <= set(ranked[:k]))
 
 
@@ -47,7 +47,7 @@ def ndcg(ranked: Sequence[T], gold: Collection[T], k: int) -> float:
 
 def judge(ranked: Sequence[T], gold: Collection[T]) -> dict[str, float]:
     """Every measure of one ranking; `gold` is not empty."""
-    by_depth = {"recall": recall, "hit": hit, "all": complete}
+    by_depth = {"recall": recall, "recall_any": recall_any, "recall_all": recall_all}
     measured = {f"{name}@{k}": measure(ranked, gold, k) for name, measure in by_depth.items() for k in DEPTHS}
     return {**measured, "mrr": reciprocal_rank(ranked, gold), f"ndcg@{NDCG_DEPTH}": ndcg(ranked, gold, NDCG_DEPTH)}
 

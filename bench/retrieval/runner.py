@@ -6,21 +6,25 @@ import json
 import tempfile
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from bench.retrieval import measures
+from bench.retrieval import index_changes, measures, variants
 from engrain import Episode, Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from bench.retrieval.corpus import Conversation, Corpus, Place, Question
+    from bench.retrieval.variants import Variant
     from bench.retrieval.vector_cache import CachedEmbedder
-    from engrain import Agent, Answer, Hit
+    from engrain import Agent, Hit
 
 LIMIT = max(measures.DEPTHS)
+# The bench remembers vectors itself, and counts what a question's took each time it is asked.
+_SETTINGS = {"embedding_cache_entries": 0}
 _TOLD_EVERY = 512
 _IMPORTS_TOLD = 5
 
@@ -48,11 +52,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One corpus, ingested once and asked under each preset."""
+    """One corpus and what each variant found in it, in the order of `Conversation.questions`."""
 
     corpus: Corpus
-    ingest: Ingest
     answers: dict[str, tuple[Asked, ...]]
+    ingests: dict[str, Ingest]
 
 
 class NotRemembered(Exception):
@@ -60,11 +64,40 @@ class NotRemembered(Exception):
 
 
 def run(
-    corpus: Corpus, presets: Sequence[str], *, embedder: CachedEmbedder | None, say: Say, db: str | None = None
+    corpus: Corpus, asked: Sequence[Variant], *, embedder: CachedEmbedder | None, say: Say, db: str | None = None
 ) -> Run:
-    """Ingest a corpus and ask all of its questions under each preset; `say` hears of progress.
+    """Ask each variant all questions of a corpus; those that share an index share an ingest. `say` hears of progress.
 
-    It is remembered in a temporary file, or in the empty database that `db` names.
+    It is remembered in temporary files; what has the index as shipped, in the empty database that `db` names.
+
+    Raises:
+        NotRemembered: an import did not take every turn.
+    """
+    answers: dict[str, tuple[Asked, ...]] = {}
+    ingests: dict[str, Ingest] = {}
+    for change in dict.fromkeys(each.index for each in asked):
+        here = [each for each in asked if each.index == change]
+        location = db if change == index_changes.AS_SHIPPED else None
+        with (
+            index_changes.made(change),
+            remembered(corpus, embedder=embedder, say=say, db=location) as (memory, ingest),
+        ):
+            for each in here:
+                answers[each.name] = _asked(memory, corpus, each, embedder, say=say)
+                ingests[each.name] = ingest
+    ordered = [each.name for each in asked]
+    return Run(
+        corpus=corpus,
+        answers={name: answers[name] for name in ordered},
+        ingests={name: ingests[name] for name in ordered},
+    )
+
+
+@contextmanager
+def remembered(
+    corpus: Corpus, *, embedder: CachedEmbedder | None, say: Say, db: str | None = None
+) -> Iterator[tuple[Memory, Ingest]]:
+    """A memory that holds the corpus, one agent for each conversation, at the moment of its last turn.
 
     Raises:
         NotRemembered: an import did not take every turn.
@@ -72,15 +105,24 @@ def run(
     last = max(turn.said_at for conversation in corpus.conversations for turn in conversation.turns)
     with (
         tempfile.TemporaryDirectory(prefix="engrain-bench-") as folder,
-        Memory.open(db or Path(folder) / "bench.db", embedder=embedder or "none", clock=lambda: last) as memory,
+        Memory.open(
+            db or Path(folder) / "bench.db", settings=_SETTINGS, embedder=embedder or "none", clock=lambda: last
+        ) as memory,
     ):
-        ingest = _ingest(memory, corpus, Path(folder), embedder, say)
-        answers = {preset: _asked(memory, corpus, preset, say) for preset in presets}
-    return Run(corpus=corpus, ingest=ingest, answers=answers)
+        yield memory, _ingest(memory, corpus, Path(folder), embedder=embedder, say=say)
 
 
-def _ingest(memory: Memory, corpus: Corpus, folder: Path, embedder: CachedEmbedder | None, say: Say) -> Ingest:
+def place(found: Hit) -> Place:
+    """Where a hit was said."""
+    memory = found.memory
+    assert isinstance(memory, Episode)
+    assert memory.session is not None
+    return memory.session, memory.turn
+
+
+def _ingest(memory: Memory, corpus: Corpus, folder: Path, *, embedder: CachedEmbedder | None, say: Say) -> Ingest:
     turns = sum(len(conversation.turns) for conversation in corpus.conversations)
+    before = (0, 0.0) if embedder is None else (embedder.embedded, embedder.seconds)
     start = time.perf_counter()
     for number, conversation in enumerate(corpus.conversations, start=1):
         _remember(memory.agent(conversation.name), conversation, folder / "conversation.jsonl")
@@ -90,8 +132,8 @@ def _ingest(memory: Memory, corpus: Corpus, folder: Path, embedder: CachedEmbedd
     return Ingest(
         memories=turns,
         seconds=time.perf_counter() - start,
-        embedded=0 if embedder is None else embedder.embedded,
-        embedder_seconds=0.0 if embedder is None else embedder.seconds,
+        embedded=0 if embedder is None else embedder.embedded - before[0],
+        embedder_seconds=0.0 if embedder is None else embedder.seconds - before[1],
     )
 
 
@@ -127,29 +169,21 @@ def _told(say: Say, embedder: CachedEmbedder | None) -> Callable[[int], None]:
     return tell
 
 
-def _asked(memory: Memory, corpus: Corpus, preset: str, say: Say) -> tuple[Asked, ...]:
+def _asked(
+    memory: Memory, corpus: Corpus, variant: Variant, embedder: CachedEmbedder | None, *, say: Say
+) -> tuple[Asked, ...]:
     asked = []
     degraded: Counter[str] = Counter()
     for conversation in corpus.conversations:
-        agent = memory.agent(conversation.name)
+        agent = variants.agent(memory, conversation.name, [variant], now=conversation.now)
         for question in conversation.questions:
+            spared = 0.0 if embedder is None else embedder.spared_s
             start = time.perf_counter()
-            answer = agent.recall(question.text, limit=LIMIT, preset=preset)
-            seconds = time.perf_counter() - start
+            answer = agent.recall(question.text, limit=LIMIT, preset=variant.name)
+            seconds = time.perf_counter() - start + (0.0 if embedder is None else embedder.spared_s - spared)
             degraded.update(answer.degraded)
-            asked.append(Asked(question=question, found=_places(answer), seconds=seconds))
-    say(f"asked {len(asked)} questions of preset {preset}")
+            asked.append(Asked(question=question, found=tuple(map(place, answer)), seconds=seconds))
+    say(f"asked {len(asked)} questions of {variant.name}")
     for reason, count in degraded.items():
-        say(f"warning: {count} answers of preset {preset} were degraded: {reason}")
+        say(f"warning: {count} answers of {variant.name} were degraded: {reason}")
     return tuple(asked)
-
-
-def _places(answer: Answer) -> tuple[Place, ...]:
-    return tuple(_place(each) for each in answer)
-
-
-def _place(found: Hit) -> Place:
-    memory = found.memory
-    assert isinstance(memory, Episode)
-    assert memory.session is not None
-    return memory.session, memory.turn

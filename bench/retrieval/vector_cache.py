@@ -27,9 +27,11 @@ _LOOKED_UP_AT_ONCE = 500
 
 
 class CachedEmbedder:
-    """An embedder that remembers documents in a file of its own. Questions are embedded each time, as for a user.
+    """An embedder that remembers documents in a file of its own, and questions while it is open.
 
-    Thread-safe; close it. Vectors come back bit for bit, and a file whose embedder has changed starts anew.
+    Thread-safe; close it. Vectors come back bit for bit, and a file whose embedder has changed starts anew. What a
+    question's vector took the first time adds up in `spared_s` whenever it is asked again, so that the time of a search
+    can be told as a user would wait for it.
     """
 
     def __init__(self, inner: Embedder, folder: Path) -> None:
@@ -38,6 +40,8 @@ class CachedEmbedder:
         self._lock = threading.Lock()
         self.seconds = 0.0  # spent in the inner embedder on documents
         self.embedded = 0  # documents it was given
+        self.spared_s = 0.0
+        self._questions: dict[str, tuple[NDArray[np.float32], float]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._db = apsw.Connection(str(folder / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', inner.name)}-{inner.dims}.sqlite"))
         self._db.set_busy_timeout(60_000)
@@ -55,7 +59,7 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
         """What the inner embedder makes of the texts, or made of them before."""
         if role == "query":
-            return self._inner.embed(texts, role=role)
+            return np.array([self._asked(text) for text in texts], np.float32).reshape(len(texts), self.dims)
         keys = [hashlib.sha256(text.encode()).digest() for text in texts]
         with self._lock:
             known = self._known(keys)
@@ -67,6 +71,17 @@ class CachedEmbedder:
     def close(self) -> None:
         """Release the file."""
         self._db.close()
+
+    def _asked(self, text: str) -> NDArray[np.float32]:
+        with self._lock:
+            if text in self._questions:
+                known, took = self._questions[text]
+                self.spared_s += took
+                return known
+            start = time.perf_counter()
+            vector: NDArray[np.float32] = np.asarray(self._inner.embed([text], role="query"), np.float32)[0]
+            self._questions[text] = vector, time.perf_counter() - start
+            return vector
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         found: dict[bytes, NDArray[np.float32]] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.agent import groups
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
-    from engrain.domain.ports import Clock, Embedder, Ids, TokenCounter
+    from engrain.domain.ports import Clock, Embedder, Ids, Reranker, TokenCounter
     from engrain.domain.records import (
         Answer,
         Caller,
@@ -62,13 +62,20 @@ class AsyncMemory:
         *,
         settings: Mapping[str, Any] | None = None,
         embedder: Embedder | str | None = None,
+        reranker: Reranker | str | None = None,
         clock: Clock = service.utc_now,
         ids: Ids | None = None,
     ) -> Self:
         """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing."""
         return cls(
             await asyncio.to_thread(
-                service.Memory.open, location, settings=settings, embedder=embedder, clock=clock, ids=ids
+                service.Memory.open,
+                location,
+                settings=settings,
+                embedder=embedder,
+                reranker=reranker,
+                clock=clock,
+                ids=ids,
             )
         )
 
@@ -96,7 +103,7 @@ class AsyncMemory:
         return await asyncio.to_thread(self._wrapped.health)
 
     async def close(self, *, flush: bool = True) -> None:
-        """Finish the waiting vectors (`flush=False` leaves them for the next open) and release the file."""
+        """Count the last references, finish the waiting vectors (`flush=False` leaves them), and release the file."""
         await asyncio.to_thread(self._wrapped.close, flush=flush)
 
     @property
@@ -113,11 +120,6 @@ class AsyncAgent:
     def __init__(self, wrapped: agent.Agent) -> None:
         """Made by `AsyncMemory.agent`."""
         self._wrapped = wrapped
-
-    @property
-    def caller(self) -> Caller:
-        """Tenant, agent, session and request id that every call carries."""
-        return self._wrapped.caller
 
     @property
     def rules(self) -> AsyncRules:
@@ -205,69 +207,6 @@ class AsyncAgent:
             idempotency_key=idempotency_key,
         )
 
-    async def recall(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        preset: str | None = None,
-        kinds: Iterable[str] | str | None = None,
-        sessions: Iterable[str] | str | None = None,
-        exclude_sessions: Iterable[str] | str | None = None,
-        roles: Iterable[str] | str | None = None,
-        speakers: Iterable[str] | str | None = None,
-        subjects: Iterable[str] | str | None = None,
-        tags: Iterable[str] | str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-    ) -> Answer:
-        """The best memories for a question, best first (ties: newest, then id), each saying why."""
-        return await asyncio.to_thread(
-            self._wrapped.recall,
-            query,
-            limit=limit,
-            preset=preset,
-            kinds=kinds,
-            sessions=sessions,
-            exclude_sessions=exclude_sessions,
-            roles=roles,
-            speakers=speakers,
-            subjects=subjects,
-            tags=tags,
-            since=since,
-            until=until,
-            as_of=as_of,
-            include_inactive=include_inactive,
-        )
-
-    async def context(
-        self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
-    ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget."""
-        return await asyncio.to_thread(
-            self._wrapped.context, query, budget_tokens=budget_tokens, count_tokens=count_tokens
-        )
-
-    async def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
-        """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory."""
-        return await asyncio.to_thread(self._wrapped.get, id_, as_of=as_of)
-
-    async def facts(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        *,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-        limit: int = 100,
-    ) -> list[Fact]:
-        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
-        return await asyncio.to_thread(
-            self._wrapped.facts, subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit
-        )
-
     async def correct(
         self,
         id_: str,
@@ -309,6 +248,93 @@ class AsyncAgent:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is."""
         return await asyncio.to_thread(self._wrapped.link, source_id, target_id, relation, weight=weight)
 
+    async def import_file(
+        self,
+        path: str | Path,
+        *,
+        format: str = "auto",
+        strict: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ImportReport:
+        """Add the conversations of an export (chatgpt, claude, claude-code, openai, jsonl, locomo) as episodes."""
+        return await asyncio.to_thread(self._wrapped.import_file, path, format=format, strict=strict, progress=progress)
+
+    @property
+    def caller(self) -> Caller:
+        """Tenant, agent, session and request id that every call carries."""
+        return self._wrapped.caller
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        preset: str | None = None,
+        kinds: Iterable[str] | str | None = None,
+        sessions: Iterable[str] | str | None = None,
+        exclude_sessions: Iterable[str] | str | None = None,
+        roles: Iterable[str] | str | None = None,
+        speakers: Iterable[str] | str | None = None,
+        subjects: Iterable[str] | str | None = None,
+        tags: Iterable[str] | str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        include_inactive: bool = False,
+        min_confidence: float | None = None,
+        deep: bool = False,
+        neighbours: int = 0,
+        explain: bool = False,
+    ) -> Answer:
+        """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why."""
+        return await asyncio.to_thread(
+            self._wrapped.recall,
+            query,
+            limit=limit,
+            preset=preset,
+            kinds=kinds,
+            sessions=sessions,
+            exclude_sessions=exclude_sessions,
+            roles=roles,
+            speakers=speakers,
+            subjects=subjects,
+            tags=tags,
+            since=since,
+            until=until,
+            as_of=as_of,
+            include_inactive=include_inactive,
+            min_confidence=min_confidence,
+            deep=deep,
+            neighbours=neighbours,
+            explain=explain,
+        )
+
+    async def context(
+        self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
+    ) -> ContextBlock:
+        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget."""
+        return await asyncio.to_thread(
+            self._wrapped.context, query, budget_tokens=budget_tokens, count_tokens=count_tokens
+        )
+
+    async def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
+        """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory."""
+        return await asyncio.to_thread(self._wrapped.get, id_, as_of=as_of)
+
+    async def facts(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        *,
+        as_of: datetime | str | None = None,
+        include_inactive: bool = False,
+        limit: int = 100,
+    ) -> list[Fact]:
+        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
+        return await asyncio.to_thread(
+            self._wrapped.facts, subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit
+        )
+
     async def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
         """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory."""
         return await asyncio.to_thread(self._wrapped.links, id_, direction=direction, relation=relation)
@@ -324,17 +350,6 @@ class AsyncAgent:
     async def stats(self) -> Stats:
         """How much this agent remembers."""
         return await asyncio.to_thread(self._wrapped.stats)
-
-    async def import_file(
-        self,
-        path: str | Path,
-        *,
-        format: str = "auto",
-        strict: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> ImportReport:
-        """Add the conversations of an export (chatgpt, claude, claude-code, openai, jsonl, locomo) as episodes."""
-        return await asyncio.to_thread(self._wrapped.import_file, path, format=format, strict=strict, progress=progress)
 
 
 class AsyncRules:

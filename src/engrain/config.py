@@ -8,10 +8,17 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from engrain.errors import InvalidInput
 
@@ -19,6 +26,9 @@ ENV_PREFIX = "ENGRAIN_"
 TOML_FILE = "engrain.toml"
 # Read by the test suites and the command line, and no settings of the library.
 _OTHER_VARIABLES = frozenset({"ENGRAIN_TEST_POSTGRES", "ENGRAIN_TEST_REDIS"})
+
+# Where services' own clients look for their keys.
+_KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 
 
 def default_location() -> Path:
@@ -29,7 +39,9 @@ def default_location() -> Path:
 class Settings(BaseSettings):
     """How engrain behaves. Values come from the caller, then `ENGRAIN_*`, then `engrain.toml` in the working folder."""
 
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, toml_file=TOML_FILE, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, toml_file=TOML_FILE, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     db: str = Field(
         default_factory=lambda: str(default_location()), description="Path of the memory's file, or postgresql://..."
@@ -41,6 +53,23 @@ class Settings(BaseSettings):
     embedding_wait_s: float = Field(
         2.0, ge=0, le=60, description="How long a search waits for the vectors of the newest memories"
     )
+    embedding_url: str | None = Field(
+        None, description="Base address of the service that embeds, where it is not the provider's own"
+    )
+    embedding_key: SecretStr | None = Field(None, description="The key of the service that embeds; never shown")
+    embedding_dims: int | None = Field(
+        None, ge=1, le=65_535, description="Length of the vectors to ask a model for that offers several"
+    )
+    embedding_cache_entries: int = Field(
+        10_000, ge=0, le=10_000_000, description="How many vectors are kept in memory by their text; 0 for none"
+    )
+    embedding_cache_ttl_s: float = Field(86_400.0, gt=0, description="How long a vector is kept there")
+    reranker: str = Field("none", description="provider:model of the re-ranker of deep searches; none for no such")
+    rerank_budget_s: float = Field(2.0, gt=0, le=600, description="How long a deep search waits for its re-ranker")
+    rerank_url: str | None = Field(
+        None, description="Base address of the service that re-ranks, where it is not the provider's own"
+    )
+    rerank_key: SecretStr | None = Field(None, description="The key of the service that re-ranks; never shown")
     busy_timeout_s: float = Field(
         5.0, ge=0, le=600, description="How long a write waits for another process's, or a call for the server"
     )
@@ -49,6 +78,7 @@ class Settings(BaseSettings):
         "normal", description="full also survives a power cut; normal survives the end of the process at any moment"
     )
     preset: str = Field("engrain", description="The ranking of a search that names none")
+    presets: dict[str, Any] = Field({}, description="Rankings of your own, by name: base, weights, min_confidence")
     limit: int = Field(10, ge=0, le=1000, description="How many hits a search returns that asks for no number")
     budget_tokens: int = Field(1000, ge=0, description="The budget of a context block that names none")
 
@@ -58,6 +88,19 @@ class Settings(BaseSettings):
         """As given; pydantic would take `limit = true` for 1."""
         if isinstance(value, bool):
             raise ValueError("no setting is a truth value")  # noqa: TRY004  # pydantic collects ValueErrors alone
+        return value
+
+    @field_validator("embedding_url", "rerank_url")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        """As given; whatever could hold a secret is kept out of an address, so that it may be shown."""
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or not value.isascii() or " " in value:
+            raise ValueError("an address is http(s)://host[:port][/path]")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise ValueError("an address has no user, password, query or fragment; the key has a setting of its own")
         return value
 
     @classmethod
@@ -88,12 +131,27 @@ def load(values: Mapping[str, Any] | None = None) -> Settings:
         return Settings(**given)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{Path(TOML_FILE).absolute()} is not TOML in UTF-8: {error}; correct it") from error
+    except SettingsError as error:
+        raise InvalidInput(f"{error}: a table in the environment is written as JSON") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             _check_known(name, shown=name)
-        raise InvalidInput(f"setting {name} = {first.get('input')!r:.80}: {first['msg']}") from error
+        given_as = "" if name in _SECRET else f" = {first.get('input')!r:.80}"
+        raise InvalidInput(f"setting {name}{given_as}: {first['msg']}") from error
+
+
+def key_for(spec: str, *, url: str | None, key: SecretStr | None) -> SecretStr | None:
+    """The key for an engine: the settings' own, else what its provider's variable holds (OPENAI_API_KEY and the like).
+
+    That one is for the provider's own address, and goes to no other.
+    """
+    variable = _KEY_VARIABLES.get(spec.partition(":")[0])
+    if key is not None or url is not None or variable is None:
+        return key
+    held = os.environ.get(variable)
+    return SecretStr(held) if held else None
 
 
 def _known(values: object) -> dict[str, Any]:
@@ -105,6 +163,10 @@ def _known(values: object) -> dict[str, Any]:
     for name in values:
         _check_known(name, shown=name)
     return dict(values)
+
+
+# What no message may quote; a rejected address may hold what it should not.
+_SECRET = frozenset({"embedding_key", "embedding_url", "rerank_key", "rerank_url"})
 
 
 def _check_known(name: str, *, shown: str) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 from engrain import config
 from engrain.agent import Agent
 from engrain.agent.parts import Parts
+from engrain.agent.references import References
+from engrain.agent.workers import Workers
 from engrain.domain import checks
 from engrain.domain.ids import IdSource
 from engrain.domain.records import GLOBAL_SCOPE, Caller
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from engrain.config import Settings
-    from engrain.domain.ports import Clock, Embedder, Ids, Store
+    from engrain.domain.ports import Clock, Embedder, Ids, Reranker, Store
     from engrain.domain.requests import Health
     from engrain.retrieval.reembedding import ReembedReport
 
@@ -29,6 +31,37 @@ if TYPE_CHECKING:
 def utc_now() -> datetime:
     """The default clock."""
     return datetime.now(UTC)
+
+
+def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
+    """The embedder that the settings name, or else `spec`, reached as they say; None for `"none"`.
+
+    Raises:
+        InvalidInput: no such embedder, or a key that is none.
+    """
+    from engrain import engines
+
+    name = settings.embedder if spec is None else spec
+    key = config.key_for(name, url=settings.embedding_url, key=settings.embedding_key)
+    return engines.embedder(
+        name,
+        threads=settings.embedding_threads,
+        dims=settings.embedding_dims,
+        reach=engines.Reach(url=settings.embedding_url, key=key),
+    )
+
+
+def reranker_of(settings: Settings, spec: str | None = None) -> Reranker | None:
+    """The re-ranker that the settings name, or else `spec`, reached as they say; None for `"none"`.
+
+    Raises:
+        InvalidInput: no such re-ranker, one without an address, or a key that is none.
+    """
+    from engrain import engines
+
+    name = settings.reranker if spec is None else spec
+    key = config.key_for(name, url=settings.rerank_url, key=settings.rerank_key)
+    return engines.reranker(name, reach=engines.Reach(url=settings.rerank_url, key=key))
 
 
 class Memory:
@@ -39,14 +72,20 @@ class Memory:
         store: Store,
         *,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         settings: Settings | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
+        from engrain.retrieval import deep
         from engrain.retrieval.checked_embedder import checked, usable_with
+        from engrain.retrieval.custom_presets import with_custom
         from engrain.retrieval.embedding_queue import EmbeddingQueue
 
+        settings = settings or config.load()
+        presets = with_custom(settings.presets)
+        workers = Workers()
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)
         self._closed = False
@@ -54,12 +93,16 @@ class Memory:
         self._parts = Parts(
             store=store,
             queue=EmbeddingQueue(store, usable),
-            settings=settings or config.load(),
+            settings=settings,
             clock=clock,
             ids=ids or IdSource(clock),
-            embedder=usable,
+            embedder=_caching(usable, settings),
+            reranker=deep.checked(reranker),
             asked_embedder=asked,
             without_vectors=without_vectors,
+            presets=presets,
+            workers=workers,
+            references=References(store, workers),
         )
 
     @classmethod
@@ -69,27 +112,28 @@ class Memory:
         *,
         settings: Mapping[str, Any] | None = None,
         embedder: Embedder | str | None = None,
+        reranker: Reranker | str | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> Self:
         """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing.
 
-        `embedder` is a `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids`
-        give the time (aware, UTC) and fresh ids; tests inject them.
+        `embedder` and `reranker` (which deep searches ask) are a `provider:model`, an object of your own, or None for
+        the settings' choice. `clock` and `ids` give the time (aware, UTC) and fresh ids; tests inject them.
 
         Raises:
             InvalidInput: an unknown setting or embedder, or a location that is no path.
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
-        from engrain import engines
         from engrain.retrieval.checked_embedder import checked
         from engrain.storage import open_store
 
         chosen = config.load(settings)
         if embedder is None or isinstance(embedder, str):
-            name = chosen.embedder if embedder is None else embedder
-            embedder = engines.embedder(name, threads=chosen.embedding_threads)
+            embedder = embedder_of(chosen, embedder)
         embedder = checked(embedder)
+        if reranker is None or isinstance(reranker, str):
+            reranker = reranker_of(chosen, reranker)
         store = open_store(
             chosen.db if location is None else location,
             busy_timeout_s=chosen.busy_timeout_s,
@@ -97,7 +141,7 @@ class Memory:
             pool_size=chosen.pool_size,
         )
         try:
-            return cls(store, embedder=embedder, settings=chosen, clock=clock, ids=ids)
+            return cls(store, embedder=embedder, reranker=reranker, settings=chosen, clock=clock, ids=ids)
         except BaseException:
             store.close()
             raise
@@ -150,7 +194,8 @@ class Memory:
         report = reembed(parts.store, embedder, parts.act(self.agent().caller), progress=progress)
         if parts.embedder is None:
             queue = EmbeddingQueue(parts.store, embedder)
-            self._parts = replace(parts, embedder=embedder, queue=queue, without_vectors=None)
+            kept = _caching(embedder, parts.settings)
+            self._parts = replace(parts, embedder=kept, queue=queue, without_vectors=None)
             parts.queue.close(flush=False)
         return report
 
@@ -161,11 +206,13 @@ class Memory:
         return replace(found, problems=(*found.problems, missing)) if missing else found
 
     def close(self, *, flush: bool = True) -> None:
-        """Finish the waiting vectors (`flush=False` leaves them for the next open) and release the file."""
+        """Count the last references, finish the waiting vectors (`flush=False` leaves them), and release the file."""
         if self._closed or self._is_inherited:
             return
         self._closed = True
         try:
+            self._parts.workers.close()
+            self._parts.references.settle()
             self._parts.queue.close(flush=flush)
         finally:
             self._parts.store.close()
@@ -212,3 +259,13 @@ def _agent_name(value: object) -> str:
     if name == GLOBAL_SCOPE or name.startswith("pool:"):
         raise InvalidInput(f"agent {name!r} is the name of a scope; choose another")
     return name
+
+
+def _caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
+    """The embedder, asked only for what it was not asked lately, if the settings want that."""
+    from engrain.engines.caching import CachingEmbedder
+
+    if embedder is None or not settings.embedding_cache_entries:
+        return embedder
+    entries, ttl_s = settings.embedding_cache_entries, settings.embedding_cache_ttl_s
+    return CachingEmbedder(embedder, max_entries=entries, ttl_s=ttl_s)

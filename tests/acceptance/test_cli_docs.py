@@ -11,6 +11,7 @@ from typer.main import get_command
 
 from engrain.interfaces.cli import failures
 from engrain.interfaces.cli.commands import app
+from tests.acceptance import forked
 
 REPOSITORY = Path(__file__).parents[2]
 PAGE = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -79,11 +80,24 @@ def test_the_exit_codes_are_those_of_the_program():
     assert all(line in failures.__doc__ for line in SECTIONS["Exit codes"].splitlines() if line.startswith("| "))
 
 
-def test_what_the_page_shows_runs(tmp_path):
+@pytest.fixture
+def engrain(tmp_path):
+    """A line of shell that makes `engrain` a command, of a process that has loaded it."""
+    path = tmp_path / "socket"
+    command = [sys.executable, "-m", "tests.acceptance.forked", path]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as serving:
+        try:
+            assert serving.stdout.readline() == b"ready\n"
+            yield f'engrain() {{ "{sys.executable}" -S "{forked.__file__}" "{path}" "$@"; }}'
+        finally:
+            serving.kill()
+
+
+def test_what_the_page_shows_runs(tmp_path, engrain):
     script = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL))
     assert script.count("engrain ") > 8
     ran = subprocess.run(
-        ["/bin/sh", "-e", "-c", f'engrain() {{ "{sys.executable}" -m engrain "$@"; }}\n{script}'],
+        ["/bin/sh", "-e", "-c", f"{engrain}\n{script}"],
         cwd=REPOSITORY,
         env={**os.environ, "ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDER": "none"},
         capture_output=True,

@@ -23,7 +23,7 @@ def test_recall_draws_a_table_with_the_reasons_beneath_each_text(terminal):
     shown = plain(started.shown)
     assert re.search(r"date +who +score +text, why and id", shown)
     assert re.search(r"2026-01-05 +\[Ana\] +\d\.\d{3} +a \[bold\]green\[/bold\] :kettle: for", shown)
-    assert "keyword 0.80" in shown
+    assert "keyword 0.50" in shown
     assert SEQUENCE.search(started.shown)
 
 

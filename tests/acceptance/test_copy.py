@@ -11,8 +11,9 @@ from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
 from engrain.portability.copying import copy
 from engrain.service import Memory
+from engrain.storage import open_store
 from engrain.storage.archive import TABLES
-from tests.acceptance.children import Child, any_store, said
+from tests.acceptance.children import Child, said
 from tests.acceptance.engines import HashEmbedder
 from tests.sample_records import episode
 from tests.servers.postgres import server
@@ -96,11 +97,11 @@ class Source:
             self.answers = answers(memory)
 
     def store(self):
-        return closing(any_store(self.location))
+        return closing(open_store(self.location))
 
 
 def memory_of(location):
-    return Memory(any_store(location), embedder=HashEmbedder(), settings=config.load({"embedding_wait_s": 60}))
+    return Memory(open_store(location), embedder=HashEmbedder(), settings=config.load({"embedding_wait_s": 60}))
 
 
 def fill(memory, tenant, name, turns):
@@ -170,7 +171,7 @@ def every_row(store):
 @pytest.mark.parametrize("source_kind", ["sqlite", "postgres"])
 def test_a_copy_says_and_answers_the_same_and_goes_on_from_there(place, source_kind, target_kind):
     source, target = Source(place(source_kind)), place(target_kind)
-    with source.store() as read, closing(any_store(target)) as written:
+    with source.store() as read, closing(open_store(target)) as written:
         before = every_row(read)
         report = copy(read, written)
         assert every_row(read) == before
@@ -214,7 +215,7 @@ def test_the_digests_are_the_same_from_either_database(place):
 
 
 def copied(source, target, **options):
-    with closing(any_store(source)) as read, closing(any_store(target)) as written:
+    with closing(open_store(source)) as read, closing(open_store(target)) as written:
         return copy(read, written, **options)
 
 
@@ -260,7 +261,8 @@ def test_an_unfinished_copy_may_be_looked_at_and_is_completed_all_the_same(place
     with pytest.raises(EnoughError):
         copied(large.location, target, progress=stop)
     with memory_of(target) as memory:
-        assert memory.agent("ana").recall(said(3))
+        # Of a moment to come: what a recall finds now counts as referenced, and would be another row than the source's.
+        assert memory.agent("ana").recall(said(3), as_of="2999-01-01")
     assert copied(large.location, target).differing == ()
     with memory_of(target) as memory:
         same(large.answers, answers(memory))
@@ -270,12 +272,12 @@ def test_an_unfinished_copy_may_be_looked_at_and_is_completed_all_the_same(place
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_target_that_holds_other_memories_is_left_alone(place, kind):
     source, target = Source(place("sqlite"), turns=30), place(kind)
-    with closing(any_store(target)) as store:
+    with closing(open_store(target)) as store:
         store.put(Act(caller=Caller(agent="aide"), at=datetime.now(UTC)), [episode("Mine.")])
         before = every_row(store)
     with pytest.raises(InvalidInput, match="holds other memories"):
         copied(source.location, target)
-    with closing(any_store(target)) as store:
+    with closing(open_store(target)) as store:
         assert every_row(store) == before
 
 
@@ -294,7 +296,7 @@ def test_nothing_is_written_to_a_finished_copy_even_where_it_differs_by_now(plac
         memory.agent("ana").observe("Only here.")
     with memory_of(source.location) as memory:
         memory.agent("ana").observe("Only there.")
-    with closing(any_store(target)) as store:
+    with closing(open_store(target)) as store:
         before = every_row(store)
         report = copied(source.location, target)
         assert every_row(store) == before
@@ -335,7 +337,7 @@ def test_a_source_that_cannot_be_written_is_read_with_what_was_left_for_later(pl
             [episode("Unsettled.", agent="ana", scope="ana", session="s")],
         )
         target = place("postgres")
-        with closing(any_store(target)) as written:
+        with closing(open_store(target)) as written:
             assert copy(memory.parts.store, written).differing == ()
         with memory_of(target) as moved:
             assert moved.agent("ana", session="s").observe("Third.").turn == 3

@@ -69,7 +69,7 @@ def test_an_embedder_that_fails_costs_vectors_and_nothing_else(caplog, fault):
         embedder.fault = None
         memory.flush()
         answer = agent.recall("A turn about apples", preset="semantic")
-        assert (answer[0].memory, answer.degraded) == (episode, ())
+        assert (answer[0].memory.id, answer.degraded) == (episode.id, ())
     assert metrics.snapshot()["embedding_failures"] > failures
     assert "embedding stopped: the embedder test:hash" in caplog.text
     assert "nobody shall see" not in caplog.text

@@ -9,6 +9,8 @@ import pytest
 HEAVY = {
     "alembic",
     "apsw",
+    "cachetools",
+    "httpx2",
     "numpy",
     "onnxruntime",
     "platformdirs",
@@ -51,4 +53,6 @@ def test_the_facade_loads_what_reads_settings_and_neither_a_database_nor_a_model
 
 def test_a_memory_without_an_embedder_loads_no_model():
     opened = 'from engrain import Memory; Memory.open(":memory:", embedder="none").close()'
-    assert loaded_by(opened) & {"onnxruntime", "tokenizers", "sqlalchemy", "alembic", "typer", "rich"} == set()
+    assert (
+        loaded_by(opened) & {"onnxruntime", "tokenizers", "httpx2", "sqlalchemy", "alembic", "typer", "rich"} == set()
+    )

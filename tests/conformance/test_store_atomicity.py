@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engrain.domain.records import KINDS
-from engrain.errors import InvalidInput
+from engrain.errors import InvalidInput, NotFound
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
 from tests.store_samples import keyword, put, settle
 
@@ -112,4 +112,41 @@ def test_writers_at_once_lose_nothing_and_tell_all(store):
     assert [each.validity for each in now if each.kind == "fact"].count("active") == 1
     types = [each.event_type for each in store.events(CALLER)]
     assert [types.count(each) for each in ("episode_created", "fact_created", "fact_superseded")] == [20, 20, 19]
+    assert store.health().problems == ()
+
+
+def test_those_who_note_the_same_mentions_at_once_tell_each_of_them_once(store):
+    people = [store.put_entity(act(), entity(name)) for name in ("Ana", "Ben", "Cleo")]
+    [said] = put(store, [episode("Ana, Ben and Cleo.")])
+
+    def note(place):
+        return store.mention(act(LATER), said.id, [people[place % 3].id, people[(place + 1) % 3].id])
+
+    with ThreadPoolExecutor(4) as pool:
+        new = [id_ for ids in pool.map(note, range(12)) for id_ in ids]
+    assert sorted(new) == sorted(each.id for each in people)
+    told = store.events(CALLER, event_type="entities_mentioned")
+    assert sorted(id_ for each in told for id_ in each.payload["entity_ids"]) == sorted(new)
+    assert [each.mention_count for each in store.entities(CALLER, new)] == [1, 1, 1]
+
+
+def test_a_memory_that_goes_while_it_is_mentioned_mentions_nobody(store):
+    """Whichever is first: the mention goes with the memory, or finds none."""
+    ana = store.put_entity(act(), entity())
+    turns = put(store, [episode(f"Turn {place}.") for place in range(12)])
+
+    def note(turn):
+        try:
+            return len(store.mention(act(LATER), turn.id, [ana.id]))
+        except NotFound:
+            return 0
+
+    with ThreadPoolExecutor(4) as pool:
+        erasing = [pool.submit(store.erase, act(LATER), [turn.id]) for turn in turns[::2]]
+        noted = list(pool.map(note, turns))
+        for each in erasing:
+            each.result()
+    assert set(noted) <= {0, 1}
+    assert noted[1::2] == [1] * 6
+    assert store.entities(CALLER, [ana.id])[0].mention_count == 6
     assert store.health().problems == ()

@@ -39,7 +39,9 @@ def test_nothing_of_an_erased_memory_is_ever_read_again(store, kind, settled, re
     found = store.nearest(everything, axis(0), 9, also=list(known))
     assert {known[each.ref] for each in found} <= {kept.id}
     assert {each.id for each in store.load(everything, list(known)).values()} == {kept.id}
-    assert len(store.turns(everything, list(known))) == 1
+    assert {each.id for each in store.traits(everything, list(known)).values()} == {kept.id}
+    assert {known[each.ref] for each in store.newest(everything, 9)} == {kept.id}
+    assert {known[each.ref] for each in store.important(everything, 9)} == {kept.id}
     assert store.neighbours(everything, kept, 9) == []
     assert store.speakers(everything) == []
     assert {each.text for each in store.unembedded(9)} <= {"Bread."}

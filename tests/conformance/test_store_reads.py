@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller, Episode
-from engrain.domain.requests import Request, TurnPlace
+from engrain.domain.requests import Request, Traits
 from tests.sample_records import CALLER, MEMORIES, NOON, act, episode, fact, request, rule
 from tests.store_samples import axis, conversation, embed_all, put, refs, settle
 
@@ -30,9 +30,11 @@ def test_the_newest_come_first_in_a_total_order(backend, memories, limit, arriva
 
 def test_an_empty_store_answers_every_read(store):
     asked = request()
-    assert store.recent(asked, 9) == []
+    assert store.recent(asked, 9) == store.newest(asked, 9) == store.important(asked, 9) == []
+    assert store.mentioning(asked, ["Ana"], 9) == []
+    assert store.traits(asked, [1, 2]) == {}
     assert store.speakers(asked) == []
-    assert store.turns(asked, []) == store.load(asked, []) == {}
+    assert store.traits(asked, []) == store.load(asked, []) == {}
     assert store.neighbours(asked, episode(session="monday", turn=1), 2) == []
     assert store.get(CALLER, ["nothing"]) == []
     assert store.settle() == store.waiting(CALLER) == 0
@@ -60,16 +62,59 @@ def test_speakers_sort_by_code_point(store):
     assert store.speakers(request()) == sorted(names)
 
 
-def test_turns_say_where_and_by_whom_something_was_said(store):
-    said = episode("One.", session="monday", role="assistant", speaker="Ben", scope="pool:team")
-    stored = put(store, [said, episode("Two."), fact("Three"), episode("Theirs.", scope="other")])
+def test_traits_say_what_a_ranking_weighs(store):
+    said = episode("One.", session="monday", role="assistant", speaker="Ben", scope="pool:team", importance=7.5)
+    stated = fact("Two", confidence=0.75, decay_rate=0.03, valid_from=NOON - timedelta(days=9), importance=2.0)
+    learned = rule("Three.", last_confirmed_at=NOON)
+    stored = put(store, [said, episode("Four."), stated, learned, episode("Theirs.", scope="other")])
+    store.touch(act(LATER), [stored[1].id])
     known = {**refs(store, TEAM), **refs(store, Caller(agent="other"))}
-    assert len(known) == 4
-    places = {known[ref]: place for ref, place in store.turns(request(caller=TEAM), list(known)).items()}
-    assert places == {
-        stored[0].id: TurnPlace(scope="pool:team", session="monday", role="assistant", speaker="Ben"),
-        stored[1].id: TurnPlace(scope="aide", session=None, role="user", speaker=None),
+    assert len(known) == 5
+    found = {known[ref]: each for ref, each in store.traits(request(caller=TEAM), list(known)).items()}
+    shared = {"happened_at": NOON, "created_at": NOON, "confirmed_at": NOON, "referenced_at": None}
+    of_turns = {**shared, "kind": "episode"}
+    assert found == {
+        said.id: Traits(
+            **{**of_turns, "id": said.id, "scope": "pool:team", "session": "monday", "turn": 1, "role": "assistant"},
+            speaker="Ben",
+            importance=7.5,
+        ),
+        stored[1].id: Traits(
+            **{**of_turns, "id": stored[1].id, "scope": "aide", "turn": 0, "role": "user", "referenced_at": LATER},
+            importance=5.0,
+        ),
+        stated.id: Traits(
+            **{**shared, "kind": "fact", "id": stated.id, "scope": "global", "happened_at": stated.valid_from}
+            | {"confirmed_at": None},
+            importance=2.0,
+            confidence=0.75,
+            decay_rate=0.03,
+        ),
+        learned.id: Traits(
+            **{**shared, "kind": "rule", "id": learned.id, "scope": "global"},
+            importance=5.0,
+            confidence=learned.confidence,
+            decay_rate=learned.decay_rate,
+        ),
     }
+
+
+def test_traits_are_of_what_a_filter_leaves_out_too(store):
+    """A ranking asks for what a channel found: what is forgotten, or of another kind, has traits all the same."""
+    stored = put(store, [episode("One.", session="monday"), fact("Two")])
+    known = refs(store)
+    store.retire(act(LATER), stored[0].id)
+    found = store.traits(request(kinds=("fact",), sessions=("friday",)), list(known))
+    assert {known[ref] for ref in found} == {each.id for each in stored}
+
+
+@pytest.mark.parametrize("made", [episode, fact, rule])
+def test_the_numbers_of_traits_are_floats_whatever_else_is_there(store, made):
+    """Of one kind alone, a database might give what it counts in."""
+    put(store, [made("One.")])
+    for each in store.traits(request(), list(refs(store))).values():
+        numbers = (each.importance, each.confidence, each.decay_rate)
+        assert [type(number) for number in numbers] == [float] * 3
 
 
 def test_load_gives_the_records_behind_refs(store):

@@ -72,10 +72,16 @@ def _questions(asker: Asker) -> list[str]:
     return ["tram river coffee", "What does Ana like?", "", *(" ".join(names[start::12]) for start in range(12))]
 
 
+def _counted(asker: Asker) -> Agent:
+    """The agent once the references of its last answer are counted, or which thread is faster would show."""
+    asker.agent._parts().references.settle()
+    return asker.agent
+
+
 def recall(asker: Asker) -> Asked:
     for question in _questions(asker):
         for preset in PRESETS:
-            yield f"{question} {preset}", asker.agent.recall(question, preset=preset, limit=20)
+            yield f"{question} {preset}", _counted(asker).recall(question, preset=preset, limit=20)
     episodes = [each for each in asker.world.memories if isinstance(each, Episode)]
     facts = [each for each in asker.world.memories if isinstance(each, Fact)]
     named = [
@@ -89,12 +95,12 @@ def recall(asker: Asker) -> Asked:
         {"kinds": "fact", "since": NOON},
     ]
     for conditions in named:
-        yield f"Ana {conditions}", asker.agent.recall("Ana Ben tram garden", limit=3, **conditions)
+        yield f"Ana {conditions}", _counted(asker).recall("Ana Ben tram garden", limit=3, **conditions)
 
 
 def context(asker: Asker) -> Asked:
     for question in _questions(asker)[:6]:
-        yield question, asker.agent.context(question, budget_tokens=400)
+        yield question, _counted(asker).context(question, budget_tokens=400)
 
 
 def get(asker: Asker) -> Asked:

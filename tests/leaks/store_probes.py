@@ -24,7 +24,7 @@ HOUSEKEEPING = frozenset(
     "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
     "tables rows key_of last_key restore reindex health close".split()
 )
-WRITES = frozenset({"put", "touch", "confirm", "age", "retire", "erase", "link", "put_entity"})
+WRITES = frozenset({"put", "touch", "confirm", "age", "retire", "erase", "link", "mention", "put_entity"})
 
 
 def verbs(port: type) -> set[str]:
@@ -114,7 +114,7 @@ def links(reader: Reader) -> Asked:
 def events(reader: Reader) -> Asked:
     everything = reader.store.events(reader.caller, limit=100_000)
     yield "all", everything
-    for event_type in ("link_created", "fact_superseded", "memory_erased", "entity_created", "embeddings_switched"):
+    for event_type in ("link_created", "fact_superseded", "entities_mentioned", "memory_erased", "entity_created"):
         yield event_type, reader.store.events(reader.caller, event_type=event_type)
     for id_ in reader.ids:
         yield id_, reader.store.events(reader.caller, memory_id=id_)
@@ -149,9 +149,56 @@ def speakers(reader: Reader) -> Asked:
         yield str(filter_), reader.store.speakers(reader.request(filter_))
 
 
-def turns(reader: Reader) -> Asked:
+def newest(reader: Reader) -> Asked:
     for filter_ in reader.filters:
-        yield str(filter_), reader.store.turns(reader.request(filter_), reader.every_ref)
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.newest(reader.request(filter_), limit)
+
+
+def important(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.important(reader.request(filter_), limit)
+
+
+def mentioning(reader: Reader) -> Asked:
+    """Each name of the world alone, and all of them under every filter."""
+    every = [name for each in reader.world.entities for name in (each.canonical_name, *each.aliases)]
+    for name in sorted(set(every)):
+        for limit in (1, 1_000):
+            yield f"{name} {limit}", reader.store.mentioning(reader.request(), [name], limit)
+    for filter_ in reader.filters:
+        yield f"all {filter_}", reader.store.mentioning(reader.request(filter_), every, 1_000)
+
+
+def traits(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.traits(reader.request(filter_), reader.every_ref)
+
+
+def in_one_snapshot(reader: Reader) -> Asked:
+    """After somebody else of the tenant, and of another, has asked the same inside."""
+    asked = reader.request()
+    own = reader.caller.tenant_id
+    same = [each for each in reader.world.callers if each.tenant_id == own and each != reader.caller]
+    other = [each for each in reader.world.callers if each.tenant_id != own]
+
+    def ask(request: Request) -> object:
+        found = reader.store.newest(request, 1_000)
+        found += reader.store.keyword(request, set(terms(" ".join(WORDS))), 1_000)
+        refs = [each.ref for each in found]
+        traits_of = reader.store.traits(request, refs)
+        return found, traits_of, reader.store.load(request, refs), reader.store.waiting(request.caller)
+
+    def after(stranger: Caller) -> object:
+        ask(Request(caller=stranger, filter=asked.filter, now=asked.now))
+        return ask(asked)
+
+    yield "alone", reader.store.in_one_snapshot(reader.caller, lambda: ask(asked))
+    for stranger in (*same[:1], *other[:1]):
+        for holder in (reader.caller, stranger):
+            answer = reader.store.in_one_snapshot(holder, lambda stranger=stranger: after(stranger))
+            yield f"after {stranger}, held by {holder}", answer
 
 
 def load(reader: Reader) -> Asked:
@@ -180,7 +227,8 @@ READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
         *(get, history, links, events, entities, stats),
-        *(keyword, nearest, speakers, turns, load, recent, neighbours, waiting),
+        *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
+        waiting,
     )
 }
 

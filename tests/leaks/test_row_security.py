@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from engrain.domain.entities import name_key
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode
 from engrain.errors import StorageError
 from engrain.storage.postgres.connections import Connections
@@ -28,7 +29,8 @@ from tests.servers.wiped import fresh_store
 SEEDS = range(2)
 UNWALLED = "memory_words"
 _OWN = re.compile(
-    r"\b(?:\w+\.)?(?:tenant_id = %\(tenant_id\)s|(?:scope|namespace) = ANY\(CAST\(%\(\w+\)s AS \w+\[\]\)\))"
+    r"\b(?:\w+\.)?(?:tenant_id = %\(tenant_id\)s|(?:scope|namespace) = ANY\(CAST\(%\(\w+\)s AS \w+\[\]\)\)"
+    r"|scope = %\(scope_\d+\)s)"
 )
 # Every table has a row of somebody else's: those that a store does not write yet, by hand.
 _MORE_ROWS = """
@@ -41,8 +43,9 @@ INSERT INTO rule_applications (tenant_id, id, rule_id, agent, outcome, created_a
     SELECT tenant_id, 'a', 'b', 'aide', 'helpful', now() FROM pools;
 INSERT INTO entities (tenant_id, id, canonical_name, entity_type, created_at, updated_at)
     SELECT tenant_id, 'a', 'Zoe', 'person', now(), now() FROM pools;
-INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, created_at)
-    SELECT tenant_id, 'a', 'fact', 'b', now() FROM pools;
+INSERT INTO entity_names (tenant_id, name, entity_id) SELECT tenant_id, 'zoe', 'a' FROM pools;
+INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
+    SELECT tenant_id, 'a', 'fact', 'b', 'global', now(), now() FROM pools;
 INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
     SELECT tenant_id, 'a', 'fact', 'global', 'b', now() FROM pools;
 INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at)
@@ -153,7 +156,8 @@ def test_without_both_walls_everybody_finds_everything():
         store._connections = BareConnections(walled, walled=False)
         reader = Reader(store, caller, world, refs)
         found = {
-            verb: said([each for _, each in READS[verb](reader)], refs) for verb in ("get", "recent", "events", "turns")
+            verb: said([each for _, each in READS[verb](reader)], refs)
+            for verb in ("get", "recent", "events", "traits")
         }
         store._connections = walled
     for verb, text in found.items():
@@ -262,6 +266,7 @@ def _hostile_values(town, ours):
         "first": -10,
         "last": 1_000,
         "canonical_name": somebody.canonical_name,
+        "names": sorted({name_key(each) for other in town.world.entities for each in other.aliases}),
         "entity_type": somebody.entity_type,
         "now": READ_AT,
         "limit": 100_000,

@@ -47,6 +47,8 @@ def attempts(caller, id_, own):
         "rule's source": lambda store: store.put(act(caller), new(rule, source_episode_id=id_)),
         "supersedes": lambda store: store.put(act(caller), new(fact, supersedes_id=id_)),
         "entity": lambda store: store.put(act(caller), new(fact, entity_id=id_)),
+        "mention by": lambda store: store.mention(act(caller), id_, []),
+        "mention of": lambda store: store.mention(act(caller), own, [id_]),
     }
 
 

@@ -65,13 +65,20 @@ class Register:
 
 
 @dataclass(frozen=True)
+class Mention:
+    act: Act
+    memory: MemoryRecord
+    entities: tuple[Entity, ...]
+
+
+@dataclass(frozen=True)
 class Upkeep:
     """`settle`, `embed` or `build`: done for every tenant at once."""
 
     verb: str
 
 
-Step = Put | Change | Join | Register | Upkeep
+Step = Put | Change | Join | Register | Mention | Upkeep
 
 
 def sees(caller: Caller, *memories: MemoryRecord) -> bool:
@@ -86,7 +93,7 @@ def seen_part(step: Step, caller: Caller) -> Step | None:
         case Put(memories=memories):
             seen = tuple(memory for memory in memories if sees(caller, memory))
             return replace(step, memories=seen) if seen else None
-        case Change(memory=memory):
+        case Change(memory=memory) | Mention(memory=memory):
             return step if sees(caller, memory) else None
         case Join(source=source, target=target):
             return step if sees(caller, source, target) else None
@@ -192,6 +199,8 @@ def live(store: Store, world: World) -> dict[Ref, str]:
                 store.link(act, link)
             case Register(act=act, entity=entity):
                 store.put_entity(act, entity)
+            case Mention(act=act, memory=memory, entities=entities):
+                store.mention(act, memory.id, [each.id for each in entities])
             case Upkeep(verb=verb):
                 refs |= _keep_up(store, verb)
     return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))

@@ -20,14 +20,24 @@ from engrain.domain.records import (
     Rule,
 )
 from engrain.domain.requests import Act
-from tests.leaks.world import READ_AT, Change, Join, Put, Register, Step, Upkeep, World, canary_of, sees
+from tests.leaks.world import READ_AT, Change, Join, Mention, Put, Register, Step, Upkeep, World, canary_of, sees
 from tests.sample_records import NOON
 from tests.sample_search import WORDS
 
 _MOMENTS = [NOON + timedelta(days=days) for days in range(-3, 4)]
 # While anything has run out, of whomever, every search looks again at what it found: in half of the worlds nothing has.
 _ENDINGS = [[None, READ_AT + timedelta(days=1)], [None, READ_AT - timedelta(days=1), READ_AT + timedelta(days=1)]]
-_VERBS = ["put"] * 12 + ["touch", "confirm", "retire", "retire", "erase", *["link"] * 6, *["entity"] * 3, "settle"]
+_VERBS = ["put"] * 12 + [
+    "touch",
+    "confirm",
+    "retire",
+    "retire",
+    "erase",
+    *["link"] * 6,
+    *["entity"] * 3,
+    *["mention"] * 6,
+    "settle",
+]
 
 
 def make_world(seed: int, *, length: int = 80) -> World:
@@ -81,8 +91,9 @@ class _Maker:
         if verb == "settle":
             return Upkeep("settle")
         there = [each for each in self._memories if sees(caller, each) and canary_of(each) not in self._erased]
-        if verb == "link":
-            return self._join(act, self.numbers.sample(there, 2)) if len(there) > 1 else None
+        if verb in ("link", "mention"):
+            relate = self._join if verb == "link" else self._mention
+            return relate(act, self.numbers.sample(there, 2)) if len(there) > 1 else None
         if verb == "confirm":
             there = [each for each in there if not isinstance(each, Episode) and canary_of(each) not in self._ended]
         if not there:
@@ -97,6 +108,11 @@ class _Maker:
     def _join(self, act: Act, ends: Sequence[MemoryRecord]) -> Join:
         named = {"source_id": ends[0].id, "target_id": ends[1].id, "relation": self.numbers.choice(RELATIONS)}
         return Join(act, ends[0], ends[1], Link(**named, created_at=act.at))
+
+    def _mention(self, act: Act, memories: Sequence[MemoryRecord]) -> Mention | None:
+        known = [each for each in self._entities if each.tenant_id == act.caller.tenant_id]
+        whom = self.numbers.sample(known, min(len(known), self.numbers.randint(1, 2)))
+        return Mention(act, memories[0], tuple(whom)) if whom else None
 
     def _register(self, act: Act) -> Register:
         """Somebody of a name, and often of an id, that other tenants know too."""

@@ -33,11 +33,15 @@ _PASSWORD = "superusers-secret"
 _SECONDS_TO_START = 30
 _IN_MEMORY = Path("/dev/shm")
 _ENOUGH_MEMORY = 4 << 30
+# Ends when whoever holds the other end of its input has ended, however that was, and what it removes then is the folder
+# of a server that nobody stopped: within a minute such a server misses its lock file and shuts down.
+_GUARD = 'cat; until rm -rf "$1"; do sleep 1; done'
 # Nothing here outlives the run, so nothing is forced to disk; a commit still waits for its log to be written.
 # A log-in hashes its password as often as the server says: once, as hundreds of connections are made.
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
+    "dynamic_shared_memory_type": "mmap",
     "fsync": "off",
     "synchronous_commit": "on",
     "full_page_writes": "off",
@@ -111,6 +115,13 @@ class PostgresServer(Databases):
         )
         self._folder = Path(tempfile.mkdtemp(prefix="engrain-postgres-", dir=self._roomiest()))
         self._postmaster = None
+        self._guard = subprocess.Popen(
+            ["/bin/sh", "-c", _GUARD, "sh", self._folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             self._install()
             self._port = free_port()
@@ -131,9 +142,16 @@ class PostgresServer(Databases):
         settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
         with (self._folder / "log").open("a", encoding="utf-8") as log:
             command = [self._programs / "postgres", "-D", self._data, "-p", str(self._port), *settings]
-            # Its parent: a killed server is seen to be gone once its parent has asked how it ended.
+            # Its parent: a killed server is seen to be gone once its parent has asked how it ended. In a session of its
+            # own: an interrupt from the keyboard is the tests' to answer.
             self._postmaster = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, **_UNPRIVILEGED
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._folder,
+                start_new_session=True,
+                **_UNPRIVILEGED,
             )
         deadline = time.monotonic() + _SECONDS_TO_START
         while not self._is_ready():
@@ -170,6 +188,7 @@ class PostgresServer(Databases):
         if self._postmaster is not None and self._postmaster.poll() is None:
             self.stop("immediate")
         shutil.rmtree(self._folder, ignore_errors=True)
+        self._guard.communicate()
 
     def _is_ready(self):
         """Whether the eighth line of the server's lock file says so, which is what pg_ctl reads."""

@@ -1,9 +1,11 @@
 """Databases with our schema for one store at a time: used again and emptied, as making one takes 200 times as long.
 
 `ENGRAIN_TEST_DATABASES` names some that somebody else has set up, on a cluster say: every store in turn is in one of
-them. Their URLs stand between spaces; two are enough for every test.
+them. Their URLs stand between spaces; two are enough for every test, in a run of one process.
 """
 
+import atexit
+import functools
 import itertools
 import os
 from collections.abc import Iterator
@@ -23,7 +25,7 @@ _ALL = ", ".join(OUR_TABLES)
 _INDEXES_OF_VERSIONS = r"SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory\_vectors\_version\_%'"
 
 # What refers to others is emptied before them.
-_REFERRING = ("facts", "rules", "memory_entities", "pool_members")
+_REFERRING = ("facts", "rules", "memory_entities", "entity_names", "pool_members")
 
 _prepared = os.environ.get("ENGRAIN_TEST_DATABASES", "").split()
 _free: list[str] = list(_prepared)
@@ -68,12 +70,19 @@ def _deletion(table: str) -> str:
 
 def _wipe_as_superuser(url: str) -> None:
     """Quickly: neither the walls nor the order of foreign keys bind a superuser."""
-    name = conninfo_to_dict(url)["dbname"]
-    with psycopg.connect(server().url, dbname=name, autocommit=True) as connection:
-        if next(_uses) % _TRUNCATE_EVERY == 0:
-            connection.execute(f"TRUNCATE {_ALL}")
-        else:
-            deletions = "; ".join(map(_deletion, OUR_TABLES))
-            connection.execute(f"BEGIN; SET LOCAL session_replication_role = replica; {deletions}; COMMIT")
-        for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
-            connection.execute(f"DROP INDEX {index}")
+    connection = _superuser(conninfo_to_dict(url)["dbname"])
+    if next(_uses) % _TRUNCATE_EVERY == 0:
+        connection.execute(f"TRUNCATE {_ALL}")
+    else:
+        deletions = "; ".join(map(_deletion, OUR_TABLES))
+        connection.execute(f"BEGIN; SET LOCAL session_replication_role = replica; {deletions}; COMMIT")
+    for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
+        connection.execute(f"DROP INDEX {index}")
+
+
+@functools.cache
+def _superuser(name: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection for as long as the tests run: most of what emptying takes is learning the tables anew."""
+    connection = psycopg.connect(server().url, dbname=name, autocommit=True)
+    atexit.register(connection.close)
+    return connection

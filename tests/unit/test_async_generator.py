@@ -26,7 +26,8 @@ NEW_VERB = '''
 
 
 def public(each):
-    return {name: member for name, member in vars(each).items() if not name.startswith("_")}
+    every = {name: member for base in reversed(each.__mro__[:-1]) for name, member in vars(base).items()}
+    return {name: member for name, member in every.items() if not name.startswith("_")}
 
 
 def shape(function):

@@ -1,11 +1,12 @@
+import json
 import os
 import stat
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
-from engrain.config import ENV_PREFIX, TOML_FILE, Settings, default_location, load
+from engrain.config import ENV_PREFIX, TOML_FILE, Settings, default_location, key_for, load
 from engrain.errors import InvalidInput
 
 NAMES = list(Settings.model_fields)
@@ -17,10 +18,20 @@ VALUES = {
     "embedder": ("none", "openai:a", "openai:b"),
     "embedding_threads": (3, 4, 5),
     "embedding_wait_s": (0.5, 1.5, 2.5),
+    "embedding_url": ("http://a/v1", "https://b", "http://c:80"),
+    "embedding_key": ("a", "b", "c"),
+    "embedding_dims": (3, 4, 5),
+    "embedding_cache_entries": (0, 4, 5),
+    "embedding_cache_ttl_s": (0.5, 1.5, 2.5),
+    "reranker": ("cohere", "tei", "http:a"),
+    "rerank_budget_s": (0.5, 1.5, 2.5),
+    "rerank_url": ("http://a/v1", "https://b", "http://c:80"),
+    "rerank_key": ("a", "b", "c"),
     "busy_timeout_s": (0.5, 1.5, 2.5),
     "pool_size": (3, 4, 5),
     "synchronous": ("full", "normal", "full"),
     "preset": ("semantic", "keyword", "hybrid"),
+    "presets": ({"a": {"base": "hybrid"}}, {"a": {"base": "recall"}}, {"a": {"base": "notes"}}),
     "limit": (3, 4, 5),
     "budget_tokens": (3, 4, 5),
 }
@@ -36,8 +47,20 @@ def _elsewhere(tmp_path, monkeypatch):
 
 
 def write_toml(**values):
-    lines = [f"{name} = {value!r}\n" for name, value in values.items()]
+    lines = [f"{name} = {_as_toml(value)}\n" for name, value in values.items()]
     Path(TOML_FILE).write_text("".join(lines), encoding="utf-8")
+
+
+def _as_toml(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {_as_toml(each)}" for name, each in value.items()) + "}"
+    return repr(value)
+
+
+def value_of(name, given=None):
+    """The setting in force, a secret revealed."""
+    value = getattr(load(given), name)
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
 
 
 def test_every_setting_is_tried_here():
@@ -47,15 +70,16 @@ def test_every_setting_is_tried_here():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_caller_wins_over_the_environment_that_over_the_file_and_that_over_the_default(name, monkeypatch):
     called, exported, written = VALUES[name]
-    default = getattr(load(), name)
+    default = value_of(name)
     write_toml(**{name: written})
-    assert getattr(load(), name) == written
-    monkeypatch.setenv(f"{ENV_PREFIX}{name.upper()}", str(exported))
-    assert getattr(load(), name) == exported
-    assert getattr(load({name: called}), name) == called
+    assert value_of(name) == written
+    as_text = json.dumps(exported) if isinstance(exported, dict) else str(exported)
+    monkeypatch.setenv(f"{ENV_PREFIX}{name.upper()}", as_text)
+    assert value_of(name) == exported
+    assert value_of(name, {name: called}) == called
     monkeypatch.delenv(f"{ENV_PREFIX}{name.upper()}")
     Path(TOML_FILE).unlink()
-    assert getattr(load(), name) == default
+    assert value_of(name) == default
 
 
 def test_each_source_speaks_for_the_settings_it_names_alone(monkeypatch):
@@ -65,6 +89,16 @@ def test_each_source_speaks_for_the_settings_it_names_alone(monkeypatch):
     settings = load({"preset": "semantic"})
     assert (settings.limit, settings.tenant, settings.preset) == (3, "environment", "semantic")
     assert settings.agent == "assistant"
+
+
+def test_rankings_of_every_source_are_there_together(monkeypatch):
+    write_toml(presets={"a": {"base": "notes", "weights": {"keyword": 2}}})
+    monkeypatch.setenv("ENGRAIN_PRESETS", '{"b": {}, "a": {"base": "recall"}}')
+    assert load({"presets": {"c": {}}}).presets == {
+        "a": {"base": "recall", "weights": {"keyword": 2}},
+        "b": {},
+        "c": {},
+    }
 
 
 def test_environment_variables_may_be_written_in_lower_case(monkeypatch):
@@ -183,3 +217,55 @@ def test_every_setting_is_described(name):
     description = Settings.model_fields[name].description
     assert description
     assert description[0].isalpha()
+
+
+class TestSecrets:
+    KEY = "sk-9d31c0"
+
+    @pytest.mark.parametrize("name", ["embedding_key", "rerank_key"])
+    def test_a_key_is_in_nothing_that_settings_are_shown_by(self, name):
+        settings = load({name: self.KEY})
+        assert getattr(settings, name).get_secret_value() == self.KEY
+        shown = f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump(mode='json')} "
+        assert self.KEY not in shown + settings.model_dump_json()
+
+    @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("embedding_key", ["sk-9d31c0"], "setting embedding_key: Input should be a valid string"),
+            ("rerank_key", {"key": "sk-9d31c0"}, "setting rerank_key: Input should be a valid string"),
+            ("embedding_url", "https://me:sk-9d31c0@host/v1", "setting embedding_url: .*has no user, password"),
+            ("embedding_url", "https://host/v1?key=sk-9d31c0", "setting embedding_url: .*has a setting of its own"),
+            ("rerank_url", "https://host/v1#sk-9d31c0", "setting rerank_url: .*has no user"),
+            ("rerank_url", "sk-9d31c0", r"setting rerank_url: .*an address is http\(s\)://host"),
+        ],
+    )
+    def test_nor_in_the_error_about_a_wrong_value_or_in_what_caused_it(self, name, value, message):
+        with pytest.raises(InvalidInput, match=message) as refused:
+            load({name: value})
+        error = refused.value
+        while error is not None:
+            assert self.KEY not in str(error)
+            error = error.__cause__ or error.__context__
+
+    @pytest.mark.parametrize(
+        "url", ["localhost:8080", "ftp://host", "http://", "http:///v1", "http://h ost", "http://ü"]
+    )
+    def test_what_is_no_address_is_refused(self, url):
+        with pytest.raises(InvalidInput, match=r"setting embedding_url: .*an address is"):
+            load({"embedding_url": url})
+
+    @pytest.mark.parametrize(
+        ("spec", "variable"),
+        [("openai:m", "OPENAI_API_KEY"), ("openai", "OPENAI_API_KEY"), ("cohere:m", "COHERE_API_KEY")],
+    )
+    def test_a_providers_variable_opens_the_providers_own_address_and_no_other(self, spec, variable, monkeypatch):
+        monkeypatch.setenv(variable, self.KEY)
+        own = SecretStr("own")
+        assert key_for(spec, url=None, key=None).get_secret_value() == self.KEY
+        assert key_for(spec, url=None, key=own) is own
+        assert key_for(spec, url="http://elsewhere", key=None) is None
+        assert key_for(spec, url="http://elsewhere", key=own) is own
+        assert key_for("minilm", url=None, key=None) is None
+        monkeypatch.setenv(variable, "")
+        assert key_for(spec, url=None, key=None) is None

@@ -5,60 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from engrain import metrics
 from engrain.agent.groups import Entities, Rules
 from engrain.agent.parts import active_fact, interval, unknown, writable
+from engrain.agent.reading import Reading
 from engrain.domain import checks
-from engrain.domain.query import Filter
-from engrain.domain.records import (
-    DECAY_RATES,
-    KINDS,
-    RELATIONS,
-    ROLES,
-    Answer,
-    Caller,
-    Episode,
-    Event,
-    Fact,
-    Link,
-    MemoryRecord,
-    Rule,
-    Stats,
-)
-from engrain.domain.requests import Direction, Request
+from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from engrain.agent.parts import Parts
-    from engrain.context.block import ContextBlock
-    from engrain.domain.ports import TokenCounter
     from engrain.portability.importer import ImportReport
 
-# More than a context block can hold at any sensible budget.
-_CONTEXT_CANDIDATES = 50
 _MOST_TOKENS = 1_000_000_000
-_DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
-class Agent:
+class Agent(Reading):
     """The memory as one agent sees it: its own scope, the global one, and nothing else. Immutable and cheap."""
 
-    __slots__ = ("_caller", "_parts")
-
-    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
-        """Made by `Memory.agent`; `parts` raises MemoryClosed once the memory is closed."""
-        self._parts = parts
-        self._caller = caller
-
-    @property
-    def caller(self) -> Caller:
-        """Tenant, agent, session and request id that every call carries."""
-        return self._caller
+    __slots__ = ()
 
     @property
     def rules(self) -> Rules:
@@ -184,120 +152,6 @@ class Agent:
         )
         return parts.keep(act, fact, idempotency_key=key)
 
-    def recall(  # what a search can be narrowed by
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        preset: str | None = None,
-        kinds: Iterable[str] | str | None = None,
-        sessions: Iterable[str] | str | None = None,
-        exclude_sessions: Iterable[str] | str | None = None,
-        roles: Iterable[str] | str | None = None,
-        speakers: Iterable[str] | str | None = None,
-        subjects: Iterable[str] | str | None = None,
-        tags: Iterable[str] | str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-    ) -> Answer:
-        """The best memories for a question, best first (ties: newest, then id), each saying why.
-
-        Any text is a query. `preset` is engrain, semantic, keyword or hybrid. The rest narrows: `tags` must all be
-        there, of the others any; since <= time < until. `as_of` searches what was believed at that time in place of
-        what is now; `include_inactive` adds what is superseded, retracted, expired or forgotten.
-
-        Raises:
-            InvalidInput: a limit outside 0-1000, an unknown preset, kind or role, or a time that is none.
-        """
-        from engrain.retrieval import presets, search
-
-        parts = self._parts()
-        asked = search.Question(
-            text=checks.query(query),
-            preset=presets.preset(parts.settings.preset if preset is None else preset),
-            limit=parts.settings.limit if limit is None else checks.count(limit, what="limit"),
-        )
-        narrowed = Filter(
-            kinds=checks.choices(kinds, KINDS, what="kind") or KINDS,
-            sessions=checks.names(sessions, what="session"),
-            exclude_sessions=checks.names(exclude_sessions, what="session"),
-            roles=checks.choices(roles, ROLES, what="role"),
-            speakers=checks.names(speakers, what="speaker"),
-            subjects=checks.names(subjects, what="subject"),
-            tags=checks.names(tags, what="tag"),
-            since=checks.moment(since, what="since"),
-            until=checks.moment(until, what="until"),
-            as_of=checks.moment(as_of, what="as_of"),
-            include_inactive=checks.flag(include_inactive, what="include_inactive"),
-        )
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        with metrics.timed("recall_seconds"):
-            return search.search(parts.store, request, asked, lambda text: parts.vector_of(self._caller, text))
-
-    def context(
-        self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
-    ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget.
-
-        The current session is left out: the model has it already. `count_tokens` defaults to four characters a token.
-
-        Raises:
-            InvalidInput: a budget that is negative or no whole number.
-        """
-        from engrain.context import block
-
-        chosen = self._parts().settings.budget_tokens if budget_tokens is None else budget_tokens
-        budget = checks.count(chosen, what="budget_tokens", high=10_000_000)
-        answer = self.recall(query, limit=_CONTEXT_CANDIDATES, exclude_sessions=self._caller.session)
-        built = block.build(answer.hits, budget_tokens=budget, count_tokens=count_tokens or block.approximate_tokens)
-        return replace(built, degraded=answer.degraded)
-
-    def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
-        """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory.
-
-        Counts as a reference (`reference_count`), unless the database cannot be written now. With `as_of` it is not
-        counted, and None too where it was not believed at that time.
-
-        Raises:
-            InvalidInput: an id that is no text, or a time that is none.
-        """
-        name, then = checks.name(id_, what="id"), checks.moment(as_of, what="as_of")
-        parts = self._parts()
-        if then is None:
-            return next(iter(parts.referenced(self._caller, [name])), None)
-        return next((each for each in parts.store.get(self._caller, [name]) if each.was_believed(then)), None)
-
-    def facts(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        *,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-        limit: int = 100,
-    ) -> list[Fact]:
-        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id).
-
-        `as_of` gives what was believed at that time in place of what is now; `include_inactive` adds what is
-        superseded, retracted or expired.
-
-        Raises:
-            InvalidInput: an empty name, a limit outside 0-1000, or a time that is none.
-        """
-        parts = self._parts()
-        narrowed = Filter(
-            kinds=("fact",),
-            subjects=() if subject is None else (checks.name(subject, what="subject"),),
-            predicates=() if predicate is None else (checks.name(predicate, what="predicate"),),
-            as_of=checks.moment(as_of, what="as_of"),
-            include_inactive=checks.flag(include_inactive, what="include_inactive"),
-        )
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        found = parts.store.recent(request, checks.count(limit, what="limit"))
-        return [each for each in found if isinstance(each, Fact)]
-
     def correct(
         self,
         id_: str,
@@ -408,43 +262,6 @@ class Agent:
             return link
         there = parts.store.links(self._caller, link.source_id, direction="outgoing", relation=link.relation)
         return next((each for each in there if each.target_id == link.target_id), link)
-
-    def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
-        """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory.
-
-        `direction` is outgoing (it is the source), incoming (it is the target) or both.
-
-        Raises:
-            InvalidInput: an unknown direction or relation.
-        """
-        return self._parts().store.links(
-            self._caller,
-            checks.name(id_, what="id"),
-            direction=checks.choice(direction, _DIRECTIONS, what="direction"),
-            relation=None if relation is None else checks.choice(relation, RELATIONS, what="relation"),
-        )
-
-    def history(self, id_: str) -> list[Fact]:
-        """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
-        return self._parts().store.history(self._caller, checks.name(id_, what="id"))
-
-    def events(self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100) -> list[Event]:
-        """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request.
-
-        Raises:
-            InvalidInput: an id or event type that is no text, or a limit outside 0-1000.
-        """
-        return self._parts().store.events(
-            self._caller,
-            memory_id=checks.optional_name(id_, what="id"),
-            event_type=checks.optional_name(event_type, what="event_type"),
-            limit=checks.count(limit, what="limit"),
-        )
-
-    def stats(self) -> Stats:
-        """How much this agent remembers."""
-        parts = self._parts()
-        return parts.store.stats(self._caller, parts.clock())
 
     def import_file(
         self,

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.ids import derived_id
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
-from engrain.domain.requests import Act
+from engrain.domain.requests import Act, Request
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.agent.references import References
+    from engrain.agent.workers import Workers
     from engrain.config import Settings
-    from engrain.domain.ports import Clock, Embedder, Ids, Store
-    from engrain.domain.records import Caller
+    from engrain.domain.ports import Clock, Embedder, Ids, Reranker, Store
+    from engrain.domain.query import Filter
+    from engrain.domain.records import Answer, Caller
     from engrain.retrieval.embedding_queue import EmbeddingQueue
+    from engrain.retrieval.presets import Preset
+    from engrain.retrieval.search import Question, QuestionVectors
 
 # A search waits for vectors that are being made only while they are few; an import's thousands it does without.
 _WORTH_WAITING_FOR = 64
@@ -40,11 +45,16 @@ class Parts:
     clock: Clock
     ids: Ids
     embedder: Embedder | None
+    reranker: Reranker | None
     asked_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
     without_vectors: str | None  # why an embedder that was asked for is not used
+    presets: Mapping[str, Preset]
+    workers: Workers
+    references: References
 
     def act(self, caller: Caller) -> Act:
-        """A write by `caller`, now."""
+        """A write by `caller`, now; the references that recalls have left are counted before it."""
+        self.references.settle()
         return Act(caller=caller, at=self.clock())
 
     def id_for(self, caller: Caller, idempotency_key: str | None) -> str:
@@ -72,24 +82,56 @@ class Parts:
         try:
             return self.store.touch(self.act(caller), ids)
         except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
-            metrics.count("references_not_counted")
+            metrics.count("references_not_counted", len(ids))
             return self.store.get(caller, ids)
 
-    def vector_of(self, caller: Caller, text: str) -> NDArray[np.float32] | str:
-        """The vector of a question, or a sentence that says why there is none; the newest memories' are made first."""
-        if self.embedder is None:
-            return self.without_vectors or "keywords alone: no embedder is configured"
-        waiting = self.store.waiting(caller)
+    def preset(self, name: str | None) -> Preset:
+        """The ranking of that name, None for the settings' choice.
+
+        Raises:
+            InvalidInput: with the known names.
+        """
+        from engrain.retrieval import presets
+
+        return presets.preset(self.settings.preset if name is None else name, self.presets)
+
+    def search(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
+        """The answer to a question; whose ranking looks at references sees those of every recall before it."""
+        from engrain.retrieval import deep, search
+
+        with metrics.timed("recall_seconds"):
+            if "recency" in question.preset.weights:
+                self.references.settle()
+            request = Request(caller=caller, filter=narrowed, now=self.clock())
+            if not question.deep:
+                return search.search(self.store, request, question, lambda: self._embedding(caller))
+            enough = replace(question, limit=max(question.limit, deep.MOST_CANDIDATES))
+            answer = search.search(self.store, request, enough, lambda: self._embedding(caller))
+            return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.rerank_budget_s)
+
+    def refer(self, caller: Caller, memories: Sequence[MemoryRecord]) -> None:
+        """Leave one reference to each of these to be counted soon."""
+        self.references.note(Act(caller=caller, at=self.clock()), [each.id for each in memories])
+
+    def _embedding(self, caller: Caller) -> QuestionVectors:
+        """How a worker makes a question's vector, once the newest memories have theirs while these are few."""
+        from engrain.retrieval.search import QuestionVectors
+
+        embedder = self.embedder
+        if embedder is None:
+            why = self.without_vectors or "keywords alone: no embedder is configured"
+            return QuestionVectors(begin=lambda _: lambda: why, catch_up=lambda _: False)
+        has_waited = not self.queue.is_idle and not self._catch_up(self.store.waiting(caller))
+        return QuestionVectors(
+            begin=lambda text: self.workers.start(lambda: _embedded(embedder, text)),
+            catch_up=lambda waiting: not has_waited and self._catch_up(waiting),
+        )
+
+    def _catch_up(self, waiting: int) -> bool:
+        """Have the vectors made of so many memories, and wait while they are few; whether they are made."""
         if waiting:
             self.queue.announce()  # another process may have left them
-        if 0 < waiting <= _WORTH_WAITING_FOR:
-            self.queue.wait(self.settings.embedding_wait_s)
-        try:
-            vector: NDArray[np.float32] = self.embedder.embed([text], role="query")[0]
-        except EngineUnavailable as error:
-            metrics.count("searches_without_vectors")
-            return f"keywords alone: {error}"
-        return vector
+        return waiting <= _WORTH_WAITING_FOR and self.queue.wait(self.settings.embedding_wait_s)
 
     def _kept_before(self, caller: Caller, memory: _Kept, key: str | None) -> _Kept:
         if key is None:
@@ -139,6 +181,16 @@ def active_fact(store: Store, caller: Caller, id_: str) -> Fact:
     if found.validity != "active":
         raise InvalidInput(f"fact {id_} is {found.validity}; its history shows what holds its place now")
     return found
+
+
+def _embedded(embedder: Embedder, text: str) -> NDArray[np.float32] | str:
+    """The vector of a question, or a sentence that says why there is none."""
+    try:
+        vector: NDArray[np.float32] = embedder.embed([text], role="query")[0]
+    except EngineUnavailable as error:
+        metrics.count("searches_without_vectors")
+        return f"keywords alone: {error}"
+    return vector
 
 
 def _statement(memory: MemoryRecord) -> tuple[str, ...]:

@@ -80,6 +80,11 @@ def entity_created(act: Act, entity: Entity, ids: Callable[[], str]) -> Event:
     return _event(act, "entity_created", ids, scope=GLOBAL_SCOPE, memory_id=entity.id, payload=payload)
 
 
+def mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[str], ids: Callable[[], str]) -> Event:
+    """Somebody noted whom a memory mentions; only those that were not noted before."""
+    return of_memory(act, "entities_mentioned", memory, ids, payload={"entity_ids": sorted(entity_ids)})
+
+
 def switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:
     """Searches now use the vectors of another embedder."""
     payload = {"version": version.version, "name": version.name, "dims": version.dims}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-# Two turns before and after, the first 40 words of each: measured on LoCoMo, where leaving neighbours out costs 12.6
+# Two turns before and after, the first 40 words of each: measured on LoCoMo, where leaving neighbours out costs 5.9
 # points of evidence recall@5, and on LongMemEval, where 80 words of long answers drown a turn's own (bench/retrieval).
 NEIGHBOURS = 2
 NEIGHBOUR_WORDS = 40
+
+# Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
+_ASKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
+_CLOSING = "\"')]}\u2019\u201d\u00bb*_ \n\t"
+_SENTENCE_END = re.compile(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
 
 
 def own_terms(memory: MemoryRecord) -> list[str]:
@@ -38,6 +44,16 @@ def fact_terms(fact: Fact) -> list[str]:
     """The own words of a fact: its statement, and the day it began to be true where that is known."""
     day = "" if fact.valid_from is None else _day(fact.valid_from)
     return terms(f"{fact.subject} {fact.predicate} {day} {fact.content}")
+
+
+def asking(content: str) -> float:
+    """The share of a turn's words, 0-1, that are in sentences which end with a question mark.
+
+    Whoever asks states little: of two turns with the same words the one that tells is more often the evidence.
+    """
+    sentences = [(len(each.split()), each.rstrip(_CLOSING).endswith(_ASKS)) for each in _SENTENCE_END.split(content)]
+    said = sum(count for count, _ in sentences)
+    return sum(count for count, asks in sentences if asks) / said if said else 0.0
 
 
 def is_searched(memory: MemoryRecord) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
         Relation,
         Stats,
     )
-    from engrain.domain.requests import Act, Candidate, Direction, Health, Ref, Request, TurnPlace, Unembedded
+    from engrain.domain.requests import Act, Candidate, Direction, Health, Ref, Request, Traits, Unembedded
 
 Clock = Callable[[], datetime]  # aware, UTC
 Ids = Callable[[], str]  # fresh UUIDv7, increasing
 TokenCounter = Callable[[str], int]
 EmbedRole = Literal["query", "document"]
+_Result = TypeVar("_Result")
 
 
 class Embedder(Protocol):
@@ -43,6 +44,17 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
         """Unit-norm rows [len(texts), dims] in input order; all or nothing; EngineUnavailable once retries end."""
+
+
+class Reranker(Protocol):
+    """Reads a question together with each candidate: slower than a search, and a better judge."""
+
+    @property
+    def name(self) -> str:
+        """`"provider:model"`, shown in explanations."""
+
+    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> Sequence[tuple[int, float]]:
+        """(index into `documents`, score) pairs in any order, larger is better; EngineUnavailable on failure."""
 
 
 class Records(Protocol):
@@ -125,6 +137,16 @@ class Records(Protocol):
     ) -> list[Event]:
         """What was done in the caller's scopes, newest first (then the larger id); one act's in any order."""
 
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        """Note whom a memory mentions; those that were not noted before, sorted, told of by one `entities_mentioned`.
+
+        Each of those counts one mention more, to those who see the memory.
+
+        Raises:
+            NotFound: the caller sees no such memory.
+            InvalidInput: the tenant does not know one of the entities; nothing was noted.
+        """
+
     def put_entity(self, act: Act, entity: Entity) -> Entity:
         """Add somebody to the tenant's registry, under one name and type.
 
@@ -133,7 +155,10 @@ class Records(Protocol):
         """
 
     def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-        """Those of `ids` that the caller's tenant knows, in the order asked."""
+        """Those of `ids` that the caller's tenant knows, in the order asked.
+
+        `mention_count` is what the entity came with, and one for each memory the caller sees that `mention` noted.
+        """
 
     def stats(self, caller: Caller, now: datetime) -> Stats:
         """Counts of what the caller can see."""
@@ -167,8 +192,33 @@ class Searches(Protocol):
     def speakers(self, request: Request) -> list[str]:
         """Distinct speakers of the episodes in the caller's scopes, sorted, at most 1,000."""
 
-    def turns(self, request: Request, refs: Collection[Ref]) -> dict[Ref, TurnPlace]:
-        """Session, role and speaker of those of `refs` that are episodes in the caller's scopes."""
+    def newest(self, request: Request, limit: int) -> list[Candidate]:
+        """The newest memories that match, by happened_at, then id, both descending; raw = happened_at in seconds."""
+
+    def important(self, request: Request, limit: int) -> list[Candidate]:
+        """The most important memories that match, then the newest (happened_at, id); raw = importance, 0-10."""
+
+    def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+        """Memories that match and mention an entity that one of `names` names, canonically or as an alias.
+
+        Names are compared as `domain.entities.name_key` folds them. A memory mentions the entities that `mention` noted
+        for it, and a fact the one it is about. raw = how many of the named entities it mentions; one that mentions none
+        and is linked to one that does, both visible to the caller, has 0.5. Best first, ties newest (happened_at, id).
+        Of each entity the newest 2,000 mentions in each of the caller's kinds and scopes are looked at.
+        """
+
+    def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
+        """What a ranking weighs of each of `refs` that is in the caller's scopes: all but the content."""
+
+    def in_one_snapshot(self, caller: Caller, work: Callable[[], _Result]) -> _Result:
+        """What `work` returns: all that it reads, in this thread and of this caller's tenant, is of one state.
+
+        `work` only reads, and may be run again from its beginning where a connection was lost. What one question needs
+        several times is asked of the database once. Inside another of the same tenant it is part of that one.
+
+        Raises:
+            RuntimeError: `work` writes; nothing was written.
+        """
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         """The records behind refs a channel has just proposed; one retired since is absent."""

@@ -318,6 +318,7 @@ class Explanation(Record):
     preset: str
     contributions: tuple[Contribution, ...]
     matched_terms: tuple[str, ...] = ()  # stems of the query that the memory's own words hold
+    fused: tuple[Contribution, ...] = ()  # in deep mode: what the search gave, before the re-ranker judged
 
     @property
     def score(self) -> float:
@@ -335,6 +336,17 @@ class Hit(Record):
     score: float
     memory: MemoryRecord
     why: Explanation
+    neighbours: tuple[MemoryRecord, ...] = ()  # of an episode, where they were asked for: the turns around it, in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped(Record):
+    """A candidate that did not become a hit, and why not."""
+
+    id: str | None  # None where it is gone
+    score: float
+    reason: str
+    why: Explanation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,6 +357,11 @@ class Answer(Record, Sequence[Hit]):
     preset: str
     hits: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()  # one sentence for each thing that was missing; empty when nothing was
+    mode: Literal["fast", "deep"] = "fast"  # deep: a re-ranker put the hits in order
+    candidates: int = 0  # how many memories were judged
+    evidence: Literal["none", "weak", "strong"] | None = None  # whether the answer is there; None: cannot be told
+    evidence_score: float | None = None  # in [0, 1]: what `evidence` is a level of
+    dropped: tuple[Dropped, ...] = ()  # where it was asked for: candidates that are no hits, the best 50
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.query import Filter
-    from engrain.domain.records import Caller, Role
+    from engrain.domain.records import Caller, Kind, Role
 
 Ref = int | str  # a backend's own handle of one memory; hashable, valid while the memory is live
 Direction = Literal["outgoing", "incoming", "both"]
@@ -40,14 +40,29 @@ class Candidate:
     raw: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnPlace:
-    """Where an episode was said and by whom."""
+class Traits(NamedTuple):
+    """What a ranking weighs of a memory besides its words. Session to `asking` are of episodes alone.
 
+    An episode does not fade: its confidence is 1, its decay rate 0, and it is confirmed when it is created. A rule has
+    no importance of its own: 5, the middle. A tuple, as a search makes hundreds: a frozen dataclass takes four times
+    as long to make.
+    """
+
+    id: str
+    kind: Kind
     scope: str
-    session: str | None
-    role: Role
-    speaker: str | None
+    happened_at: datetime
+    created_at: datetime
+    importance: float
+    confirmed_at: datetime | None
+    referenced_at: datetime | None
+    session: str | None = None
+    turn: int | None = None
+    role: Role | None = None
+    speaker: str | None = None
+    asking: float = 0.0
+    confidence: float = 1.0
+    decay_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,37 +2,174 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from engrain.engines.callable import CallableEmbedder, CallableReranker
 from engrain.engines.minilm import MiniLM
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.ports import Embedder
+    from pydantic import SecretStr
 
-_MODELS: Final[Mapping[str, str]] = {"minilm": MiniLM.name, MiniLM.name: MiniLM.name, "none": "none"}
+    from engrain.domain.ports import Embedder, Reranker
+    from engrain.engines.endpoint import Access
+    from engrain.engines.remote import Dialect
+
+__all__ = ["CallableEmbedder", "CallableReranker", "Reach", "embedder", "reranker"]
+
+# Each provider with the model that its bare name means; None where there is no such model.
+_EMBEDDERS: Final[Mapping[str, str | None]] = {
+    "minilm": MiniLM.name.partition(":")[2],
+    "sentence-transformers": "all-MiniLM-L6-v2",
+    "openai": "text-embedding-3-small",
+    "cohere": "embed-v4.0",
+    "none": "",
+}
+_RERANKERS: Final[Mapping[str, str | None]] = {
+    "cross-encoder": "cross-encoder/ms-marco-MiniLM-L6-v2",
+    "cohere": "rerank-v3.5",
+    "http": None,
+    "tei": "",
+    "none": "",
+}
+_OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "none"})
+_KEY_VARIABLES: Final = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 
 
-def embedder(spec: str, *, threads: int | None = None) -> Embedder | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How engines that are served are reached.
+
+    Attributes:
+        url: the base address of a service, in place of the provider's own.
+        key: what opens it.
+    """
+
+    url: str | None = None
+    key: SecretStr | None = None
+
+
+def embedder(
+    spec: str, *, threads: int | None = None, dims: int | None = None, reach: Reach | None = None
+) -> Embedder | None:
     """The embedder named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
 
-    The same name and number of threads give the same object, so a model is loaded once per process, on first use: this
-    loads nothing.
+    The same arguments give the same object, so a model is loaded once per process, on first use: this loads nothing.
+    `dims` is the length of vectors to ask for, and `reach` says where a served model is; the others have no use for
+    them.
 
     Raises:
         InvalidInput: no such embedder; the message names the nearest and the known ones.
     """
-    if spec not in _MODELS:
-        nearest = get_close_matches(spec, _MODELS, n=1)
-        suggestion = f"did you mean {nearest[0]!r}? " if nearest else ""
-        raise InvalidInput(f"unknown embedder {spec!r}: {suggestion}known are {', '.join(_MODELS)}")
-    return None if spec == "none" else _minilm(threads)
+    provider, model = _parsed(spec, _EMBEDDERS, what="embedder")
+    if provider == "none":
+        return None
+    if provider == "minilm":
+        return _minilm(threads)
+    if provider == "sentence-transformers":
+        return _sentence_transformers(model, dims)
+    return _remote(provider, model, dims, reach or Reach())
+
+
+def reranker(spec: str, *, reach: Reach | None = None) -> Reranker | None:
+    """The re-ranker named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
+
+    As with embedders, the same arguments give the same object, and nothing is loaded yet.
+
+    Raises:
+        InvalidInput: no such re-ranker, or one without an address of its own for which `reach` names none.
+    """
+    provider, model = _parsed(spec, _RERANKERS, what="re-ranker")
+    if provider == "none":
+        return None
+    if provider == "cross-encoder":
+        return _cross_encoder(model)
+    return _served_reranker(provider, model, reach or Reach())
+
+
+def _parsed(spec: str, known: Mapping[str, str | None], *, what: str) -> tuple[str, str]:
+    """Provider and model.
+
+    Raises:
+        InvalidInput: an unknown provider, or a model that the provider does not have.
+    """
+    provider, colon, asked = spec.partition(":")
+    default = known.get(provider)
+    if default is not None and (not colon or (asked and asked == default)):
+        return provider, default
+    if provider in known and provider not in _OF_ONE_MODEL and asked:
+        return provider, asked
+    nearest = next(iter(get_close_matches(provider, known, n=1)), None)
+    suggestion = ""
+    if nearest is not None:
+        model = (known[nearest] if nearest in _OF_ONE_MODEL else asked) if asked else ""
+        model = "MODEL" if known[nearest] is None and not asked else model
+        suggestion = f"did you mean {':'.join(filter(None, (nearest, model)))!r}? "
+    shown = ", ".join(each if each in _OF_ONE_MODEL else f"{each}:MODEL" for each in known)
+    raise InvalidInput(f"unknown {what} {spec!r:.80}: {suggestion}known are {shown}")
 
 
 @cache
 def _minilm(threads: int | None) -> MiniLM:
     return MiniLM(threads=threads)
+
+
+@cache
+def _sentence_transformers(model: str, dims: int | None) -> Embedder:
+    from engrain.engines.sentence_transformers import SentenceTransformers
+
+    return SentenceTransformers(model, dims=dims)
+
+
+@cache
+def _remote(provider: str, model: str, dims: int | None, reach: Reach) -> Embedder:
+    from engrain.engines.remote import RemoteEmbedder
+
+    dialect = _dialect(provider)
+    access = _access(provider, reach, own_url=dialect.url, path=dialect.path, setting="embedding")
+    return RemoteEmbedder(dialect, model, access, dims=dims)
+
+
+def _dialect(provider: str) -> Dialect:
+    if provider == "openai":
+        from engrain.engines.openai import OPENAI
+
+        return OPENAI
+    from engrain.engines.cohere import COHERE
+
+    return COHERE
+
+
+@cache
+def _cross_encoder(model: str) -> Reranker:
+    from engrain.engines.cross_encoder import CrossEncoders
+
+    return CrossEncoders(model)
+
+
+@cache
+def _served_reranker(provider: str, model: str, reach: Reach) -> Reranker:
+    from engrain.engines.rerank_api import COHERE_URL, PATH, Served, ServedReranker
+
+    if provider != "cohere" and reach.url is None:
+        raise InvalidInput(f"the re-ranker {provider} has no address of its own: set rerank_url")
+    access = _access(provider, reach, own_url=COHERE_URL, path=PATH, setting="rerank")
+    return ServedReranker(Served(provider=provider, model=model or None), access)
+
+
+def _access(provider: str, reach: Reach, *, own_url: str, path: str, setting: str) -> Access:
+    from engrain.engines.endpoint import Access, joined
+
+    variable = _KEY_VARIABLES.get(provider) if reach.url is None else None
+    return Access(
+        url=joined(reach.url or own_url, path),
+        key=reach.key,
+        set_url=f"{setting}_url",
+        set_key=f"{setting}_key" if variable is None else f"{setting}_key or {variable}",
+        needs_key=reach.url is None,
+    )

@@ -26,32 +26,49 @@ class CheckedEmbedder:
     """Another embedder. Whatever it raises, and whatever it returns that is no vector, leaves as EngineUnavailable.
 
     So one policy covers every engine: writers never notice, searches answer by keywords and say why, the queue tries
-    again.
+    again. None and the empty text reach the engine as one space, and no texts do not reach it.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        """Ask `embedder`.
+    def __init__(self, embedder: Embedder, *, dims: int | None = None) -> None:
+        """Ask `embedder`; with `dims` rely on vectors of that length, where it cannot say so itself now.
 
         Raises:
             InvalidInput: it lacks what an embedder has.
         """
         if isinstance(embedder, type) or not callable(getattr(embedder, "embed", None)):
-            raise InvalidInput(f"embedder {embedder!r:.80} must be provider:model or have name, dims and embed()")
+            raise InvalidInput(
+                f"embedder {embedder!r:.80} must be provider:model or have name, dims and embed(); "
+                "engrain.engines.CallableEmbedder makes one of a function"
+            )
         self.name = checks.name(getattr(embedder, "name", None), what="the embedder's name")
         self._embedder = embedder
+        self._dims = dims
+
+    def of_dims(self, dims: int) -> CheckedEmbedder:
+        """The same, relying on vectors of that length."""
+        return CheckedEmbedder(self._embedder, dims=dims)
 
     @property
     def dims(self) -> int:
-        """Length of every vector."""
+        """Length of every vector.
+
+        Raises:
+            EngineUnavailable: the engine would have to ask somebody who does not answer.
+            InvalidInput: it is no length.
+        """
+        if self._dims is not None:
+            return self._dims
         dims = checks.count(getattr(self._embedder, "dims", None), what="the embedder's dims", high=_MOST_DIMS)
         if dims == 0:
             raise InvalidInput(f"the embedder's dims is 0; it must lie in [1, {_MOST_DIMS:,}]")
         return dims
 
-    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str | None], *, role: EmbedRole) -> NDArray[np.float32]:
         """Rows of length 1 (or 0, of a text in which the engine finds nothing)."""
+        if not texts:
+            return np.empty((0, self.dims), np.float32)
         try:
-            rows = np.asarray(self._embedder.embed(texts, role=role), np.float32)
+            rows = np.asarray(self._embedder.embed([text or " " for text in texts], role=role), np.float32)
         except EngineUnavailable:
             raise
         except Exception as error:
@@ -80,13 +97,19 @@ def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[Checked
     if embedder is None:
         return None, None
     try:
-        recorded = store.use_embedder(embedder.name, embedder.dims)
+        dims = embedder.dims
     except EngineUnavailable as error:
-        return None, f"keywords alone: {error}"
+        # An engine that is away now is waited for, if it has been here before.
+        versions = store.embedding_versions()
+        before = [each.dims for each in versions if each.state == "active" and each.name == embedder.name]
+        if not before:
+            return None, f"keywords alone: {error}"
+        embedder, dims = embedder.of_dims(before[0]), before[0]
+    recorded = store.use_embedder(embedder.name, dims)
     if recorded is None:
         return embedder, None
     metrics.count("embedder_mismatches")
-    other = f"not of {embedder.dims} dimensions" if recorded == embedder.name else f"not of {embedder.name}"
+    other = f"not of {dims} dimensions" if recorded == embedder.name else f"not of {embedder.name}"
     return None, (
         f"keywords alone: the vectors here are of {recorded}, {other}; open with that one, "
         f"or make new ones: engrain reembed --embedder {embedder.name}"

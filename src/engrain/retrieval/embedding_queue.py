@@ -55,6 +55,12 @@ class EmbeddingQueue:
                 atexit.register(self._end_with_process)
             self._changed.notify_all()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was announced is done."""
+        with self._changed:
+            return self._done >= self._asked
+
     def wait(self, timeout_s: float | None) -> bool:
         """Wait until all that was announced so far is done; False where time ran out or the engine fails."""
         with self._changed:

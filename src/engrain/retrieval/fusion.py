@@ -2,101 +2,134 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, TypeAlias
 
 from engrain.domain.records import Contribution
+from engrain.retrieval.channels import CHANNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engrain.domain.requests import Candidate, Ref
-    from engrain.retrieval.presets import Channel, Preset
+    from engrain.retrieval.presets import Fusion, Preset
+
+    Lists: TypeAlias = Mapping[str, Sequence[Candidate]]
+    Weights: TypeAlias = Mapping[str, float]
+    Shares: TypeAlias = Sequence[Mapping[Ref, Contribution]]
 
 # Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods"
 # (SIGIR 2009).
 RRF_K = 60
+MOST_IMPORTANT = 10.0
 
 # Channels whose numbers have no fixed range count relative to the best of the list.
-_RELATIVE: frozenset[Channel] = frozenset({"keyword"})
+_RELATIVE = frozenset({"keyword", "entity"})
 
 
-def fuse(
-    lists: Mapping[Channel, Sequence[Candidate]], preset: Preset, *, limit: int
-) -> dict[Ref, tuple[Contribution, ...]]:
+def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[Contribution, ...]]:
     """What each channel gives each candidate of any list, in the preset's order of channels.
 
-    A list is best first and holds a ref once. `limit` is the length a list was cut to; `rrf_full` gives a candidate
-    that is absent from it the next rank.
+    A list is best first and holds a ref once. `depth` is the length a list was cut to. A list that is missing is of a
+    channel that could not be asked: it takes nothing from the others.
     """
-    judged: dict[Ref, tuple[Contribution, ...]] = {
-        each.ref: () for channel in preset.weights for each in lists.get(channel, ())
-    }
-    for channel, weight in preset.weights.items():
-        if channel not in lists:
-            continue
-        match preset.fusion:
-            case "value":
-                shares = _values(channel, weight, lists[channel])
-            case "rrf_full":
-                shares = _reciprocal_ranks(channel, weight, lists[channel], judged, absent=limit + 1)
+    weights = {channel: weight for channel, weight in preset.weights.items() if channel in CHANNELS}
+    asked = {channel: lists[channel] for channel in weights if channel in lists}
+    judged: dict[Ref, tuple[Contribution, ...]] = {each.ref: () for found in asked.values() for each in found}
+    for shares in FUSIONS[preset.fusion](asked, weights, depth):
         for ref, share in shares.items():
             judged[ref] += (share,)
     return judged
 
 
-def with_session(
-    judged: Mapping[Ref, tuple[Contribution, ...]], sessions: Mapping[Ref, Hashable], weight: float
-) -> dict[Ref, tuple[Contribution, ...]]:
-    """Each candidate also gains `weight` times the best score of its session: evidence lies near evidence.
+def value(lists: Lists, weights: Weights, depth: int) -> Shares:
+    """`weight * raw`, each channel's number brought to a scale of about 1; a list gives to its own alone."""
+    return [_scaled(channel, weights[channel], found, depth) for channel, found in lists.items()]
 
-    One without a session is a session of its own, so that facts lose nothing to turns.
+
+def rrf(lists: Lists, weights: Weights, depth: int) -> Shares:  # noqa: ARG001  # one signature for all fusions
+    """`weight / (60 + rank)`; a list gives to its own alone."""
+    return [_by_rank(channel, weights[channel], found) for channel, found in lists.items()]
+
+
+def rrf_full(lists: Lists, weights: Weights, depth: int) -> Shares:
+    """`weight / (60 + rank)`; what another list holds and this one lacks stands just behind its end, at depth + 1."""
+    behind = {each.ref: depth + 1 for found in lists.values() for each in found}
+    return [_by_rank(channel, weights[channel], found, behind) for channel, found in lists.items()]
+
+
+def relevance(lists: Lists, weights: Weights, depth: int) -> Shares:
+    """Full reciprocal ranks as a share of the best possible, 1 in every list, times the weight of all lists together.
+
+    Lists that could not be asked leave their weight to the others: the best possible stays what it is.
     """
-    scores = {ref: sum(share.value for share in shares) for ref, shares in judged.items()}
-    best: dict[Hashable, float] = {}
-    for ref, score in scores.items():
-        place = sessions.get(ref, (ref,))
-        best[place] = max(score, best.get(place, score))
-    return {
-        ref: (*shares, _unranked("session", best[sessions.get(ref, (ref,))], weight)) for ref, shares in judged.items()
-    }
+    asked = math.fsum(weights[channel] for channel in lists)
+    whole = math.fsum(weights.values())
+    best = 1 / (RRF_K + 1)
+    return rrf_full(lists, {channel: weights[channel] / asked * whole / best for channel in lists}, depth)
 
 
-def with_speaker(
-    judged: Mapping[Ref, tuple[Contribution, ...]], theirs: frozenset[Ref], weight: float
-) -> dict[Ref, tuple[Contribution, ...]]:
-    """The candidates said by whom the question is about gain `weight`."""
-    return {
-        ref: (*shares, _unranked("speaker", 1.0, weight)) if ref in theirs else shares for ref, shares in judged.items()
-    }
+def blend(lists: Lists, weights: Weights, depth: int) -> Shares:
+    """`weight * (1 - place / n)` of the keyword list, places from 0; every other list by value.
+
+    Linear from 1 at the top to 1/n at the end: whatever was found counts something. Where TF-IDF tells nothing apart,
+    the keyword list has its weight too.
+    """
+    silent = 0.0 if lists.get("tfidf") else weights.get("tfidf", 0.0)
+    return [
+        _by_place(channel, weights[channel] + silent, found)
+        if channel == "keyword"
+        else _scaled(channel, weights[channel], found, depth)
+        for channel, found in lists.items()
+    ]
 
 
-def _values(channel: Channel, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, Contribution]:
-    """`weight * raw`, or `weight * raw / best raw` where the channel's numbers have no range of their own."""
+FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Shares]] = {
+    "value": value,
+    "weighted": value,
+    "rrf": rrf,
+    "rrf_full": rrf_full,
+    "relevance": relevance,
+    "blend": blend,
+}
+
+
+def _scaled(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, Contribution]:
+    """`weight` times the channel's number on a scale of about 1."""
     best = max((each.raw for each in candidates), default=0.0) if channel in _RELATIVE else 1.0
-    return {
-        each.ref: Contribution(
-            channel=channel, rank=rank, raw=each.raw, weight=weight, value=weight * each.raw / best if best else 0.0
-        )
-        for rank, each in enumerate(candidates, start=1)
-    }
-
-
-def _reciprocal_ranks(
-    channel: Channel,
-    weight: float,
-    candidates: Sequence[Candidate],
-    judged: Mapping[Ref, object],
-    *,
-    absent: int,
-) -> dict[Ref, Contribution]:
-    """`weight / (60 + rank)`; a candidate that another list holds and this one lacks stands just behind its end."""
-    places = {each.ref: (rank, each.raw) for rank, each in enumerate(candidates, start=1)}
     shares = {}
-    for ref in judged:
-        rank, raw = places.get(ref, (absent, 0.0))
-        shares[ref] = Contribution(channel=channel, rank=rank, raw=raw, weight=weight, value=weight / (RRF_K + rank))
+    for rank, each in enumerate(candidates, start=1):
+        match channel:
+            case "newest":  # its number is a date: its place counts
+                share = weight * (1 - (rank - 1) / depth)
+            case "important":
+                share = weight * each.raw / MOST_IMPORTANT
+            case _:
+                share = weight * each.raw / best if best else 0.0
+        shares[each.ref] = _contribution(channel, each.raw, weight, rank=rank, share=share)
     return shares
 
 
-def _unranked(channel: Channel, raw: float, weight: float) -> Contribution:
-    return Contribution(channel=channel, rank=None, raw=raw, weight=weight, value=weight * raw)
+def _by_rank(
+    channel: str, weight: float, candidates: Sequence[Candidate], absent: Mapping[Ref, int] | None = None
+) -> dict[Ref, Contribution]:
+    """`weight / (60 + rank)`; `absent`: the ranks of those the list does not hold."""
+    places = {each.ref: (rank, each.raw) for rank, each in enumerate(candidates, start=1)}
+    places |= {ref: (rank, 0.0) for ref, rank in (absent or {}).items() if ref not in places}
+    return {
+        ref: _contribution(channel, raw, weight, rank=rank, share=weight / (RRF_K + rank))
+        for ref, (rank, raw) in places.items()
+    }
+
+
+def _by_place(channel: str, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, Contribution]:
+    """`weight * (1 - place / n)`, places from 0."""
+    n = len(candidates)
+    return {
+        each.ref: _contribution(channel, each.raw, weight, rank=place + 1, share=weight * (1 - place / n))
+        for place, each in enumerate(candidates)
+    }
+
+
+def _contribution(channel: str, raw: float, weight: float, *, rank: int, share: float) -> Contribution:
+    return Contribution(channel=channel, rank=rank, raw=raw, weight=weight, value=share)

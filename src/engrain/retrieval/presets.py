@@ -6,31 +6,52 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from engrain.domain import checks
+from engrain.domain.records import KINDS
+from engrain.retrieval.evidence import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Channel = Literal["vector", "keyword", "session", "speaker"]
-Fusion = Literal["value", "rrf_full"]
+    from engrain.domain.records import Kind
+
+Fusion = Literal["value", "weighted", "rrf", "rrf_full", "relevance", "blend"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Which channels judge, how much each counts, and how their lists become one.
+    """Which channels propose and judge, how much each counts, and how their lists become one.
 
-    `depth`: candidates taken from each list; at least `limit` are.
+    `weights`: names of `channels.CHANNELS`, whose lists `fusion` makes one, and of `ranking.JUDGES`, which then add to
+    what was proposed. From each list `depth` candidates are taken, or `depth_per_hit` for each hit asked for where
+    those are more. `private`: only facts about the agent itself in its own scope. `min_confidence`: effective
+    confidence below which nothing is a hit. `ties`: of equal scores the better rank of this list comes first, before
+    the newest and the id decide. `evidence`: what its scores say of whether the answer is
+    there, where that was measured.
     """
 
     name: str
     fusion: Fusion
-    weights: Mapping[Channel, float]
+    weights: Mapping[str, float]
     depth: int = 150
+    depth_per_hit: int = 1
+    kinds: tuple[Kind, ...] = KINDS
+    private: bool = False
+    min_confidence: float = 0.0
+    ties: str | None = None
+    evidence: Calibration | None = None
+
+    def depth_for(self, limit: int) -> int:
+        """How many candidates are taken from each list."""
+        return max(self.depth, self.depth_per_hit * limit)
 
 
 # Weights measured on LoCoMo and LongMemEval (bench/retrieval): by value, because the same lists fused by rank lose
 # 10 points of evidence recall@10.
 ENGRAIN = Preset(
-    name="engrain", fusion="value", weights={"vector": 1.0, "keyword": 0.8, "session": 0.2, "speaker": 0.2}
+    name="engrain",
+    fusion="value",
+    weights={"vector": 1.0, "keyword": 0.5, "session": 0.2, "speaker": 0.3, "statement": 0.3, "moment": 0.1},
+    evidence=Calibration(intercept=-10.17, score=6.32, cover=2.08),
 )
 
 PRESETS: Mapping[str, Preset] = {
@@ -39,15 +60,43 @@ PRESETS: Mapping[str, Preset] = {
         ENGRAIN,
         Preset(name="semantic", fusion="value", weights={"vector": 1.0}),
         Preset(name="keyword", fusion="value", weights={"keyword": 1.0}),
-        Preset(name="hybrid", fusion="rrf_full", weights={"vector": 1.0, "keyword": 1.0}),
+        # A list is as long as the answer, and what it lacks stands just behind its end.
+        Preset(name="hybrid", fusion="rrf_full", weights={"vector": 1.0, "keyword": 1.0}, depth=0, ties="vector"),
+        # The two lists share the 0.4 of relevance: 0.4 x (1/(60+a) + 1/(60+b)) / (2/61) is 0.2 x 61/(60+a) + the same
+        # of b.
+        Preset(
+            name="recall",
+            fusion="relevance",
+            weights={"vector": 0.2, "keyword": 0.2, "importance": 0.3, "recency": 0.2, "confidence": 0.1},
+            depth=0,
+            min_confidence=0.2,
+            ties="vector",
+        ),
+        Preset(name="assistant", fusion="rrf", weights={"keyword": 1.0, "vector": 1.0, "entity": 1.0}),
+        Preset(
+            name="weighted",
+            fusion="weighted",
+            weights={"newest": 0.3, "vector": 0.5, "important": 0.2},
+            depth=0,
+            depth_per_hit=3,
+        ),
+        Preset(
+            name="notes",
+            fusion="blend",
+            weights={"keyword": 0.4, "tfidf": 0.6, "age": 1.0},
+            kinds=("fact",),
+            private=True,
+        ),
+        Preset(name="recency", fusion="value", weights={"newest": 1.0}),
+        Preset(name="importance", fusion="value", weights={"important": 1.0}),
     )
 }
 
 
-def preset(name: str) -> Preset:
+def preset(name: str, known: Mapping[str, Preset] = PRESETS) -> Preset:
     """The preset of that name.
 
     Raises:
         InvalidInput: with the known names.
     """
-    return PRESETS[checks.choice(name, PRESETS, what="preset")]
+    return known[checks.choice(name, known, what="preset")]

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.records import Role
-    from engrain.domain.requests import TurnPlace
+    from engrain.domain.requests import Traits
 
 _WRITTEN_WORD = re.compile(r"\w+")
+_NAMED = re.compile(r"(\w+)(?:['\u2019]s\b)?")
 _USER_WORDS = frozenset({"i", "me", "my", "mine", "myself"})
 _ASSISTANT_WORDS = frozenset({"you", "your", "yours", "yourself"})
 
@@ -41,8 +42,22 @@ def asked_about(text: str, speakers: Sequence[str]) -> Voice | None:
     return Voice(role="assistant") if said & _ASSISTANT_WORDS else None
 
 
-def speaks(turn: TurnPlace, voice: Voice | None) -> bool:
-    """Whether a turn is said by that voice."""
+def without_names(text: str, speakers: Sequence[str]) -> str:
+    """The question without the speakers it names: who speaks is judged apart, and a name draws every turn of theirs.
+
+    As it is where nothing would be left of it.
+    """
+    names_of = {word for speaker in speakers if names(text, speaker) for word in words(speaker)}
+    if not names_of:
+        return text
+    left = " ".join(
+        piece for piece in _NAMED.sub(lambda found: "" if _is_named(found, names_of) else found[0], text).split()
+    )
+    return left if words(left) else text
+
+
+def speaks(turn: Traits, voice: Voice | None) -> bool:
+    """Whether a memory is a turn said by that voice."""
     if voice is None:
         return False
     return turn.speaker == voice.speaker if voice.speaker is not None else turn.role == voice.role
@@ -60,3 +75,10 @@ def names(text: str, speaker: str) -> bool:
         written = _WRITTEN_WORD.findall(speaker)[:1]
         return bool(written) and written[0] in _WRITTEN_WORD.findall(text)
     return name[0] in words(text)
+
+
+def _is_named(found: re.Match[str], names_of: set[str]) -> bool:
+    """Whether a word as written is one of the names; one that is also a common word only where it is capital."""
+    folded = words(found[1])
+    is_name = bool(folded) and folded[0] in names_of
+    return is_name and (folded[0] not in STOP_WORDS or found[1][0].isupper())

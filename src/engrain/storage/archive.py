@@ -67,10 +67,11 @@ _TABLES: Mapping[str, Table] = {
         names="aliases",
         json="metadata",
     ),
+    "entity_names": Table("tenant_id name entity_id", "tenant_id name entity_id"),
     "speakers": Table("tenant_id scope speaker", "tenant_id scope speaker"),
     "episodes": Table(
         "doc",
-        "doc tenant_id id agent scope session turn role speaker content importance tokens model reference_count "
+        "doc tenant_id id agent scope session turn role speaker content importance asking tokens model reference_count "
         "consolidation_status consolidation_attempts last_consolidation_error",
         f"event_time expires_at next_consolidation_retry_at {_MEMORY_TIMES}",
         names="tags",
@@ -105,7 +106,9 @@ _TABLES: Mapping[str, Table] = {
         "created_at",
     ),
     "memory_entities": Table(
-        "tenant_id entity_id memory_kind memory_id", "tenant_id entity_id memory_kind memory_id", "created_at"
+        "tenant_id entity_id memory_kind memory_id",
+        "tenant_id entity_id memory_kind memory_id scope",
+        "happened_at created_at",
     ),
     "memory_events": Table(
         "tenant_id id", "tenant_id id event_type scope actor request_id memory_id", "created_at", json="payload"

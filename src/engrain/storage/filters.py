@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 HAPPENED_AT = {"episode": "event_time", "fact": "coalesce(valid_from, created_at)", "rule": "created_at"}
 _ENDS = {"episode": "expires_at", "fact": "invalidated_at", "rule": "invalidated_at"}
-SEEN = "tenant_id = :tenant_id AND scope IN :scopes"
+_SCOPES = "scope IN :scopes"
+SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
 
 def seen_by(caller: Caller, dialect: Dialect) -> dict[str, Any]:
@@ -33,12 +34,15 @@ def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
     return f"tenant_id = :tenant_id AND {who} AND predicate = :predicate AND scope = :scope", bound
 
 
-def compiled(request: Request, kind: Kind, dialect: Dialect) -> tuple[str, dict[str, Any]]:
-    """A condition over the table of `kind`, and its bindings: `domain.query.matches` and the caller's wall."""
+def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SCOPES) -> tuple[str, dict[str, Any]]:
+    """A condition over the table of `kind`, and its bindings: `domain.query.matches` and the caller's wall.
+
+    `scope` may name one of the caller's in place of all. What is bound for one kind is bound alike for another.
+    """
     asked, bound = request.filter, seen_by(request.caller, dialect)
     if kind not in asked.kinds or not _has(kind, asked):
         return "FALSE", {}
-    conditions = [SEEN, _is_there(request, kind, dialect, bound)]
+    conditions = [f"tenant_id = :tenant_id AND {scope}", _is_there(request, kind, dialect, bound)]
     of_episodes = {"session": asked.sessions, "role": asked.roles, "speaker": asked.speakers}
     for column, wanted in {**of_episodes, "subject": asked.subjects, "predicate": asked.predicates}.items():
         if wanted:

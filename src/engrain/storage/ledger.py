@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engrain.domain import aging, events
+from engrain.domain.indexing import asking
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage import lookups
+from engrain.storage import lookups, mentions
 from engrain.storage.filters import same_place, seen_by
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from engrain.domain.aging import Standing
@@ -160,6 +161,31 @@ class Ledger:
         self._write_down(events.linked(self.act, link, self.ids, ends=(source, target)))
         return True
 
+    def mention(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        """Note whom a memory mentions; those of whom that is new, sorted."""
+        seen = self._locked(memory_id)
+        if seen is None:
+            said = f"no memory {memory_id} is visible to agent {self.act.caller.agent}"
+            raise NotFound(f"{said}; only what is there can mention somebody")
+        memory = seen[1]
+        whom = {"tenant_id": memory.tenant_id, "ids": self.tx.dialect.listed(sorted(set(entity_ids)))}
+        unknown = sorted(set(entity_ids) - {id_ for (id_,) in self.tx.rows("known_entities", **whom)})
+        if unknown:
+            raise InvalidInput(f"entity {unknown[0]!r} does not exist; create the entity first")
+        rows = self.tx.rows(
+            "add_mentions",
+            **whom,
+            kind=memory.kind,
+            memory_id=memory.id,
+            scope=memory.scope,
+            happened_at=self.tx.dialect.time(memory.happened_at),
+            at=self._at,
+        )
+        new = sorted(id_ for (id_,) in rows)
+        if new:
+            self._write_down(events.mentioned(self.act, memory, new, self.ids))
+        return new
+
     def put_entity(self, entity: Entity) -> Entity:
         """Add somebody to the registry."""
         if entity.tenant_id != self.act.caller.tenant_id:
@@ -176,6 +202,8 @@ class Ledger:
             raise InvalidInput(f"the {said} exists already, as entity {taken[0]}; use that one or another name")
         rows = self.tx.speech.rows.entities
         self.tx.add(rows, "entities", entity)
+        named = {"tenant_id": entity.tenant_id, "entity_id": entity.id}
+        self.tx.run_each("add_entity_name", [{**named, "name": key} for key in mentions.keys_of(entity)])
         self._write_down(events.entity_created(self.act, entity, self.ids))
         return entity
 
@@ -215,7 +243,8 @@ class Ledger:
         found = self.tx.one("next_doc")
         assert found is not None
         rows = self.tx.speech.rows.kinds[memory.kind]
-        self.tx.add(rows, KIND_TABLES[memory.kind], memory, doc=found[0])
+        known = {"asking": asking(memory.content)} if isinstance(memory, Episode) else {}
+        self.tx.add(rows, KIND_TABLES[memory.kind], memory, doc=found[0], **known)
         return int(found[0])
 
     def _next_turn(self, episode: Episode) -> int:
@@ -284,7 +313,6 @@ class Ledger:
         named = {"tenant_id": memory.tenant_id, "id": memory.id}
         self.tx.run("erase_links_out", **named, kind=memory.kind)
         self.tx.run("erase_links_in", **named, kind=memory.kind)
-        self.tx.run("erase_mentions", **named, kind=memory.kind)
         self.tx.run("erase_event_payloads", **named, payload=self.tx.dialect.json({}))
         match memory:
             case Episode():
@@ -295,6 +323,8 @@ class Ledger:
             case Rule():
                 self.tx.run("erase_applications", **named)
         self.tx.run(f"erase_{memory.kind}", **named)
+        # Whoever noted a mention held the row: now that it is gone, all are there.
+        self.tx.run("erase_mentions", **named, kind=memory.kind)
         if isinstance(memory, Episode):
             place = {"tenant_id": memory.tenant_id, "scope": memory.scope}
             self.tx.run("erase_speaker", **place, speaker=memory.speaker or "")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import KINDS, Caller, Episode, Kind, MemoryRecord
-from engrain.domain.requests import Request, TurnPlace
-from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
+from engrain.storage.filters import compiled, seen_by
 from engrain.storage.rows import KIND_TABLES
+from engrain.storage.searched import searched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from engrain.domain.requests import Candidate, Ref
+    from engrain.domain.requests import Candidate, Ref, Request
     from engrain.storage.transaction import Transaction
 
 # A filter that few memories pass is answered from those memories; a wide one by asking for more until enough pass.
@@ -26,12 +26,6 @@ _ASK_AGAIN_FACTOR = 4
 _BY_DOC = "NOT INDEXED"
 _DOCS = "doc IN :docs"
 _SEEN_BY_ID = "tenant_id = :tenant_id AND id IN :ids AND +scope IN :scopes"
-
-
-def namespaces_of(tx: Transaction, caller: Caller, kinds: Collection[Kind] = KINDS) -> list[int]:
-    """The namespaces of a caller's scopes; those nothing was ever written to do not exist."""
-    rows = tx.rows("namespaces", **seen_by(caller, tx.dialect))
-    return [namespace for kind, _, namespace in rows if kind in kinds]
 
 
 def select(
@@ -66,13 +60,15 @@ def of_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | None 
 
 
 def records(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
-    """The records of those docs that match the request."""
+    """The records of those docs that match the request; of a kind that there is none of, nothing is asked."""
     found: dict[Ref, MemoryRecord] = {}
     left = list(docs)
-    for kind in request.filter.kinds:
+    known = tx.known or {}
+    for kind in searched(tx, request).kinds if left else ():
         condition, bound = compiled(request, kind, tx.dialect)
-        if bound and left:
-            bound["docs"] = tx.dialect.listed(left)
+        asked = [doc for doc in left if known.get(("kind", doc), kind) == kind]
+        if bound and asked:
+            bound["docs"] = tx.dialect.listed(asked)
             found.update(select(tx, kind, f"{_DOCS} AND {condition}", bound, by=_BY_DOC))
             left = [doc for doc in left if doc not in found]  # most often there is only one kind
     return found
@@ -81,18 +77,13 @@ def records(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dict[Ref,
 def matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> list[int]:
     """Those of `docs` that match the request, ascending."""
     asked = list(docs)
-    kinds = request.filter.kinds if asked else ()
-    return sorted(doc for kind in kinds for doc in _docs_where(tx, request, kind, within=asked))
+    return sorted(_docs_where(tx, request, within=asked)) if asked else []
 
 
 def few(tx: Transaction, request: Request, most: int) -> list[int] | None:
     """All docs that match, ascending; None where there are more than `most`."""
-    docs: list[int] = []
-    for kind in request.filter.kinds:
-        docs.extend(_docs_where(tx, request, kind, limit=most + 1))
-        if len(docs) > most:
-            return None
-    return sorted(docs)
+    docs = _docs_where(tx, request, limit=most + 1)
+    return None if len(docs) > most else sorted(docs)
 
 
 def enough(
@@ -124,21 +115,9 @@ def gone(tx: Transaction, request: Request) -> dict[Ref, MemoryRecord]:
     """What matches the request and is no longer in the searches: the newest, where it asks for the past at all."""
     if not request.filter.asks_past:
         return {}
-    namespaces = namespaces_of(tx, request.caller, request.filter.kinds)
+    namespaces = searched(tx, request).namespaces
     bound = {"tenant_id": request.caller.tenant_id, "namespaces": tx.dialect.listed(namespaces), "limit": MOST_GONE}
     return records(tx, request, [doc for (doc,) in tx.rows("gone_docs", **bound)]) if namespaces else {}
-
-
-def recent(tx: Transaction, request: Request, limit: int) -> list[MemoryRecord]:
-    """The newest memories that match, by happened_at, then id, both descending."""
-    found: list[MemoryRecord] = []
-    for kind in request.filter.kinds:
-        condition, bound = compiled(request, kind, tx.dialect)
-        if bound:
-            order = f"ORDER BY {HAPPENED_AT[kind]} DESC, id DESC LIMIT :limit"
-            rows = select(tx, kind, condition, {**bound, "limit": limit}, order=order)
-            found.extend(memory for _, memory in rows)
-    return sorted(found, key=lambda memory: (memory.happened_at, memory.id), reverse=True)[:limit]
 
 
 def neighbours(tx: Transaction, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
@@ -154,15 +133,6 @@ def neighbours(tx: Transaction, request: Request, memory: MemoryRecord, reach: i
     return [turn for _, turn in select(tx, "episode", f"{around} AND {condition}", bound, order="ORDER BY turn")]
 
 
-def turns(tx: Transaction, request: Request, docs: Collection[Ref]) -> dict[Ref, TurnPlace]:
-    """Session, role and speaker of those docs that are episodes in the caller's scopes."""
-    rows = tx.rows("turn_places", **seen_by(request.caller, tx.dialect), docs=tx.dialect.listed(docs)) if docs else []
-    return {
-        doc: TurnPlace(scope=scope, session=session, role=role, speaker=speaker)
-        for doc, scope, session, role, speaker in rows
-    }
-
-
 def speakers(tx: Transaction, caller: Caller) -> list[str]:
     """Who ever spoke in the caller's scopes, sorted."""
     return [name for (name,) in tx.rows("speakers", **seen_by(caller, tx.dialect), limit=MOST_SPEAKERS)]
@@ -174,15 +144,20 @@ def _passing(tx: Transaction, request: Request, found: list[Candidate]) -> list[
 
 
 def _docs_where(
-    tx: Transaction, request: Request, kind: Kind, *, within: Sequence[Ref] | None = None, limit: int | None = None
+    tx: Transaction, request: Request, *, within: Sequence[Ref] | None = None, limit: int | None = None
 ) -> list[int]:
-    """Docs of one kind that match the request, of all or of some."""
-    condition, bound = compiled(request, kind, tx.dialect)
-    if not bound:
-        return []
+    """Docs that match the request, of all or of some, in one statement."""
     by, given = ("", "") if within is None else (_BY_DOC, f"{_DOCS} AND ")
-    most = "" if limit is None else f"LIMIT {limit:d}"
+    parts: list[str] = []
+    bound: dict[str, Any] = {}
+    for kind in searched(tx, request).kinds:
+        condition, values = compiled(request, kind, tx.dialect)
+        if values:
+            parts.append(f"SELECT doc FROM {KIND_TABLES[kind]} {by} WHERE {given}{condition}")  # noqa: S608  # no input in it
+            bound |= values
+    if not parts:
+        return []
     if within is not None:
         bound["docs"] = tx.dialect.listed(within)
-    statement = f"SELECT doc FROM {KIND_TABLES[kind]} {by} WHERE {given}{condition} {most}"  # noqa: S608  # no input in it
-    return [doc for (doc,) in tx.ask(statement, bound)]
+    most = "" if limit is None else f" LIMIT {limit:d}"
+    return [doc for (doc,) in tx.ask(" UNION ALL ".join(parts) + most, bound)]

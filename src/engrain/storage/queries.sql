@@ -1,17 +1,7 @@
--- namespaces --
--- The namespaces of a tenant's scopes
-SELECT kind, scope, namespace FROM namespaces
-WHERE tenant_id = :tenant_id AND kind IN ('episode', 'fact', 'rule') AND scope IN :scopes;
-
 -- gone_docs --
 -- What some namespaces no longer search, newest first
 SELECT doc FROM memory_index
 WHERE tenant_id = :tenant_id AND namespace IN :namespaces AND state = 3 ORDER BY doc DESC LIMIT :limit;
-
--- turn_places --
--- Session, role and speaker of some episodes
-SELECT doc, scope, session, role, speaker FROM episodes NOT INDEXED
-WHERE doc IN :docs AND tenant_id = :tenant_id AND scope IN :scopes;
 
 -- speakers --
 -- Who ever spoke in some scopes
@@ -87,6 +77,47 @@ WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
 -- has_entity --
 -- Whether a tenant knows an entity
 SELECT 1 FROM entities WHERE tenant_id = :tenant_id AND id = :id;
+
+-- known_entities --
+-- Those of some entities that a tenant knows
+SELECT id FROM entities WHERE tenant_id = :tenant_id AND id IN :ids;
+
+-- add_entity_name --
+-- One of the names that an entity is known by
+INSERT INTO entity_names (tenant_id, name, entity_id) VALUES (:tenant_id, :name, :entity_id);
+
+-- named_entities --
+-- Whom some names name
+SELECT DISTINCT entity_id FROM entity_names WHERE tenant_id = :tenant_id AND name IN :names ORDER BY entity_id;
+
+-- names_of_all --
+-- Every name of every entity
+SELECT tenant_id, entity_id, name FROM entity_names;
+
+-- all_names --
+-- Every entity of every tenant, and what it is called
+SELECT tenant_id, id, canonical_name, aliases FROM entities;
+
+-- add_mentions --
+-- A memory mentions some entities; answers those of whom that was not known
+INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
+SELECT tenant_id, id, :kind, :memory_id, :scope, :happened_at, :at FROM entities
+WHERE tenant_id = :tenant_id AND id IN :ids ORDER BY id
+ON CONFLICT DO NOTHING RETURNING entity_id;
+
+-- count_mentions --
+-- How many memories of some scopes mention each of some entities
+SELECT entity_id, count(*) FROM memory_entities
+WHERE tenant_id = :tenant_id AND entity_id IN :ids AND memory_kind IN ('episode', 'fact', 'rule') AND scope IN :scopes
+GROUP BY entity_id;
+
+-- linked_to --
+-- What some memories are linked to, either way
+SELECT target_id FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id IN :ids
+UNION
+SELECT source_id FROM memory_links INDEXED BY memory_links_target
+WHERE tenant_id = :tenant_id AND target_kind IN ('episode', 'fact', 'rule') AND target_id IN :ids;
 
 -- has_entity_name --
 -- The entity that has a name and type, or an id
@@ -167,11 +198,6 @@ WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR exp
 -- Active and other facts in some scopes
 SELECT count(*) FILTER (WHERE validity = 'active'), count(*) FILTER (WHERE validity <> 'active') FROM facts
 WHERE tenant_id = :tenant_id AND scope IN :scopes;
-
--- corpus --
--- The totals of some namespaces
-SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM namespaces INDEXED BY namespaces_number
-WHERE tenant_id = :tenant_id AND namespace IN :namespaces;
 
 -- last_version --
 -- The number of the newest version, 0 before the first

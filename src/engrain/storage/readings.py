@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Entity, Event, Fact, Link, Relation, Stats
@@ -75,11 +76,14 @@ def history(tx: Transaction, caller: Caller, id_: str) -> list[Fact]:
 
 
 def entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-    """Those of `ids` that the caller's tenant knows, in the order asked."""
+    """Those of `ids` that the tenant knows, in the order asked; such mentions are counted as the caller sees."""
     rows = tx.speech.rows.entities
     bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids)}
     statement = f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
     found = {entity.id: entity for entity in map(rows.record, tx.ask(statement, bound))}
+    if found:
+        counted = tx.rows("count_mentions", **seen_by(caller, tx.dialect), ids=tx.dialect.listed(found))
+        found |= {id_: replace(found[id_], mention_count=found[id_].mention_count + count) for id_, count in counted}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 

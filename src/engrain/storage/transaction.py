@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engrain.storage.named_sql import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from engrain.storage.dialects import Dialect
     from engrain.storage.rows import Rows, RowsOf
+
+_Answer = TypeVar("_Answer")
 
 
 class Cursor(Protocol):
@@ -38,6 +40,16 @@ class Speech:
     statements: Mapping[str, str]
 
 
+def refuse_in_snapshot(*, is_inside: bool) -> None:
+    """Say whose mistake it is to write inside `in_one_snapshot`: what reads there would not see it.
+
+    Raises:
+        RuntimeError: the thread is inside.
+    """
+    if is_inside:
+        raise RuntimeError("a write inside in_one_snapshot, whose work only reads: write before it, or after")
+
+
 def speech(dialect: Dialect, own_package: str) -> Speech:
     """What a backend says: the shared statements in its dialect, and those of its own package."""
     from engrain.storage.rows import RowsOf
@@ -49,14 +61,27 @@ def speech(dialect: Dialect, own_package: str) -> Speech:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """Named statements, run on one connection; who opened it commits it."""
+    """Named statements, run on one connection; who opened it commits it.
+
+    One that only reads remembers in `known` what it is asked again and again.
+    """
 
     db: Connection
     speech: Speech
+    known: dict[Hashable, Any] | None = None
 
     @property
     def dialect(self) -> Dialect:
         return self.speech.dialect
+
+    def once(self, key: Hashable, ask: Callable[[], _Answer]) -> _Answer:
+        """What `ask` answers; in a transaction that only reads, what it answered the first time."""
+        if self.known is None:
+            return ask()
+        if key not in self.known:
+            self.known[key] = ask()
+        answer: _Answer = self.known[key]
+        return answer
 
     def rows(self, name: str, /, **values: Any) -> list[Sequence[Any]]:
         """All rows of a named statement."""

@@ -15,7 +15,7 @@ golds = st.sets(st.integers(0, 60), min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize(
-    ("gold", "k", "recall", "hit", "complete"),
+    ("gold", "k", "recall", "any_", "all_"),
     [
         ({"b", "k"}, 5, 0.5, 1, 0),  # b is second, k eleventh
         ({"b", "k"}, 10, 0.5, 1, 0),
@@ -25,10 +25,10 @@ golds = st.sets(st.integers(0, 60), min_size=1, max_size=8)
         ({"a", "b", "z"}, 5, 2 / 3, 1, 0),  # z was not found at all
     ],
 )
-def test_recall_hit_and_all(gold, k, recall, hit, complete):
+def test_recall_of_a_share_of_any_and_of_all(gold, k, recall, any_, all_):
     assert measures.recall(RANKED, gold, k) == pytest.approx(recall)
-    assert measures.hit(RANKED, gold, k) == hit
-    assert measures.complete(RANKED, gold, k) == complete
+    assert measures.recall_any(RANKED, gold, k) == any_
+    assert measures.recall_all(RANKED, gold, k) == all_
 
 
 @pytest.mark.parametrize(("gold", "expected"), [({"a"}, 1), ({"d", "g"}, 1 / 4), ({"l"}, 1 / 12), ({"z"}, 0)])
@@ -61,7 +61,7 @@ def test_an_empty_ranking_finds_nothing():
 
 def test_a_judgement_has_every_measure_at_every_depth():
     assert list(measures.judge(RANKED, {"b"})) == [
-        *(f"{name}@{k}" for name in ("recall", "hit", "all") for k in (5, 10, 20, 50)),
+        *(f"{name}@{k}" for name in ("recall", "recall_any", "recall_all") for k in (5, 10, 20, 50)),
         "mrr",
         "ndcg@10",
     ]
@@ -88,11 +88,11 @@ def test_a_session_stands_where_its_best_turn_does():
 def test_measures_stay_within_bounds_and_grow_with_depth(ranked, gold):
     judged = measures.judge(ranked, gold)
     assert all(0 <= value <= 1 + 1e-12 for value in judged.values())
-    for name in ("recall", "hit", "all"):
+    for name in ("recall", "recall_any", "recall_all"):
         by_depth = [judged[f"{name}@{k}"] for k in measures.DEPTHS]
         assert by_depth == sorted(by_depth)
     for k in measures.DEPTHS:
-        assert judged[f"all@{k}"] <= judged[f"recall@{k}"] <= judged[f"hit@{k}"]
+        assert judged[f"recall_all@{k}"] <= judged[f"recall@{k}"] <= judged[f"recall_any@{k}"]
 
 
 @given(rankings, golds)

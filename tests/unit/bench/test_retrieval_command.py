@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bench.retrieval.__main__ import main
+from engrain.retrieval.presets import PRESETS
 
 
 def sample(number):
@@ -38,13 +39,53 @@ def data(tmp_path):
 )
 def test_it_measures_what_was_asked_for(data, tmp_path, capsys, narrowed, counts):
     written = tmp_path / "found.json"
-    arguments = [data, "--preset", "keyword", "--embedder", "none", "--json", str(written), *narrowed]
+    arguments = [data, "--presets", "keyword", "--embedder", "none", "--json", str(written), *narrowed]
     assert main(arguments) == 0
     found = json.loads(written.read_text())["keyword"]
     assert (found["cost"]["memories"], found["cost"]["questions"]) == counts
     assert found["turn"]["overall"]["recall@5"] == 1
     assert found["turn"]["overall"]["mrr"] == 1
     assert "LoCoMo" in capsys.readouterr().out
+
+
+def run(data, tmp_path, *more):
+    written = tmp_path / "found.json"
+    assert main([data, "--embedder", "none", "--json", str(written), *more]) == 0
+    return json.loads(written.read_text())
+
+
+def test_every_preset_is_set_beside_the_default(data, tmp_path, capsys):
+    found = run(data, tmp_path, "--presets", "all")
+    assert list(found) == list(PRESETS)
+    for name in found.keys() - {"engrain"}:
+        assert found[name]["difference"]["turn"]["recall@5"]["points"] <= 0  # nothing is better than perfect
+    assert "turn level, less engrain" in capsys.readouterr().out
+
+
+def test_ablations_take_each_part_away_in_turn(data, tmp_path):
+    found = run(data, tmp_path, "--ablations")
+    assert next(iter(found)) == "engrain"
+    assert {f"without {channel}" for channel in PRESETS["engrain"].weights} < found.keys()
+    assert {"without neighbours", "without stems", "without stop words", "without day words"} < found.keys()
+
+
+def test_weights_are_chosen_on_some_conversations_and_reported_on_others(data, tmp_path, capsys):
+    folds = run(data, tmp_path, "--cross-validate")
+    assert [fold["held_out"] for fold in folds] == [["c1"], ["c2"], ["c3"]]
+    [fold] = run(data, tmp_path, "--half", "first")
+    assert fold["held_out"] == ["c2", "c3"]
+    assert fold["questions"] == 4
+    assert "chosen on the first half" in capsys.readouterr().out
+
+
+def test_one_conversation_cannot_be_held_out(data, capsys):
+    assert main([data, "--embedder", "none", "--conversations", "1", "--cross-validate"]) == 2
+    assert "two or more" in capsys.readouterr().err
+
+
+def test_evidence_tells_own_questions_from_others(data, tmp_path, capsys):
+    assert set(run(data, tmp_path, "--evidence")["auc"]) == {"adversarial", "foreign"}
+    assert "foreign" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -55,6 +96,9 @@ def test_it_measures_what_was_asked_for(data, tmp_path, capsys, narrowed, counts
         (json.dumps([sample(0)]), ["--format", "longmemeval"], "is not longmemeval"),
         (json.dumps([sample(0)]), ["--conversations", "7"], "no question is left"),
         (json.dumps([sample(0)]), ["--embedder", "nobody"], "nobody"),
+        (json.dumps([sample(0)]), ["--presets", "nobody", "--embedder", "none"], "no preset is called 'nobody'"),
+        (json.dumps([sample(0)]), ["--peers", "nobody"], "no peer is called 'nobody'"),
+        (json.dumps([sample(0)]), ["--peers", "--embedder", "none"], "the same vectors"),
     ],
 )
 def test_what_it_cannot_use_is_said_in_one_line(tmp_path, capsys, content, more, said):

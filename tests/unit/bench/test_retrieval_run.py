@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from bench.retrieval import findings, locomo, runner
+from bench.retrieval import findings, locomo, runner, variants
 from bench.retrieval.vector_cache import CachedEmbedder
 
 SAID = [
@@ -67,27 +67,29 @@ def embedder(tmp_path):
     cached.close()
 
 
+def asked_of(names, corpus, embedder, say=lambda _: None):
+    return runner.run(corpus, variants.of_presets(names), embedder=embedder, say=say)
+
+
 def test_hits_are_the_turns_that_were_said(corpus, embedder):
     told = []
-    run = runner.run(corpus, ["keyword", "engrain"], embedder=embedder, say=told.append)
+    run = asked_of(["keyword", "engrain"], corpus, embedder, told.append)
     for asked in run.answers.values():
         assert [each.question.text for each in asked] == [text for text, evidence, _ in ASKED if evidence]
         assert asked[0].found[0] == ("s1", 1)
         assert set(asked[1].found[:2]) == {("s1", 4), ("s2", 1)}
-    assert run.ingest.memories == len(SAID)
-    assert run.ingest.embedded == len(SAID)
+    assert run.ingests["keyword"].memories == len(SAID)
+    assert run.ingests["keyword"].embedded == len(SAID)
     assert not [line for line in told if "warning" in line]
 
 
 def test_two_runs_find_the_same(corpus, embedder):
-    first, second = (
-        runner.run(corpus, ["engrain"], embedder=embedder, say=lambda _: None).answers["engrain"] for _ in range(2)
-    )
+    first, second = (asked_of(["engrain"], corpus, embedder).answers["engrain"] for _ in range(2))
     assert [each.found for each in first] == [each.found for each in second]
 
 
 def test_the_json_has_every_level_category_and_measure(corpus, embedder):
-    run = runner.run(corpus, ["keyword"], embedder=embedder, say=lambda _: None)
+    run = asked_of(["keyword"], corpus, embedder)
     written = json.loads(json.dumps(findings.as_json(run)))
     assert list(written) == ["keyword"]
     assert list(written["keyword"]) == ["turn", "session", "cost"]
@@ -111,8 +113,8 @@ def test_categories_apart_have_no_part_in_the_overall(corpus):
 
 
 def test_the_table_shows_every_preset_and_category_within_its_width(corpus, embedder):
-    run = runner.run(corpus, ["engrain", "semantic", "keyword", "hybrid"], embedder=embedder, say=lambda _: None)
-    table = findings.table(run)
+    run = asked_of(["engrain", "semantic", "keyword", "hybrid"], corpus, embedder)
+    table = findings.table(run, by_category=True)
     for shown in (*run.answers, "single-hop", "multi-hop", "adversarial", "session", "1 left out"):
         assert shown in table
     assert max(map(len, table.splitlines())) <= 120
@@ -120,8 +122,8 @@ def test_the_table_shows_every_preset_and_category_within_its_width(corpus, embe
 
 def test_without_an_embedder_the_vectors_are_missed_aloud(corpus):
     told = []
-    runner.run(corpus, ["semantic"], embedder=None, say=told.append)
-    assert [line for line in told if line.startswith("warning: 3 answers of preset semantic were degraded")]
+    asked_of(["semantic"], corpus, None, told.append)
+    assert [line for line in told if line.startswith("warning: 3 answers of semantic were degraded")]
 
 
 def test_a_vector_comes_from_the_cache_bit_for_bit(tmp_path):
@@ -138,15 +140,28 @@ def test_a_vector_comes_from_the_cache_bit_for_bit(tmp_path):
     second.close()
 
 
-def test_questions_are_embedded_every_time(tmp_path):
+def test_a_question_is_embedded_once_and_its_time_counted_each_time(tmp_path):
     inner = WordVectors()
     cached = CachedEmbedder(inner, tmp_path)
     inner.asked.clear()
-    cached.embed(["where?"], role="query")
-    cached.embed(["where?"], role="query")
-    cached.close()
-    assert inner.asked == [("query", "where?")] * 2
+    first = cached.embed(["where?"], role="query")
+    assert cached.spared_s == 0
+    assert np.array_equal(cached.embed(["where?"], role="query"), first)
+    assert cached.spared_s > 0
+    assert inner.asked == [("query", "where?")]
     assert cached.embedded == 0
+    cached.close()
+
+
+def test_a_question_is_no_document_of_a_later_run(tmp_path):
+    first = CachedEmbedder(WordVectors(), tmp_path)
+    first.embed(["where?"], role="query")
+    first.close()
+    inner = WordVectors()
+    second = CachedEmbedder(inner, tmp_path)
+    second.embed(["where?"], role="document")
+    assert ("document", "where?") in inner.asked
+    second.close()
 
 
 def test_another_model_of_the_same_name_starts_the_cache_anew(tmp_path):

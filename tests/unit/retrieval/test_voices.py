@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.requests import TurnPlace
 from engrain.retrieval.voices import Voice, asked_about, names, speaks
+from tests.sample_search import traits
 
 ANA, BEN, WILL = "Ana", "Ben Okafor", "Will"
 USER, ASSISTANT = Voice(role="user"), Voice(role="assistant")
@@ -87,10 +87,11 @@ def test_a_voice_has_a_name_exactly_where_one_speaker_is_named(text, speakers):
     ],
 )
 def test_whose_turns_a_voice_speaks(voice, expected):
-    turns = {
-        "Ana as user": TurnPlace(scope="aide", session="monday", role="user", speaker="Ana"),
-        "Ana as assistant": TurnPlace(scope="aide", session=None, role="assistant", speaker="Ana"),
-        "Ben": TurnPlace(scope="aide", session="monday", role="user", speaker="Ben"),
-        "nobody": TurnPlace(scope="aide", session="monday", role="assistant", speaker=None),
+    memories = {
+        "Ana as user": traits(role="user", speaker="Ana"),
+        "Ana as assistant": traits(role="assistant", speaker="Ana"),
+        "Ben": traits(role="user", speaker="Ben"),
+        "nobody": traits(role="assistant", speaker=None),
+        "a fact": traits(kind="fact"),
     }
-    assert [name for name, turn in turns.items() if speaks(turn, voice)] == expected
+    assert [name for name, each in memories.items() if speaks(each, voice)] == expected

@@ -73,6 +73,7 @@ INDEXES = [
     (
         pytest.mark.req("B25.2"),
         {
+            "episodes_importance": index("episodes", "tenant_id scope importance event_time"),
             "episodes_time": index("episodes", "tenant_id scope event_time"),
             "episodes_expiry": index("episodes", "tenant_id expires_at", partial=True),
             "episodes_pending": index("episodes", "tenant_id agent created_at", partial=True),
@@ -83,6 +84,7 @@ INDEXES = [
         pytest.mark.req("B25.3"),
         {
             "facts_subject": index("facts", "tenant_id subject predicate"),
+            "facts_importance": index("facts", f"tenant_id scope importance {EXPRESSION}"),
             "facts_time": index("facts", f"tenant_id scope {EXPRESSION}"),
             "facts_source": index("facts", "tenant_id source_episode_id", partial=True),
         },
@@ -98,8 +100,12 @@ INDEXES = [
     (
         pytest.mark.req("B25.6"),
         {
+            "facts_about": index("facts", f"tenant_id entity_id scope {EXPRESSION}", partial=True),
+            "memory_entities_time": index(
+                "memory_entities", "tenant_id entity_id memory_kind scope happened_at memory_id"
+            ),
             "entities_name": index("entities", "tenant_id canonical_name entity_type", unique=True),
-            "facts_entity": index("facts", "tenant_id entity_id predicate", partial=True),
+            "facts_entity": index("facts", "tenant_id entity_id predicate scope", partial=True),
         },
     ),
     (
@@ -145,6 +151,7 @@ REFUSED = {
         "INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at) "
         "SELECT tenant_id, 9, name, dims, state, created_at FROM embedding_versions"
     ),
+    "a name of nobody": "UPDATE entity_names SET entity_id = 'nobody'",
     "a name twice": (
         "INSERT INTO entities (tenant_id, id, canonical_name, entity_type, created_at, updated_at) "
         "SELECT tenant_id, 'e9', canonical_name, entity_type, created_at, updated_at FROM entities"

@@ -52,7 +52,8 @@ INSERT INTO memory_vectors (tenant_id, version, doc, namespace, embedding)
     FROM filled;
 INSERT INTO episodes (doc, tenant_id, id, agent, scope, session, turn, content, event_time, created_at)
     SELECT doc, tenant_id, 'e' || doc, 'aide', CASE namespace WHEN 102 THEN 'global' ELSE 'aide' END,
-        's' || doc / 50, doc % 50, 'tram', timestamptz '2024-05-07 12:00Z', timestamptz '2024-05-07 12:00Z'
+        's' || doc / 50, doc % 50, 'tram', timestamptz '2024-05-07 12:00Z' + doc * interval '1 second',
+        timestamptz '2024-05-07 12:00Z'
     FROM filled;
 VACUUM (ANALYZE)
 """
@@ -164,7 +165,13 @@ def store():
         turns = store.put(act(), conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
         [lisbon] = store.put(act(), [fact("Lisbon")])
         embed_all(store, {each.id: axis(0) for each in [*turns, lisbon]})
+        store.put_entity(act(), BEN)
+        store.mention(act(), turns[0].id, [BEN.id])
+        store.link(act(), link(turns[0], lisbon))
         yield store
+
+
+BEN = entity("Ben")
 
 
 VERBS = {
@@ -182,7 +189,10 @@ VERBS = {
     "of the past": lambda store: store.keyword(request(as_of=NOON), {"tram"}, 10),
     "nearest": lambda store: store.nearest(request(), axis(0), 10, also=[1, 2]),
     "load": lambda store: store.load(request(), [1, 2, 3]),
-    "turns": lambda store: store.turns(request(), [1, 2, 3]),
+    "traits": lambda store: store.traits(request(), [1, 2, 3]),
+    "newest": lambda store: store.newest(request(), 10),
+    "important": lambda store: store.important(request(), 10),
+    "mentioning": lambda store: store.mentioning(request(), ["Ben"], 10),
     "speakers": lambda store: store.speakers(request()),
     "stats": lambda store: store.stats(CALLER, NOON),
     "waiting": lambda store: store.waiting(CALLER),
@@ -192,6 +202,7 @@ VERBS = {
     "put several": lambda store: store.put(act(), conversation("One.", "Two.", session="friday")),
     "supersede": lambda store: store.put(act(), [fact("Porto")]),
     "put a rule": lambda store: store.put(act(), [rule()]),
+    "mention": lambda store: store.mention(act(), newest(store).id, [BEN.id]),
     "put an entity": lambda store: store.put_entity(act(), entity("Zoe")),
     "touch": lambda store: store.touch(act(), ["one"]),
     "confirm": lambda store: store.confirm(act(), newest(store, kinds=("fact",)).id),
@@ -251,6 +262,47 @@ def test_a_large_search_takes_few_statements(city):
         assert len(seen.statements) == 3
         city.nearest(all_of(CALLER), axis(2), 50)
         assert len(seen.statements) == 7
+
+
+@pytest.mark.parametrize("verb", ["newest", "important"])
+def test_the_first_of_an_order_are_read_along_an_index(city, verb):
+    """A page of a large scope costs the same however much there is: at most those of one moment are sorted by id."""
+    found, plan = plan_of(city, lambda store: getattr(store, verb)(all_of(CALLER), 10), holding="UNION ALL")
+    assert len(found) == 10
+    index = {"newest": "episodes_time", "important": "episodes_importance"}[verb]
+    assert f"Index Scan Backward using {index}" in plan
+    assert "Seq Scan" not in plan
+
+
+def test_the_newest_that_mention_somebody_are_read_along_an_index(store):
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        assert len(store.mentioning(request(), ["Ben"], 10)) == 2
+    [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "happened_at" in statement]
+    assert "using memory_entities_time" in plan
+    assert "using facts_about" in plan
+
+
+SEARCH_OF_TWO_KINDS = 8  # and BEGIN and COMMIT
+
+
+def test_a_search_takes_one_transaction_and_asks_each_thing_once(store):
+    asked = request()
+
+    def work():
+        found = [each.ref for each in store.keyword(asked, {"tram", "turn", "lisbon"}, 100)]
+        found += [each.ref for each in store.nearest(asked, axis(0), 100, also=found)]
+        assert store.waiting(CALLER) == 0
+        store.speakers(asked)
+        store.traits(asked, set(found))
+        return store.load(asked, set(found))
+
+    with recorded(store) as seen:
+        transactions, read = [], seen.read
+        seen.read = lambda tenant, begun: (transactions.append(tenant), read(tenant, begun))[1]
+        assert {each.kind for each in store.in_one_snapshot(CALLER, work).values()} == {"episode", "fact"}
+    assert transactions == [CALLER.tenant_id]
+    assert len(seen.statements) <= SEARCH_OF_TWO_KINDS, "\n".join(seen.statements)
+    assert len(set(seen.statements)) == len(seen.statements)
 
 
 def test_settling_asks_nothing(store):

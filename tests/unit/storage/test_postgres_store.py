@@ -17,7 +17,7 @@ from engrain.domain.records import Episode
 from engrain.storage import migrations, open_store
 from engrain.storage.postgres import schema
 from engrain.storage.postgres.store import PostgresStore
-from tests.sample_records import CALLER, NOON, act, episode, fact, request
+from tests.sample_records import CALLER, NOON, act, entity, episode, fact, request
 from tests.servers.cutting_proxy import CuttingProxy
 from tests.servers.postgres import server
 from tests.servers.recorded import Recorded
@@ -285,3 +285,37 @@ def test_an_index_is_made_with_a_version_and_goes_with_it(store):
 def indexes(store):
     found = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory_vectors_version%' ORDER BY 1"
     return [name for (name,) in as_superuser(store._connections._conninfo, found)]
+
+
+def test_a_snapshot_whose_connection_ends_is_begun_again_from_its_beginning(store):
+    [stored] = store.put(act(), [episode("Bread.")])
+    seen = []
+
+    def work():
+        seen.append([each.raw for each in store.newest(request(), 9)])
+        if len(seen) == 1:
+            end = "SELECT pg_terminate_backend(%s, 10000)"
+            store._read(CALLER, lambda tx: server().psql("postgres", end, [tx.db.info.backend_pid]))
+        return store.recent(request(), 9)
+
+    assert store.in_one_snapshot(CALLER, work) == [stored]
+    assert seen == [[NOON.timestamp()]] * 2
+    assert store.put(act(), [episode("Afterwards.")])
+
+
+def test_a_snapshot_holds_one_connection_and_others_inside_it_take_another(url):
+    other = replace(CALLER, tenant_id="other")
+    with closing(PostgresStore(url, pool_size=1, timeout_s=0.1)) as store:
+        assert store.in_one_snapshot(CALLER, lambda: store.in_one_snapshot(CALLER, lambda: store.waiting(CALLER))) == 0
+        with pytest.raises(errors.DatabaseBusy):
+            store.in_one_snapshot(CALLER, lambda: store.waiting(other))
+        assert store.waiting(other) == 0
+
+
+@pytest.mark.parametrize("deed", ["DELETE FROM entity_names", "UPDATE entities SET aliases = ARRAY['Annie']"])
+def test_a_check_up_finds_names_that_are_not_those_of_the_entities(store, deed):
+    store.put_entity(act(), entity("Ana", aliases=("Anita",)))
+    assert store.health().problems == ()
+    server().psql(conninfo_to_dict(store.location)["dbname"], deed)
+    [problem] = store.health().problems
+    assert problem.startswith("2 names of entities are missing or nobody's")

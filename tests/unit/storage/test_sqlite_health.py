@@ -9,7 +9,7 @@ import pytest
 from engrain.domain.analysis import words
 from engrain.storage.migrations import HEAD
 from engrain.storage.sqlite.store import SqliteStore
-from tests.sample_records import NOON, act, episode, fact, request, rule
+from tests.sample_records import NOON, act, entity, episode, fact, request, rule
 from tests.store_samples import axis, conversation, embed_all, keyword, put
 
 
@@ -24,6 +24,7 @@ def use(store) -> None:
     put(store, [episode("Already over.", session="monday", expires_at=NOON), episode("Alone.")])
     put(store, [fact("Lisbon"), fact("tea", predicate="drinks"), fact("x", subject="Z", validity="expired")])
     put(store, [fact("Porto"), rule("Take the tram."), rule("Walk.", metadata={"forgotten": True})])
+    store.put_entity(act(), entity("Ana", aliases=("Anita",)))
     embed_all(store, {each.id: axis(0) for each in turns[:9]})
     for turn in turns[3:6]:
         store.retire(act(), turn.id)
@@ -88,6 +89,8 @@ def test_a_check_up_sees_what_is_not_in_the_file_proper_yet(path):
         ("DELETE FROM memory_index WHERE doc = 2", "1 memories have no place in the searches"),
         ("DELETE FROM memory_vectors WHERE doc = 3", "1 memories have lost their vector"),
         ("DELETE FROM episodes WHERE doc = 2", "1 places in the searches belong to no memory"),
+        ("DELETE FROM entity_names WHERE name = 'ana'", "1 names of entities are missing or nobody's"),
+        ("UPDATE entities SET aliases = '[\"Annie\"]'", "2 names of entities are missing or nobody's"),
     ],
 )
 def test_what_something_else_did_is_found_and_there_is_advice(path, deed, sentence):

@@ -10,6 +10,7 @@ import apsw.ext
 import pytest
 
 from engrain.domain.query import Filter
+from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.storage.named_sql import load
 from engrain.storage.sqlite.speech import SPEECH
@@ -22,20 +23,22 @@ SQL = SPEECH.statements
 # Everything but the few rows of the versions of embedders and the handful of sequences.
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
-    *("namespaces", "memory_index", "memory_vectors", "entities", "memory_entities", "memory_events", "tombstones"),
+    *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
+    *("tombstones",),
     *("pools", "pool_members", "jobs", "memory_metadata"),
 ]
 # What a check-up of the whole file reads whole, and a change of the embedder.
 OF_THE_WHOLE_FILE = {
     *("count_memories", "count_indexed", "count_embedded", "count_unembedded"),
     *("unindexed", "unvectored", "stray_words", "unplaced", "lost", "size"),
-    *("without_vector", "mark_embedded"),
+    *("without_vector", "mark_embedded", "all_names", "names_of_all"),
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
     "episodes_id": ["has_memory", "get", "touch", "expire_episode", "erase_episode"],
     "episodes_session": ["next_turn", "turns_between", "neighbours", "of a session", "erase_session"],
-    "episodes_time": ["recent", "since"],
+    "episodes_time": ["newest", "since"],
+    "episodes_importance": ["important"],
     "episodes_expiry": ["what runs out"],
     "episodes_pending": ["the next batch to consolidate"],
     "facts_id": ["has_memory", "get", "touch", "supersede_fact", "retract_fact", "confirm_fact", "erase_fact"],
@@ -43,25 +46,28 @@ SERVES = {
     "facts_active_entity": ["supersede of an entity"],
     "facts_subject": ["history"],
     "facts_entity": ["history of an entity"],
-    "facts_time": ["recent", "since"],
+    "facts_about": ["mentioning"],
+    "facts_time": ["newest", "since"],
+    "facts_importance": ["important"],
     "facts_source": ["forget_fact_source"],
     "facts_supersedes": ["forget_superseded"],
     "rules_id": ["has_memory", "get", "touch", "forget_rule", "confirm_rule", "erase_rule"],
-    "rules_time": ["recent", "since"],
+    "rules_time": ["newest", "important", "since"],
     "rules_source": ["forget_rule_source"],
     "rule_applications_rule": ["erase_applications"],
-    "memory_links_target": ["links_in", "erase_links_in"],
+    "memory_links_target": ["links_in", "linked_to", "erase_links_in"],
     "entities_name": ["has_entity_name"],
     "memory_entities_memory": ["erase_mentions"],
+    "memory_entities_time": ["mentioning", "count_mentions"],
     "memory_events_time": ["events"],
     "memory_events_type": ["events of a type"],
     "memory_events_memory": ["events of a memory", "erase_event_payloads"],
     "pool_members_agent": ["the pools of an agent"],
     "jobs_due": ["the jobs that are due"],
     "jobs_dedupe": ["the job of a key"],
-    "namespaces_number": ["corpus", "count_words"],
-    "memory_index_waiting": ["unembedded", "count_waiting"],
-    "memory_index_expiry": ["has_expired"],
+    "namespaces_number": ["count_words"],
+    "memory_index_waiting": ["unembedded", "searched", "count_waiting"],
+    "memory_index_expiry": ["searched"],
     "memory_index_gone": ["gone_docs", "of the past"],
     "memory_vectors_doc": ["exact_vectors", "drop_vectors", "erase_vectors"],
     "memory_vectors_change": ["changed_vectors"],
@@ -88,8 +94,12 @@ QUESTIONS = {
 PUT_ONE_EPISODE = 8
 PUT_ONE_FACT = 34
 GET = 3
-FIND = 12  # by words and by vector
-ANSWER = 18  # the same, and everything else that a search asks
+FIND = 6  # by words and by vector
+ANSWER = 18  # the same, and everything else that a search asks, each for itself
+# In one snapshot, BEGIN and COMMIT included, and the look at what is left for later before it.
+SEARCH_OF_EPISODES = 10
+SEARCH_OF_EVERY_KIND = 12
+TEAM = Caller(agent="aide", pools=("team",))
 
 
 @pytest.fixture
@@ -101,6 +111,7 @@ def store(tmp_path) -> Iterator[SqliteStore]:
         kept = put(store, [LISBON, TEA, TRAM])
         embed_all(store, {each.id: axis(0) for each in [*turns, *kept]})
         store.link(act(), link(LISBON, TEA))
+        store.mention(act(), turns[0].id, [BEN.id])
         yield store
 
 
@@ -147,6 +158,9 @@ READS = {
     "events of a memory": lambda store: store.events(CALLER, memory_id=LISBON.id),
     "events of a type": lambda store: store.events(CALLER, event_type="fact_created"),
     "entities": lambda store: store.entities(CALLER, [BEN.id]),
+    "newest": lambda store: store.newest(request(TEAM), 10),
+    "important": lambda store: store.important(request(TEAM), 10),
+    "mentioning": lambda store: store.mentioning(request(TEAM), ["Ben"], 10),
     "recent": lambda store: store.recent(request(), 10),
     "since": lambda store: store.recent(request(since=NOON, until=NOON + timedelta(days=1)), 10),
     "of a session": lambda store: store.keyword(request(sessions=("monday",)), {"tram"}, 10),
@@ -156,7 +170,7 @@ READS = {
     "nearest": lambda store: store.nearest(request(), axis(0), 10, also=[1, 2]),
     "nearest of the past": lambda store: store.nearest(request(as_of=NOON), axis(0), 10, also=[1, 2]),
     "load": lambda store: store.load(request(), [1, 2, 3]),
-    "turns": lambda store: store.turns(request(), [1, 2, 3]),
+    "traits": lambda store: store.traits(request(), [1, 2, 3]),
     "speakers": lambda store: store.speakers(request()),
     "stats": lambda store: store.stats(CALLER, NOON),
     "waiting": lambda store: store.waiting(CALLER),
@@ -178,6 +192,7 @@ WRITES = {
     "retire": lambda store: store.retire(act(), store.recent(request(), 1)[0].id),
     "retire a fact": lambda store: store.retire(act(), LISBON.id),
     "link": lambda store: store.link(act(), link(TEA, LISBON)),
+    "mention": lambda store: store.mention(act(), LISBON.id, [BEN.id]),
     "put_entity": lambda store: store.put_entity(act(), entity("Cleo")),
     "attach": lambda store: store.attach([1], axis(0)[None]),
     "erase": lambda store: store.erase(act(), [LISBON.id, TRAM.id, store.recent(request(), 1)[0].id]),
@@ -217,6 +232,16 @@ def test_no_verb_reads_a_whole_table(store, verb):
     found = {sql: scans(store, sql) for sql in ran_by(store, verb)}
     assert found
     assert [sql for sql, where in found.items() if where] == []
+
+
+@pytest.mark.parametrize("verb", ["newest", "important", "mentioning"])
+def test_the_first_of_an_order_are_read_in_that_order(store, verb):
+    """What a scope or an entity holds besides is not read: at most those of one moment are sorted by id."""
+    asked = [sql for sql in ran_by(store, verb) if "ORDER BY" in sql and "UNION ALL" in sql]
+    lines = [line for sql in asked for line in plan(store, sql)]
+    assert any("scope=?" in line for line in lines)
+    assert [line for line in lines if "TEMP B-TREE" in line and "LAST TERM" not in line] == []
+    assert [line for line in lines if line.startswith("SEARCH") and "scope=?" not in line] == []
 
 
 @pytest.mark.parametrize("verb", ["events", "events of a type"])
@@ -290,7 +315,7 @@ def test_an_idle_catch_up_is_one_statement(store):
         store._vectors.catch_up(tx, 1)
         with statements(store) as ran:
             store._vectors.catch_up(tx, 1)
-    assert ran == [SQL["searched"]]
+    assert ran == [SQL["newest_change"]]
 
 
 @pytest.mark.parametrize("size", [0, 500])
@@ -303,10 +328,70 @@ def test_a_whole_search_takes_few_statements_however_many_memories_there_are(sto
         nearest = [each.ref for each in store.nearest(asked, axis(0), 50, also=keyword)]
         assert len(ran) <= FIND, "\n".join(ran)
         store.settle()
-        store.turns(asked, {*keyword, *nearest})
+        store.traits(asked, {*keyword, *nearest})
         store.speakers(asked)
         store.load(asked, keyword[:10])
         assert len(ran) <= ANSWER, "\n".join(ran)
+
+
+def search(store):
+    """What a search asks of a store, from the look at what is left for later to the records of its winners."""
+    asked = Request(caller=TEAM, filter=Filter(), now=NOON)
+
+    def work():
+        keyword = [each.ref for each in store.keyword(asked, {"tram", "turn", "take"}, 100)]
+        nearest = [each.ref for each in store.nearest(asked, axis(0), 100, also=keyword)]
+        assert store.waiting(TEAM) == 0
+        store.speakers(asked)
+        store.traits(asked, {*keyword, *nearest})
+        return store.load(asked, [*nearest[:10], *nearest[-3:]])
+
+    store.settle()
+    return {each.kind for each in store.in_one_snapshot(TEAM, work).values()}
+
+
+def test_a_search_of_episodes_asks_each_thing_once(tmp_path):
+    with closing(SqliteStore(str(tmp_path / "agent.db"))) as store:
+        turns = put(store, conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
+        embed_all(store, {each.id: axis(0) for each in turns})
+        search(store)  # reads the vectors into the process
+        with statements(store) as ran:
+            assert search(store) == {"episode"}
+        assert len(ran) <= SEARCH_OF_EPISODES, "\n".join(ran)
+        assert len(set(ran)) == len(ran)
+
+
+def test_a_search_of_every_kind_asks_two_statements_more(store):
+    search(store)
+    with statements(store) as ran:
+        assert search(store) == {"episode", "fact", "rule"}
+    assert len(ran) <= SEARCH_OF_EVERY_KIND, "\n".join(ran)
+
+
+def test_the_records_of_one_kind_are_not_looked_for_among_others(store):
+    """Once their traits are known, their kinds are."""
+    asked = Request(caller=TEAM, filter=Filter(), now=NOON)
+
+    def work():
+        refs = list(store.traits(asked, [each.ref for each in store.newest(asked, 99)]))
+        with statements(store) as ran:
+            assert len(store.load(asked, refs[:1])) == 1
+        return ran
+
+    assert len(store.in_one_snapshot(TEAM, work)) == 1
+
+
+def test_what_waits_is_counted_where_anything_does(store):
+    def work():
+        store.newest(request(), 1)
+        with statements(store) as ran:
+            return store.waiting(CALLER), len(ran)
+
+    assert store.in_one_snapshot(CALLER, work) == (0, 0)
+    put(store, [episode("Not yet embedded.")])
+    assert store.in_one_snapshot(CALLER, work) == (1, 1)
+    store.settle()
+    assert store.in_one_snapshot(CALLER, work) == (1, 1)
 
 
 def test_reading_runs_no_write(store):

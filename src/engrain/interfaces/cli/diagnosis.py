@@ -104,11 +104,11 @@ def _permissions(path: Path | None, problems: list[str]) -> dict[str, str]:
 
 def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], Embedder | None]:
     """What one embedding took, the engine's start included; and the embedder, where it works."""
-    from engrain import engines
+    from engrain.service import embedder_of
 
     start = time.perf_counter()
     try:
-        embedder = engines.embedder(settings.embedder, threads=settings.embedding_threads)
+        embedder = embedder_of(settings)
         if embedder is None:
             return {"name": "none"}, None
         [vector] = embedder.embed(["Is anybody there?"], role="query")

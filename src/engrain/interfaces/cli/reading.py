@@ -55,6 +55,16 @@ def recall(
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Before, ISO 8601.")] = None,
     as_of: AsOf = None,
     include_inactive: IncludeInactive = False,
+    min_confidence: Annotated[
+        float | None, typer.Option("--min-confidence", metavar="P", help="Believed at least so much, 0-1.")
+    ] = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Let the re-ranker order the best (ENGRAIN_RERANKER).")] = False,
+    neighbours: Annotated[
+        int, typer.Option("--neighbours", metavar="N", help="With the turns before and after each episode, 0-5.")
+    ] = 0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell what was considered and is no hit, and why.")
+    ] = False,
 ) -> None:
     """The best memories for a question, best first, each saying why."""
     with invocation.memory() as memory:
@@ -73,12 +83,20 @@ def recall(
             until=until,
             as_of=as_of,
             include_inactive=include_inactive,
+            min_confidence=min_confidence,
+            deep=deep,
+            neighbours=neighbours,
+            explain=explain,
         )
         if invocation.as_json:
             output.document(answer.to_dict())
             return
         rendering.show_hits(answer.hits)
+        for line in rendering.dropped(answer.dropped):
+            output.say(line)
         invocation.degraded(answer.degraded)
+        if answer.hits and answer.evidence == "none":
+            invocation.note("note: the answer is probably not among these (evidence: none)")
         if not answer.hits:
             invocation.note("nothing found")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from engrain.domain.records import Event, Explanation, Hit, Link, MemoryRecord
+    from engrain.domain.records import Dropped, Event, Explanation, Hit, Link, MemoryRecord
     from engrain.portability.importer import ImportReport
 
 _COLUMNS = ("date", "who", "score", "why", "id", "text")
@@ -28,12 +28,21 @@ def show_hits(hits: Sequence[Hit]) -> None:
     if not hits:
         return
     if not sys.stdout.isatty():
-        for line in _aligned([_COLUMNS, *(_cells(hit) for hit in hits)]):
+        rows = [row for hit in hits for row in (_cells(hit), *map(_neighbour_cells, hit.neighbours))]
+        for line in _aligned([_COLUMNS, *rows]):
             output.say(line)
         return
     from rich.console import Console
 
     Console(highlight=False, emoji=False, markup=False).print(_table(hits))
+
+
+def dropped(found: Sequence[Dropped]) -> list[str]:
+    """A line for each candidate that is no hit."""
+    if not found:
+        return []
+    rows = [(f"{each.score:.3f}", each.reason, why(each.why), each.id or "") for each in found]
+    return ["", *_lines([("score", "no hit because", "why", "id"), *rows]).split("\n")]
 
 
 def why(explanation: Explanation) -> str:
@@ -143,6 +152,11 @@ def _cells(hit: Hit) -> tuple[str, ...]:
     return tuple(output.one_line(each) for each in values)
 
 
+def _neighbour_cells(memory: MemoryRecord) -> tuple[str, ...]:
+    values = (f"{memory.happened_at:%Y-%m-%d}", who(memory), "", "beside it", memory.id, statement(memory))
+    return tuple(output.one_line(each) for each in values)
+
+
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Columns two blanks apart; the last one, the text, is as long as it is."""
     widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
@@ -169,6 +183,8 @@ def _table(hits: Sequence[Hit]) -> Table:
         date, speaker, score, reasons, id_, _ = _cells(hit)
         said = Text(_screenful(output.printable(statement_with_end(hit.memory))))
         said.append(f"\n{reasons}\n{id_}", style="dim")
+        for beside in hit.neighbours:
+            said.append(f"\n{who(beside)}: {_screenful(output.printable(statement(beside)))}", style="italic dim")
         table.add_row(date, speaker, score, said)
     return table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.storage import versions
+from engrain.storage import mentions, versions
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.vectors import index_name, takes_index
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from engrain.storage.transaction import Transaction
 
+_STRANGER = "the database was changed by something other than engrain; import it anew"
 _STRAYS = {
     "unindexed": "memories are missing from the keyword index",
     "stray_words": "memories that are gone are still in the keyword index",
@@ -39,7 +40,10 @@ def problems(tx: Transaction) -> Iterator[str]:
     for statement, sentence in _STRAYS.items():
         [(found,)] = tx.rows(statement)
         if found:
-            yield f"{found} {sentence}: the database was changed by something other than engrain; import it anew"
+            yield f"{found} {sentence}: {_STRANGER}"
+    found = mentions.astray(tx)
+    if found:
+        yield f"{found} names of entities are missing or nobody's: {_STRANGER}"
 
 
 def _missing_indexes(tx: Transaction) -> Iterator[str]:

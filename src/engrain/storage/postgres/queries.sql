@@ -52,12 +52,18 @@ UPDATE namespaces SET memories = memories + :memories, words = words + :words
 WHERE tenant_id = :tenant_id AND namespace = :namespace;
 
 -- searched --
--- Whose vectors are searched, and the namespaces of some scopes: totals, and whether something ran out that they hold
-SELECT version, dims, namespace, kind, memories, words, EXISTS (
-    SELECT 1 FROM memory_index
-    WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace
-        AND state < 3 AND expires_at <= :now
-)
+-- Whose vectors are searched, and the namespaces of some scopes: totals, whether something ran out that they hold, and
+-- whether something waits for its vector. Nothing is ever left unsettled
+SELECT version, dims, 0, FALSE, kind, scope, namespace, memories, words,
+    EXISTS (
+        SELECT 1 FROM memory_index
+        WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace
+            AND state < 3 AND expires_at <= :now
+    ),
+    EXISTS (
+        SELECT 1 FROM memory_index
+        WHERE memory_index.tenant_id = :tenant_id AND memory_index.namespace = namespaces.namespace AND state = 1
+    )
 FROM (SELECT max(version) AS version, max(dims) AS dims FROM embedding_versions WHERE tenant_id = '' AND state = 'active')
 LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -12,15 +13,15 @@ from engrain.domain.ids import IdSource
 from engrain.domain.records import Fact
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.errors import IntegrityViolated, OutcomeUnknown
-from engrain.storage import archive, lookups, readings, versions
+from engrain.storage import archive, lookups, mentions, readings, recency, traits, versions
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
 from engrain.storage.postgres import checkup, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.index import PostgresIndex
-from engrain.storage.postgres.namespaces import searched
 from engrain.storage.postgres.speech import SPEECH
-from engrain.storage.transaction import Transaction
+from engrain.storage.searched import has_waiting, searched
+from engrain.storage.transaction import Transaction, refuse_in_snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
         Relation,
         Stats,
     )
-    from engrain.domain.requests import Direction, Ref, Request, TurnPlace
+    from engrain.domain.requests import Direction, Ref, Request, Traits
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -49,6 +50,13 @@ _COUNT_UP_TO = 1_000
 _RACES = (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation)
 _MOST_RACES = 5
 _QUEUES = 256  # of a tenant, for the places of its facts
+
+
+class _Held(threading.local):
+    """The snapshot that a thread is in, and whose it is."""
+
+    tenant_id: str | None = None
+    tx: Transaction | None = None
 
 
 class PostgresStore:
@@ -75,6 +83,7 @@ class PostgresStore:
         `read_all` memories reads all their words, with at most `scan_all` compares all their vectors: otherwise
         indexes choose, and of the vectors nearly all of the best are found.
         """
+        self._held = _Held()
         self._narrow = narrow
         self._read_all = read_all
         self._scan_all = scan_all
@@ -153,6 +162,9 @@ class PostgresStore:
             caller, lambda tx: readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
         )
 
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        return self._act(act, lambda ledger: ledger.mention(memory_id, entity_ids), repeatable=False)
+
     def put_entity(self, act: Act, entity: Entity) -> Entity:
         return self._act(act, lambda ledger: ledger.put_entity(entity), repeatable=False)
 
@@ -165,7 +177,7 @@ class PostgresStore:
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         def work(tx: Transaction) -> list[Candidate]:
             where = searched(tx, request)
-            if not where.namespaces:
+            if not where.spaces:
                 return []
             return words.search(tx, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all)
 
@@ -185,14 +197,33 @@ class PostgresStore:
     def speakers(self, request: Request) -> list[str]:
         return self._read(request.caller, lambda tx: lookups.speakers(tx, request.caller))
 
-    def turns(self, request: Request, refs: Collection[Ref]) -> dict[Ref, TurnPlace]:
-        return self._read(request.caller, lambda tx: lookups.turns(tx, request, refs))
+    def newest(self, request: Request, limit: int) -> list[Candidate]:
+        return self._read(request.caller, lambda tx: recency.newest(tx, request, limit))
+
+    def important(self, request: Request, limit: int) -> list[Candidate]:
+        return self._read(request.caller, lambda tx: recency.important(tx, request, limit))
+
+    def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+        return self._read(request.caller, lambda tx: mentions.mentioning(tx, request, names, limit))
+
+    def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
+        return self._read(request.caller, lambda tx: traits.traits(tx, request, refs))
+
+    def in_one_snapshot(self, caller: Caller, work: Callable[[], T]) -> T:
+        def held(tx: Transaction) -> T:
+            before, self._held.tenant_id, self._held.tx = (self._held.tenant_id, self._held.tx), caller.tenant_id, tx
+            try:
+                return work()
+            finally:
+                self._held.tenant_id, self._held.tx = before
+
+        return self._read(caller, held)
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         return self._read(request.caller, lambda tx: lookups.records(tx, request, refs))
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
-        return self._read(request.caller, lambda tx: lookups.recent(tx, request, limit))
+        return self._read(request.caller, lambda tx: recency.recent(tx, request, limit))
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         return self._read(request.caller, lambda tx: lookups.neighbours(tx, request, memory, reach))
@@ -299,10 +330,14 @@ class PostgresStore:
         return self._connections.read(None, work)
 
     def _read(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
+        """In the snapshot that this thread is in, if it is of this tenant; else in a transaction of its own."""
         tenant = None if caller is None else caller.tenant_id
-        return self._connections.read(tenant, lambda db: work(Transaction(db, SPEECH)))
+        if self._held.tx is not None and self._held.tenant_id == tenant:
+            return work(self._held.tx)
+        return self._connections.read(tenant, lambda db: work(Transaction(db, SPEECH, {})))
 
     def _write(self, caller: Caller | None, work: Callable[[Transaction], T], *, repeatable: bool = True) -> T:
+        refuse_in_snapshot(is_inside=self._held.tx is not None)
         tenant = None if caller is None else caller.tenant_id
         for _ in range(_MOST_RACES):
             try:
@@ -348,5 +383,7 @@ def _hold_speakers(ledger: Ledger, ids: Sequence[str]) -> None:
 
 
 def _waiting(tx: Transaction, caller: Caller) -> int:
+    if not has_waiting(tx, caller):
+        return 0
     [(found,)] = tx.rows("count_waiting", **seen_by(caller, tx.dialect), limit=_COUNT_UP_TO)
     return int(found)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Ref, Request
-    from engrain.storage.postgres.namespaces import Searched
+    from engrain.storage.searched import Searched
     from engrain.storage.transaction import Transaction
 
 # Up to so many vectors are compared one by one: a scan takes 2 us for each, HNSW 4-8 ms and finds nearly all.
@@ -44,7 +44,7 @@ def nearest(
     scan_all: int,
 ) -> list[Candidate]:
     """The best that match the request, and those of `also`; best first, ties newest first."""
-    if not where.namespaces or where.version is None or where.dims != len(vector):
+    if not where.spaces or where.version is None or where.dims != len(vector):
         return []
     search = VectorSearch(tx, request.caller.tenant_id, where, vector)
     is_small = where.memories <= scan_all
@@ -76,7 +76,7 @@ class VectorSearch:
         self._bound = {
             "tenant_id": tenant_id,
             "version": where.version,
-            "namespaces": list(where.namespaces),
+            "namespaces": where.namespaces,
             "vector": vector.astype("float32"),
         }
 

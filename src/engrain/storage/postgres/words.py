@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.requests import Candidate, Request
-    from engrain.storage.postgres.namespaces import Searched
+    from engrain.storage.searched import Searched
     from engrain.storage.transaction import Transaction
 
 # Up to so many memories, reading them all takes less than finding out which are worth it.
@@ -51,9 +51,7 @@ def _few(
     tx: Transaction, request: Request, where: Searched, terms: Sequence[str]
 ) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
     """Every memory of the namespaces, judged; of those that ran out none, unless the filter is asked about each."""
-    [row] = tx.rows(
-        "words_of_all", tenant_id=request.caller.tenant_id, namespaces=list(where.namespaces), now=request.now
-    )
+    [row] = tx.rows("words_of_all", tenant_id=request.caller.tenant_id, namespaces=where.namespaces, now=request.now)
     docs, shelf = _side_by_side(row)
     corpus = bm25.Corpus(memories=len(docs), words=int(shelf.lengths.sum()), frequencies=shelf.frequencies(terms))
     raws = shelf.scores(terms, corpus)

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from engrain.storage import mentions
 from engrain.storage.sqlite.speech import SPEECH
+from engrain.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DAMAGED = "the file is damaged: restore a backup"
+_STRANGER = "the file was changed by something other than engrain; import it anew"
 _STRAYS = {
     "unindexed": "memories are missing from the keyword index",
     "stray_words": "memories that are gone are still in the keyword index",
@@ -42,4 +45,7 @@ def _strays(db: apsw.Connection) -> Iterator[str]:
     for statement, sentence in _STRAYS.items():
         found = db.execute(SPEECH.statements[statement]).get
         if found:
-            yield f"{found} {sentence}: the file was changed by something other than engrain; import it anew"
+            yield f"{found} {sentence}: {_STRANGER}"
+    found = mentions.astray(Transaction(db, SPEECH))
+    if found:
+        yield f"{found} names of entities are missing or nobody's: {_STRANGER}"

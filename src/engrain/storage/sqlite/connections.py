@@ -117,6 +117,17 @@ class Connections:
             yield reader
 
     @contextmanager
+    def snapshot(self) -> Iterator[apsw.Connection]:
+        """This thread's reader in a transaction: from the first statement to the last it sees one state of the file."""
+        with self.reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                if db.in_transaction:  # which an error of the file itself may have ended
+                    db.execute("COMMIT")
+
+    @contextmanager
     def fresh(self) -> Iterator[apsw.Connection]:
         """A connection of its own, for checks of the whole file.
 

@@ -3,6 +3,26 @@
 UPDATE sequences SET value = value + :count WHERE tenant_id = '' AND name = :name RETURNING value;
 
 -- searched --
+-- Whose vectors are searched, the newest change of the file, and whether anything is not settled; the namespaces of some
+-- scopes: totals, whether something ran out that they hold, and whether something waits for its vector
+SELECT version, dims, change, has_unsettled, kind, scope, namespace, memories, words,
+    EXISTS (
+        SELECT 1 FROM memory_index
+        WHERE memory_index.namespace = namespaces.namespace AND state < 3 AND expires_at <= :now
+    ),
+    EXISTS (SELECT 1 FROM memory_index WHERE memory_index.namespace = namespaces.namespace AND state = 1)
+FROM (
+    SELECT version, dims, change.value AS change,
+        EXISTS (SELECT 1 FROM episodes WHERE doc > settled.value)
+            OR EXISTS (SELECT 1 FROM facts WHERE doc > settled.value)
+            OR EXISTS (SELECT 1 FROM rules WHERE doc > settled.value) AS has_unsettled
+    FROM sequences AS change JOIN sequences AS settled ON settled.tenant_id = '' AND settled.name = 'settled'
+    LEFT JOIN embedding_versions ON embedding_versions.tenant_id = '' AND state = 'active'
+    WHERE change.tenant_id = '' AND change.name = 'change'
+)
+LEFT JOIN namespaces ON tenant_id = :tenant_id AND kind IN ('episode', 'fact', 'rule') AND scope IN :scopes;
+
+-- newest_change --
 -- The newest change of the file, and whose vectors are searched
 SELECT value, version, dims FROM sequences LEFT JOIN embedding_versions
     ON embedding_versions.tenant_id = '' AND state = 'active'
@@ -77,14 +97,6 @@ SELECT group_concat(rowid) FROM memory_words WHERE memory_words MATCH ?;
 -- A settled memory's place in the searches
 INSERT INTO memory_index (doc, tenant_id, namespace, state, expires_at)
 VALUES (:doc, :tenant_id, :namespace, :state, :expires_at) ON CONFLICT DO NOTHING;
-
--- has_expired --
--- Whether the indexes may hold what is no longer live: something ran out, or is not settled yet
-SELECT EXISTS (SELECT 1 FROM memory_index WHERE state < 3 AND expires_at <= :now)
-    OR EXISTS (SELECT 1 FROM episodes WHERE doc > settled)
-    OR EXISTS (SELECT 1 FROM facts WHERE doc > settled)
-    OR EXISTS (SELECT 1 FROM rules WHERE doc > settled)
-FROM (SELECT value AS settled FROM sequences WHERE tenant_id = '' AND name = 'settled');
 
 -- state --
 -- How far a settled memory is

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from engrain.domain.ids import IdSource
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
-from engrain.storage import archive, lookups, readings, shortlists, versions
+from engrain.storage import archive, lookups, mentions, readings, recency, shortlists, traits, versions
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
+from engrain.storage.searched import has_waiting, searched
 from engrain.storage.sqlite import checkup, index, restoring, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.speech import SPEECH
-from engrain.storage.sqlite.vector_cache import Searched, VectorCache, exact_vectors, searched
-from engrain.storage.transaction import Transaction
+from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
+from engrain.storage.transaction import Transaction, refuse_in_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -37,10 +39,17 @@ if TYPE_CHECKING:
         Relation,
         Stats,
     )
-    from engrain.domain.requests import Direction, Ref, Request, TurnPlace
+    from engrain.domain.requests import Direction, Ref, Request, Traits
 
+T = TypeVar("T")
 _COUNT_UP_TO = 1_000
 _ALL = -1  # what SQLite takes for no limit
+
+
+class _Held(threading.local):
+    """The snapshot that a thread is in."""
+
+    tx: Transaction | None = None
 
 
 class SqliteStore:
@@ -61,6 +70,7 @@ class SqliteStore:
         self.location = location
         self._narrow = narrow
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+        self._held = _Held()
         self._vectors = VectorCache()
         self._index = index.SqliteIndex()
         self._ids = IdSource(lambda: datetime.now(UTC))
@@ -124,6 +134,10 @@ class SqliteStore:
         with self._reading() as tx:
             return readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
 
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        with self._acting(act) as ledger:
+            return ledger.mention(memory_id, entity_ids)
+
     def put_entity(self, act: Act, entity: Entity) -> Entity:
         with self._acting(act) as ledger:
             return ledger.put_entity(entity)
@@ -140,53 +154,76 @@ class SqliteStore:
         if not terms or limit <= 0:
             return []
         with self._reading() as tx:
-            tenant_id = request.caller.tenant_id
-            namespaces = lookups.namespaces_of(tx, request.caller, request.filter.kinds)
+            where = searched(tx, request)
 
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
-                return word_index.search(tx, namespaces, terms, count, tenant_id=tenant_id, among=among)
+                return word_index.search(tx, where, terms, count, among=among)
 
-            settled = _is_settled(tx, request)
-            found = lookups.enough(tx, request, limit, ask, settled=settled, narrow=self._narrow) if namespaces else []
-            outside = {} if settled else lookups.records(tx, request, index.unsettled(tx, _ALL))
+            settled = not (where.has_expired or where.has_unsettled)
+            found = (
+                lookups.enough(tx, request, limit, ask, settled=settled, narrow=self._narrow) if where.spaces else []
+            )
+            outside = lookups.records(tx, request, index.unsettled(tx, _ALL)) if where.has_unsettled else {}
             outside |= lookups.gone(tx, request)
             if outside:
-                found += word_index.search_outside(tx, namespaces, terms, outside, limit=limit, tenant_id=tenant_id)
+                found += word_index.search_outside(tx, where, terms, outside, limit=limit)
             return sorted(found, key=shortlists.best_first)[:limit]
 
     def nearest(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
     ) -> list[Candidate]:
         with self._reading() as tx:
-            namespaces = lookups.namespaces_of(tx, request.caller, request.filter.kinds)
-            now = searched(tx)
-            versions.check_current(tx, self._version, None if now is None else now.version)
-            if now is None or now.dims != len(vector) or not namespaces:
+            where = searched(tx, request)
+            versions.check_current(tx, self._version, where.version)
+            if where.dims != len(vector) or not where.spaces:
                 return []
+            exact = Cosines(tx, where, vector)
 
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
                 only = None if among is None else np.array(among, np.int64)
-                docs, cosines = self._vectors.nearest(tx, now, namespaces, vector, limit=count, among=only)
-                return [Candidate(doc, raw) for doc, raw in zip(docs.tolist(), cosines.tolist(), strict=True)]
+                docs = self._vectors.finalists(tx, where, vector, limit=count, among=only)
+                return sorted(exact.of(docs, ahead=also), key=shortlists.best_first)[:count]
 
-            settled = _is_settled(tx, request)
+            settled = not (where.has_expired or where.has_unsettled)
             best = lookups.enough(tx, request, limit, ask, settled=settled, narrow=self._narrow) if limit > 0 else []
-            gone = _cosines(tx, now, list(lookups.gone(tx, request)), vector, namespaces=namespaces, gone=True)
-            best = sorted(best + gone, key=shortlists.best_first)[: max(limit, 0)] if gone else best
+            if request.filter.asks_past:
+                exact = Cosines(tx, where, vector, gone=True)
+                gone = exact.of(list(lookups.gone(tx, request)), ahead=also)
+                best = sorted(best + gone, key=shortlists.best_first)[: max(limit, 0)]
             others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
             if request.filter.is_narrow or not settled:
                 others = lookups.matching(tx, request, others)
-            past = request.filter.asks_past
-            best += _cosines(tx, now, others, vector, namespaces=namespaces, gone=past)
-            return sorted(best, key=shortlists.best_first)
+            return sorted(best + exact.of(others), key=shortlists.best_first)
 
     def speakers(self, request: Request) -> list[str]:
         with self._reading() as tx:
             return lookups.speakers(tx, request.caller)
 
-    def turns(self, request: Request, refs: Collection[Ref]) -> dict[Ref, TurnPlace]:
+    def newest(self, request: Request, limit: int) -> list[Candidate]:
         with self._reading() as tx:
-            return lookups.turns(tx, request, refs)
+            return recency.newest(tx, request, limit)
+
+    def important(self, request: Request, limit: int) -> list[Candidate]:
+        with self._reading() as tx:
+            return recency.important(tx, request, limit)
+
+    def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+        with self._reading() as tx:
+            return mentions.mentioning(tx, request, names, limit)
+
+    def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
+        with self._reading() as tx:
+            return traits.traits(tx, request, refs)
+
+    def in_one_snapshot(self, caller: Caller, work: Callable[[], T]) -> T:  # noqa: ARG002  # one file, one state
+        if self._held.tx is not None:
+            return work()
+        with self._connections.snapshot() as db:
+            self._held.tx = Transaction(db, SPEECH, {})
+            try:
+                return work()
+            finally:
+                self._held.tx = None
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         with self._reading() as tx:
@@ -194,7 +231,7 @@ class SqliteStore:
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
         with self._reading() as tx:
-            return lookups.recent(tx, request, limit)
+            return recency.recent(tx, request, limit)
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         with self._reading() as tx:
@@ -303,11 +340,16 @@ class SqliteStore:
 
     @contextmanager
     def _reading(self) -> Iterator[Transaction]:
+        """The snapshot that this thread is in; without one, each statement sees the newest commit."""
+        if self._held.tx is not None:
+            yield self._held.tx
+            return
         with self._connections.reading() as db:
-            yield Transaction(db, SPEECH)
+            yield Transaction(db, SPEECH, {})
 
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
+        refuse_in_snapshot(is_inside=self._held.tx is not None)
         with self._connections.writing() as db:
             yield Transaction(db, SPEECH)
 
@@ -317,29 +359,9 @@ class SqliteStore:
             yield Ledger(tx, self._index, act, self._ids)
 
 
-def _is_settled(tx: Transaction, request: Request) -> bool:
-    """Whether the indexes hold all that is live at the request's time, and nothing else."""
-    return tx.one("has_expired", now=tx.dialect.time(request.now)) == (0,)
-
-
-def _cosines(
-    tx: Transaction,
-    now: Searched,
-    docs: Sequence[Ref],
-    vector: NDArray[np.float32],
-    *,
-    namespaces: Collection[int],
-    gone: bool,
-) -> list[Candidate]:
-    """Exact cosines of those docs that have a vector in the namespaces: the same numbers as the index gives."""
-    if not docs:
-        return []
-    rows = exact_vectors(tx, np.array(docs, np.int64), now, namespaces=namespaces, gone=gone)
-    raws = np.vecdot(rows, vector).tolist()
-    return [Candidate(doc, raw) for doc, row, raw in zip(docs, rows, raws, strict=True) if row.any()]
-
-
 def _waiting(tx: Transaction, caller: Caller) -> int:
+    if not has_waiting(tx, caller):
+        return 0
     found = tx.one("count_waiting", **seen_by(caller, tx.dialect), limit=_COUNT_UP_TO)
     assert found is not None
     return min(int(found[0]), _COUNT_UP_TO)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engrain.domain.requests import Candidate
+from engrain.storage.searched import Searched
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -16,9 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from engrain.domain.requests import Ref
     from engrain.storage.transaction import Transaction
 
 _ROWS_AT_ONCE = 4096
+# What a snapshot begun before may still find: they go one by one, and a snapshot lasts milliseconds.
+_DROPS_KEPT = 256
 
 
 @dataclass(slots=True)
@@ -28,15 +34,7 @@ class _Seen:
     index: VectorIndex
     change: int = 0
     checked: int = -1  # the file's newest change when this namespace was last caught up
-
-
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """Whose vectors are searched, and the newest change of the file."""
-
-    change: int
-    version: int
-    dims: int
+    dropped: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_DROPS_KEPT))  # changes and docs
 
 
 class VectorCache:
@@ -50,79 +48,83 @@ class VectorCache:
         self._lock = threading.Lock()
         self._namespaces: dict[tuple[int, int], _Seen] = {}  # by namespace and version of the embedder
 
-    def nearest(
+    def finalists(
         self,
         tx: Transaction,
-        searched: Searched,
-        namespaces: Collection[int],
+        where: Searched,
         vector: NDArray[np.float32],
         *,
         limit: int,
         among: NDArray[np.int64] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Docs and cosines of the best `limit` over all the namespaces, best first, ties newest doc first."""
+    ) -> list[int]:
+        """The docs among which the best `limit` of all the namespaces are, as far as float32 has to tell."""
         with self._lock:
-            indexes = [self._caught_up(tx, namespace, searched) for namespace in namespaces]
-            found = [
-                index.nearest(
-                    vector,
-                    limit,
-                    exact=lambda docs: exact_vectors(tx, docs, searched, namespaces=namespaces),
-                    among=among,
-                )
-                for index in indexes
-                if len(index)
-            ]
-        if not found:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
-        docs = np.concatenate([docs for docs, _ in found])
-        cosines = np.concatenate([cosines for _, cosines in found])
-        order = np.lexsort((-docs, -cosines))[:limit]
-        return docs[order], cosines[order]
+            indexes = [self._caught_up(tx, namespace, where) for namespace in where.namespaces]
+            found = [doc for index in indexes for doc in index.finalists(vector, limit, among=among).tolist()]
+            return found + self._dropped_since(where, among)
 
     def catch_up(self, tx: Transaction, namespace: int) -> int:
         """Take in what is new in a namespace; the number of vectors it holds now."""
         with self._lock:
-            now = searched(tx)
-            return 0 if now is None else len(self._caught_up(tx, namespace, now))
+            [(change, version, dims)] = tx.rows("newest_change")
+            if version is None:
+                return 0
+            now = Searched(spaces=(), places=(), version=version, dims=dims, change=change, has_unsettled=False)
+            return len(self._caught_up(tx, namespace, now))
 
-    def _caught_up(self, tx: Transaction, namespace: int, searched: Searched) -> VectorIndex:
-        seen = self._namespaces.get((namespace, searched.version))
+    def _dropped_since(self, where: Searched, among: NDArray[np.int64] | None) -> list[int]:
+        """What another thread's newer view of the file has lost, and the searcher's own state of it may hold."""
+        views = [self._namespaces[namespace, where.version] for namespace in where.namespaces if where.version]
+        lost = [
+            doc for seen in views if seen.change > where.change for change, doc in seen.dropped if change > where.change
+        ]
+        return lost if among is None else list(set(lost).intersection(among.tolist()))
+
+    def _caught_up(self, tx: Transaction, namespace: int, where: Searched) -> VectorIndex:
+        assert where.version is not None
+        assert where.dims is not None
+        seen = self._namespaces.get((namespace, where.version))
         if seen is None:
-            seen = self._namespaces[namespace, searched.version] = _Seen(VectorIndex(searched.dims))
-        if seen.checked != searched.change:
-            bound = {"version": searched.version, "namespace": namespace, "seen": seen.change}
+            seen = self._namespaces[namespace, where.version] = _Seen(VectorIndex(where.dims))
+        if seen.checked != where.change:
+            bound = {"version": where.version, "namespace": namespace, "seen": seen.change}
             changes = iter(tx.db.execute(tx.speech.statements["changed_vectors"], bound))
             while rows := list(itertools.islice(changes, _ROWS_AT_ONCE)):
-                _take_in(seen, rows, searched.dims)
-            seen.checked = searched.change
+                _take_in(seen, rows, where.dims)
+            seen.checked = where.change
         return seen.index
 
 
-def searched(tx: Transaction) -> Searched | None:
-    """Whose vectors are searched now, and how far they have come; None where no embedder is recorded."""
-    [(change, version, dims)] = tx.rows("searched")
-    return None if version is None else Searched(change, version, dims)
+class Cosines:
+    """Exact cosines of memories to one vector, each asked of the file once.
 
-
-def exact_vectors(
-    tx: Transaction, docs: NDArray[np.int64], searched: Searched, *, namespaces: Collection[int], gone: bool = False
-) -> NDArray[np.float32]:
-    """The stored float32 rows of `docs`, in their order; zeros for one that went away or is of another namespace.
-
-    With `gone`, those too that left the searches and were not erased.
+    With `gone`, of those too that left the searches and were not erased.
     """
-    places = {doc: place for place, doc in enumerate(docs.tolist())}
-    rows = np.zeros((len(places), searched.dims), np.float32)
-    bound = {"docs": tx.dialect.listed(places), "namespaces": tx.dialect.listed(namespaces)}
-    for doc, blob in tx.rows("exact_vectors", **bound, version=searched.version, gone=gone):
-        rows[places[doc]] = np.frombuffer(blob, np.float32)
-    return rows
+
+    def __init__(self, tx: Transaction, where: Searched, vector: NDArray[np.float32], *, gone: bool = False) -> None:
+        """Nothing is known yet."""
+        self._tx = tx
+        self._vector = vector
+        self._bound = {"version": where.version, "namespaces": tx.dialect.listed(where.namespaces), "gone": gone}
+        self._known: dict[Ref, float | None] = {}
+
+    def of(self, docs: Collection[Ref], *, ahead: Collection[Ref] = ()) -> list[Candidate]:
+        """Those of `docs` that have a vector in the namespaces; `ahead` are read with them, to be asked for later."""
+        missing = [doc for doc in {*docs, *ahead} if doc not in self._known]
+        if missing and not self._known.keys() >= set(docs):
+            rows = self._tx.rows("exact_vectors", **self._bound, docs=self._tx.dialect.listed(missing))
+            self._known |= dict.fromkeys(missing)
+            if rows:
+                raws = np.vecdot(_matrix([blob for _, blob in rows], len(self._vector)), self._vector).tolist()
+                self._known |= dict(zip([doc for doc, _ in rows], raws, strict=True))
+        found = ((doc, self._known[doc]) for doc in docs)
+        return [Candidate(doc, raw) for doc, raw in found if raw is not None]
 
 
 def _take_in(seen: _Seen, rows: list[tuple[int, int, bytes | None]], dims: int) -> None:
     """Apply changes in their order; a doc changes at most once between two looks, or its last state counts."""
     last = {doc: blob for doc, _, blob in rows}
+    seen.dropped.extend((change, doc) for doc, change, blob in rows if blob is None)
     gone = [doc for doc, blob in last.items() if blob is None]
     there = [(doc, blob) for doc, blob in last.items() if blob is not None]
     if gone:

@@ -94,17 +94,23 @@ class VectorIndex:
         Ordered by cosine, then newest (greatest) doc, both descending. `exact` gives the float32 rows of a few dozen
         docs more than `limit`, in their order. `among`: only these docs count, unknown ones are ignored.
         """
-        assert query.shape == (self._dims,)
-        assert query.dtype == np.float32
-        slots = None if among is None else self._known(among)
-        if limit <= 0 or not len(self if slots is None else slots):
-            return np.empty(0, np.int64), np.empty(0, np.float32)
-        docs = self._slots.docs[self._finalists(query, limit, slots)]
+        docs = self.finalists(query, limit, among=among)
+        if not len(docs):
+            return docs, np.empty(0, np.float32)
         rows = exact(docs)
         assert rows.shape == (len(docs), self._dims)
         cosines = np.vecdot(rows, query)
         order = np.lexsort((-docs, -cosines))[:limit]
         return docs[order], cosines[order]
+
+    def finalists(self, query: Vectors, limit: int, *, among: Docs | None = None) -> Docs:
+        """The docs among which `nearest` finds its `limit`: those worth their float32 rows, a few dozen more."""
+        assert query.shape == (self._dims,)
+        assert query.dtype == np.float32
+        slots = None if among is None else self._known(among)
+        if limit <= 0 or not len(self if slots is None else slots):
+            return np.empty(0, np.int64)
+        return self._slots.docs[self._finalists(query, limit, slots)]
 
     def _known(self, docs: Docs) -> Slots:
         slots = self._slots.find(np.unique(docs))

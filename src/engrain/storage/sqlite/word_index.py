@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Candidate, Ref
+    from engrain.storage.searched import Searched
     from engrain.storage.transaction import Transaction
 
 # SQLite takes 500 SELECTs in one statement.
@@ -49,38 +50,26 @@ def drop(tx: Transaction, namespace: int, doc: int) -> None:
 
 
 def search(
-    tx: Transaction,
-    namespaces: Collection[int],
-    terms: Collection[str],
-    limit: int,
-    *,
-    tenant_id: str,
-    among: Sequence[int] | None = None,
+    tx: Transaction, where: Searched, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
 ) -> list[Candidate]:
     """The memories of the namespaces that hold any of the terms, by `domain.bm25`; best first, ties newest first.
 
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
     neighbour's, choose those worth counting: length and repetition seldom outweigh them.
     """
-    postings = _postings(tx, namespaces, terms)
-    corpus = _corpus(tx, tenant_id, namespaces, postings)
+    postings = _postings(tx, where.namespaces, terms)
+    corpus = _corpus(where, postings)
     docs = shortlists.promising(postings, corpus, limit, among)
-    rows = tx.rows("terms_of", docs=tx.dialect.listed(docs))
+    rows = tx.rows("terms_of", docs=tx.dialect.listed(docs)) if docs else []
     raws = bm25.scores([bm25.IndexedWords(own, near, packed) for _, own, near, packed in rows], terms, corpus)
     return shortlists.top(np.array([doc for doc, *_ in rows], np.int64), raws, limit)
 
 
 def search_outside(
-    tx: Transaction,
-    namespaces: Collection[int],
-    terms: Collection[str],
-    memories: Mapping[Ref, MemoryRecord],
-    *,
-    limit: int,
-    tenant_id: str,
+    tx: Transaction, where: Searched, terms: Collection[str], memories: Mapping[Ref, MemoryRecord], *, limit: int
 ) -> list[Candidate]:
     """Those of a few memories outside the index which hold any of the terms, by their own words; best first."""
-    corpus = _corpus(tx, tenant_id, namespaces, _postings(tx, namespaces, terms))
+    corpus = _corpus(where, _postings(tx, where.namespaces, terms))
     return shortlists.outside(memories, terms, corpus, limit)
 
 
@@ -96,10 +85,9 @@ def _postings(tx: Transaction, namespaces: Collection[int], terms: Collection[st
     return {term: (found[2 * place], found[2 * place + 1]) for place, term in enumerate(asked)}
 
 
-def _corpus(tx: Transaction, tenant_id: str, namespaces: Collection[int], postings: shortlists.Postings) -> bm25.Corpus:
-    [(memories, words)] = tx.rows("corpus", tenant_id=tenant_id, namespaces=tx.dialect.listed(sorted(namespaces)))
+def _corpus(where: Searched, postings: shortlists.Postings) -> bm25.Corpus:
     frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
-    return bm25.Corpus(memories=memories, words=words, frequencies=frequencies)
+    return bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
 
 
 def _lengths(tx: Transaction, docs: Iterable[int]) -> dict[int, int]:

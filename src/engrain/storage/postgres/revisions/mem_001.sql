@@ -45,6 +45,7 @@ CREATE TABLE episodes (
     created_at TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ,
     importance DOUBLE PRECISION NOT NULL DEFAULT 5.0,
+    asking DOUBLE PRECISION NOT NULL DEFAULT 0.0, -- the share of its words that ask
     tokens BIGINT,
     model TEXT COLLATE "C",
     tool_calls JSON NOT NULL DEFAULT '[]',
@@ -64,8 +65,10 @@ CREATE TABLE episodes (
 CREATE UNIQUE INDEX episodes_doc ON episodes (tenant_id, doc);
 -- the turns around a turn; filters by session
 CREATE INDEX episodes_session ON episodes (tenant_id, scope, session, turn);
--- recent; filters by time
+-- the newest; filters by time
 CREATE INDEX episodes_time ON episodes (tenant_id, scope, event_time);
+-- the most important
+CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, event_time);
 -- what runs out
 CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- the next batch to consolidate
@@ -130,8 +133,10 @@ CREATE UNIQUE INDEX facts_active_subject ON facts (tenant_id, scope, subject, pr
 WHERE validity = 'active' AND entity_id IS NULL;
 -- the history of a subject
 CREATE INDEX facts_subject ON facts (tenant_id, subject, predicate);
--- recent; filters by time
+-- the newest; filters by time
 CREATE INDEX facts_time ON facts (tenant_id, scope, (coalesce(valid_from, created_at)));
+-- the most important
+CREATE INDEX facts_importance ON facts (tenant_id, scope, importance, (coalesce(valid_from, created_at)));
 -- what came from an episode that goes
 CREATE INDEX facts_source ON facts (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
 -- what superseded a fact that goes
@@ -169,7 +174,7 @@ CREATE TABLE rules (
 );
 -- what a search found
 CREATE UNIQUE INDEX rules_doc ON rules (tenant_id, doc);
--- recent; filters by time
+-- the newest; filters by time
 CREATE INDEX rules_time ON rules (tenant_id, scope, created_at);
 -- what came from an episode that goes
 CREATE INDEX rules_source ON rules (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;

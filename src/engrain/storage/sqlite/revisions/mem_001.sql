@@ -47,6 +47,7 @@ CREATE TABLE episodes (
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     importance REAL NOT NULL DEFAULT 5.0,
+    asking REAL NOT NULL DEFAULT 0.0, -- the share of its words that ask
     tokens INTEGER,
     model TEXT,
     tool_calls TEXT NOT NULL DEFAULT '[]',
@@ -65,8 +66,10 @@ CREATE TABLE episodes (
 CREATE UNIQUE INDEX episodes_id ON episodes (tenant_id, id);
 -- the turns around a turn; filters by session
 CREATE INDEX episodes_session ON episodes (tenant_id, scope, session, turn);
--- recent; filters by time
+-- the newest; filters by time
 CREATE INDEX episodes_time ON episodes (tenant_id, scope, event_time);
+-- the most important
+CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, event_time);
 -- what runs out
 CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- the next batch to consolidate
@@ -131,8 +134,10 @@ CREATE UNIQUE INDEX facts_active_subject ON facts (tenant_id, scope, subject, pr
 WHERE validity = 'active' AND entity_id IS NULL;
 -- the history of a subject
 CREATE INDEX facts_subject ON facts (tenant_id, subject, predicate);
--- recent; filters by time
+-- the newest; filters by time
 CREATE INDEX facts_time ON facts (tenant_id, scope, coalesce(valid_from, created_at));
+-- the most important
+CREATE INDEX facts_importance ON facts (tenant_id, scope, importance, coalesce(valid_from, created_at));
 -- what came from an episode that goes
 CREATE INDEX facts_source ON facts (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
 -- what superseded a fact that goes
@@ -169,7 +174,7 @@ CREATE TABLE rules (
 );
 -- get, and the guard of idempotent writes
 CREATE UNIQUE INDEX rules_id ON rules (tenant_id, id);
--- recent; filters by time
+-- the newest; filters by time
 CREATE INDEX rules_time ON rules (tenant_id, scope, created_at);
 -- what came from an episode that goes
 CREATE INDEX rules_source ON rules (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
@@ -235,7 +240,8 @@ CREATE TABLE memory_index (
 -- what still has to be embedded
 CREATE INDEX memory_index_waiting ON memory_index (namespace) WHERE state = 1;
 -- what ran out but is still in the searches
-CREATE INDEX memory_index_expiry ON memory_index (expires_at) WHERE state < 3 AND expires_at IS NOT NULL;
+CREATE INDEX memory_index_expiry ON memory_index (namespace, expires_at)
+WHERE state < 3 AND expires_at IS NOT NULL;
 -- what was believed once
 CREATE INDEX memory_index_gone ON memory_index (tenant_id, namespace, doc) WHERE state = 3;
 

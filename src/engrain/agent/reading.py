@@ -1,0 +1,215 @@
+"""What an agent asks of its memory; nothing is written but how often a memory was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+from engrain.domain import checks
+from engrain.domain.query import Filter
+from engrain.domain.records import KINDS, RELATIONS, ROLES, Answer, Caller, Event, Fact, Link, MemoryRecord, Stats
+from engrain.domain.requests import Direction, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from engrain.agent.parts import Parts
+    from engrain.context.block import ContextBlock
+    from engrain.domain.ports import TokenCounter
+
+# More than a context block can hold at any sensible budget.
+_CONTEXT_CANDIDATES = 50
+_MOST_NEIGHBOURS = 5
+_DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+
+
+class Reading:
+    """The half of an Agent's verbs that asks."""
+
+    __slots__ = ("_caller", "_parts")
+
+    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
+        """Made by `Memory.agent`; `parts` raises MemoryClosed once the memory is closed."""
+        self._parts = parts
+        self._caller = caller
+
+    @property
+    def caller(self) -> Caller:
+        """Tenant, agent, session and request id that every call carries."""
+        return self._caller
+
+    def recall(  # what a search can be narrowed by
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        preset: str | None = None,
+        kinds: Iterable[str] | str | None = None,
+        sessions: Iterable[str] | str | None = None,
+        exclude_sessions: Iterable[str] | str | None = None,
+        roles: Iterable[str] | str | None = None,
+        speakers: Iterable[str] | str | None = None,
+        subjects: Iterable[str] | str | None = None,
+        tags: Iterable[str] | str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        include_inactive: bool = False,
+        min_confidence: float | None = None,
+        deep: bool = False,
+        neighbours: int = 0,
+        explain: bool = False,
+    ) -> Answer:
+        """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why.
+
+        Any text is a query. `preset` names the ranking: engrain, semantic, keyword, hybrid, recall, assistant,
+        weighted, notes, recency, importance, or one of the setting `presets`. The rest narrows: `tags` must all be
+        there, of the others any; since <= time < until. `as_of` searches what was believed at that time in place of
+        what is now; `include_inactive` adds what is superseded, retracted, expired or forgotten; what is believed less
+        than `min_confidence` (the preset's) is left out.
+
+        With `deep` the memory's re-ranker puts the best 50 in order, within the setting `rerank_budget_s`; without one,
+        or where it fails or is late, the order stays and `degraded` says so. With `neighbours` (0-5) each episode comes
+        with so many turns before and after it, one statement for each hit. With `explain` the answer tells of
+        candidates that are no hits, and why. Each hit counts as a reference (`reference_count`) once the answer is
+        there, unless it was asked for with `as_of`.
+
+        Raises:
+            InvalidInput: an unknown preset, kind or role, a time that is none, or a number out of its range.
+        """
+        from engrain.retrieval.search import Question
+
+        parts = self._parts()
+        least = None if min_confidence is None else checks.number(min_confidence, what="min_confidence", low=0, high=1)
+        asked = Question(
+            text=checks.query(query),
+            preset=parts.preset(preset),
+            limit=parts.settings.limit if limit is None else checks.count(limit, what="limit"),
+            deep=checks.flag(deep, what="deep"),
+            min_confidence=least,
+            neighbours=checks.count(neighbours, what="neighbours", high=_MOST_NEIGHBOURS),
+            explains=checks.flag(explain, what="explain"),
+        )
+        narrowed = Filter(
+            kinds=checks.choices(kinds, KINDS, what="kind") or KINDS,
+            sessions=checks.names(sessions, what="session"),
+            exclude_sessions=checks.names(exclude_sessions, what="session"),
+            roles=checks.choices(roles, ROLES, what="role"),
+            speakers=checks.names(speakers, what="speaker"),
+            subjects=checks.names(subjects, what="subject"),
+            tags=checks.names(tags, what="tag"),
+            since=checks.moment(since, what="since"),
+            until=checks.moment(until, what="until"),
+            as_of=checks.moment(as_of, what="as_of"),
+            include_inactive=checks.flag(include_inactive, what="include_inactive"),
+        )
+        answer = parts.search(self._caller, asked, narrowed)
+        if narrowed.as_of is None:
+            parts.refer(self._caller, [hit.memory for hit in answer])
+        return answer
+
+    def context(
+        self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
+    ) -> ContextBlock:
+        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget.
+
+        The current session is left out: the model has it already. `count_tokens` defaults to four characters a token.
+        What stands in the block counts as a reference.
+
+        Raises:
+            InvalidInput: a budget that is negative or no whole number.
+        """
+        from engrain.context import block
+        from engrain.retrieval.search import Question
+
+        parts = self._parts()
+        chosen = parts.settings.budget_tokens if budget_tokens is None else budget_tokens
+        budget = checks.count(chosen, what="budget_tokens", high=10_000_000)
+        asked = Question(text=checks.query(query), preset=parts.preset(None), limit=_CONTEXT_CANDIDATES)
+        others = Filter(exclude_sessions=checks.names(self._caller.session, what="session"))
+        answer = parts.search(self._caller, asked, others)
+        built = block.build(answer.hits, budget_tokens=budget, count_tokens=count_tokens or block.approximate_tokens)
+        parts.refer(self._caller, built.memories)
+        return replace(built, degraded=answer.degraded)
+
+    def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
+        """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory.
+
+        Counts as a reference (`reference_count`), unless the database cannot be written now. With `as_of` it is not
+        counted, and None too where it was not believed at that time.
+
+        Raises:
+            InvalidInput: an id that is no text, or a time that is none.
+        """
+        name, then = checks.name(id_, what="id"), checks.moment(as_of, what="as_of")
+        parts = self._parts()
+        if then is None:
+            return next(iter(parts.referenced(self._caller, [name])), None)
+        return next((each for each in parts.store.get(self._caller, [name]) if each.was_believed(then)), None)
+
+    def facts(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        *,
+        as_of: datetime | str | None = None,
+        include_inactive: bool = False,
+        limit: int = 100,
+    ) -> list[Fact]:
+        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id).
+
+        `as_of` gives what was believed at that time in place of what is now; `include_inactive` adds what is
+        superseded, retracted or expired.
+
+        Raises:
+            InvalidInput: an empty name, a limit outside 0-1000, or a time that is none.
+        """
+        parts = self._parts()
+        narrowed = Filter(
+            kinds=("fact",),
+            subjects=() if subject is None else (checks.name(subject, what="subject"),),
+            predicates=() if predicate is None else (checks.name(predicate, what="predicate"),),
+            as_of=checks.moment(as_of, what="as_of"),
+            include_inactive=checks.flag(include_inactive, what="include_inactive"),
+        )
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        found = parts.store.recent(request, checks.count(limit, what="limit"))
+        return [each for each in found if isinstance(each, Fact)]
+
+    def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
+        """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory.
+
+        `direction` is outgoing (it is the source), incoming (it is the target) or both.
+
+        Raises:
+            InvalidInput: an unknown direction or relation.
+        """
+        return self._parts().store.links(
+            self._caller,
+            checks.name(id_, what="id"),
+            direction=checks.choice(direction, _DIRECTIONS, what="direction"),
+            relation=None if relation is None else checks.choice(relation, RELATIONS, what="relation"),
+        )
+
+    def history(self, id_: str) -> list[Fact]:
+        """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
+        return self._parts().store.history(self._caller, checks.name(id_, what="id"))
+
+    def events(self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100) -> list[Event]:
+        """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request.
+
+        Raises:
+            InvalidInput: an id or event type that is no text, or a limit outside 0-1000.
+        """
+        return self._parts().store.events(
+            self._caller,
+            memory_id=checks.optional_name(id_, what="id"),
+            event_type=checks.optional_name(event_type, what="event_type"),
+            limit=checks.count(limit, what="limit"),
+        )
+
+    def stats(self) -> Stats:
+        """How much this agent remembers."""
+        parts = self._parts()
+        return parts.store.stats(self._caller, parts.clock())

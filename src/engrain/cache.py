@@ -1,0 +1,72 @@
+"""A bounded cache whose entries grow old, in front of whatever is slow to make or to read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cachetools import TTLCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEFAULT_TTL_S = 300.0
+
+_Value = TypeVar("_Value")
+
+
+class LruCache(Generic[_Value]):
+    """At most `max_entries` values by name: the least recently used goes first, and each after `ttl_s`. Thread-safe.
+
+    Setting a value starts its time anew; reading it does not. What is too old is never returned, and is removed at the
+    next call that meets it.
+    """
+
+    def __init__(
+        self, max_entries: int, *, ttl_s: float = DEFAULT_TTL_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Hold nothing yet; `clock` gives seconds that never run backwards."""
+        self._lock = threading.RLock()  # cachetools leaves locking to its callers
+        self._entries: TTLCache[str, _Value] = TTLCache(max_entries, ttl_s, timer=clock)
+
+    def get(self, key: str) -> _Value | None:
+        """The value, from now on the most recently used; None where there is none or it is too old."""
+        with self._lock:
+            self._entries.expire()
+            return self._entries.get(key)
+
+    def set(self, key: str, value: _Value) -> None:
+        """Hold a value; at capacity the least recently used one makes room."""
+        with self._lock:
+            self._entries[key] = value
+
+    def delete(self, key: str) -> bool:
+        """Remove one; whether it was there, and not too old."""
+        with self._lock:
+            is_held = key in self._entries
+            self._entries.pop(key, None)
+            return is_held
+
+    def invalidate_prefix(self, prefix: str) -> int:
+        """Remove all whose name begins with `prefix`; how many it was."""
+        with self._lock:
+            matching = [key for key in self._entries if key.startswith(prefix)]
+            for key in matching:
+                self._entries.pop(key, None)  # may have grown too old since
+            return len(matching)
+
+    def clear(self) -> None:
+        """Remove all."""
+        with self._lock:
+            self._entries.clear()
+
+    def prune(self) -> int:
+        """Remove what is too old; how many it was."""
+        with self._lock:
+            return len(list(self._entries.expire()))
+
+    def __len__(self) -> int:
+        """How many are held that are not too old."""
+        with self._lock:
+            return len(self._entries)

@@ -1,0 +1,70 @@
+"""Rankings of one's own: a preset that ships, with other weights. Parsed once, where the settings come in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from engrain.domain import checks
+from engrain.errors import InvalidInput
+from engrain.retrieval.channels import CHANNELS, ONLY_JUDGE
+from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
+from engrain.retrieval.ranking import JUDGES
+
+_HEAVIEST = 1_000_000.0
+_KEYS = ("base", "weights", "min_confidence")
+
+
+def with_custom(settings: Mapping[str, object]) -> Mapping[str, Preset]:
+    """The presets that ship and those of the setting `presets`, by name.
+
+    Raises:
+        InvalidInput: a name that is taken, an unknown key, base or channel (with the nearest known one), or a weight
+            that is negative, no finite number, or leaves nothing that proposes memories.
+    """
+    return {**PRESETS, **{name: _parsed(name, value) for name, value in settings.items()}} if settings else PRESETS
+
+
+def _parsed(name: str, value: object) -> Preset:
+    if name in PRESETS:
+        raise InvalidInput(f"preset {name} is one that ships; choose another name for your own")
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"preset {name:.80} must be a mapping such as {{'base': 'engrain', 'weights': {{...}}}}")
+    for key in value:
+        _known(key, _KEYS, what=f"key of preset {name:.80}")
+    base = PRESETS[_known(value.get("base", ENGRAIN.name), PRESETS, what=f"base of preset {name:.80}")]
+    least = value.get("min_confidence", base.min_confidence)
+    return replace(
+        base,
+        name=checks.name(name, what="preset"),
+        weights=_weights(name, value.get("weights", {}), base),
+        min_confidence=checks.number(least, what=f"min_confidence of preset {name:.80}", low=0, high=1),
+    )
+
+
+def _weights(name: str, value: object, base: Preset) -> Mapping[str, float]:
+    """The base's weights under the ones given, in the base's order; what weighs nothing is left out."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"weights of preset {name:.80} must map channels to numbers, not {type(value).__name__}")
+    merged: dict[str, float] = dict(base.weights)
+    for channel, weight in value.items():
+        known = _known(channel, (*CHANNELS, *JUDGES), what=f"channel of preset {name:.80}")
+        what = f"preset {name:.80}: the weight of {known}"
+        merged[known] = checks.number(weight, what=what, low=0, high=_HEAVIEST)
+    kept = {channel: weight for channel, weight in merged.items() if weight > 0}
+    if not kept.keys() & (CHANNELS.keys() - ONLY_JUDGE):
+        finds = ", ".join(each for each in CHANNELS if each not in ONLY_JUDGE)
+        raise InvalidInput(f"preset {name:.80} finds nothing: give one of these a weight above 0: {finds}")
+    return kept
+
+
+def _known(value: object, known: Iterable[str], *, what: str) -> str:
+    options = list(known)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {type(value).__name__}; known are: {', '.join(options)}")
+    if value in options:
+        return value
+    near = difflib.get_close_matches(value.lower(), options, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(options)}"
+    raise InvalidInput(f"{what} {value!r:.80} is unknown; {hint}")

@@ -1,0 +1,242 @@
+"""When a question asks about: dates and expressions of time in English, as spans of time. Pure; no memory is looked at.
+
+A library that finds dates in text gives points, takes 10-100 ms for a sentence and reads "may" as a month; a ranking
+needs spans ("last spring"), for every question, and a miss costs nothing: time is a boost, never a filter.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sept sep|october oct|"
+        "november nov|december dec".split("|"),
+        start=1,
+    )
+    for name in names.split()
+}
+_WEEKDAYS: Final = {
+    name: number for number, name in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())
+}
+# The first month of each season of the northern hemisphere; three months long.
+_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_NUMBERS: Final = {
+    word: number
+    for number, words in enumerate(
+        "a an one|two couple|three few|four|five|six|seven|eight|nine|ten|eleven|twelve".split("|"), start=1
+    )
+    for word in words.split()
+}
+_DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
+
+_MONTH = "(?P<month>" + "|".join(_MONTHS) + r")\.?"
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_COUNT = r"(?P<count>\d{1,3}|(?:a )?(?:couple|few)(?: of)?|" + "|".join(_NUMBERS) + ")"
+_UNIT = r"(?P<unit>day|week|month|year)s?"
+# "may", "march", "fall" and "spring" are also verbs: they count behind one of these, or with a year.
+_IN = r"(?:in|on|of|during|by|since|until|from|last|this|next|early|mid|late|before|after|around)[ -]"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `start` up to, and without, `end`; both aware, UTC."""
+
+    start: datetime
+    end: datetime
+
+    def nearness(self, moment: datetime) -> float:
+        """1 inside; outside less, to 0 at a distance of the span's own length."""
+        outside = max(self.start - moment, moment - self.end, timedelta(0))
+        return max(0.0, 1.0 - outside / max(self.end - self.start, timedelta(days=1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """A span told by what happened: so long before or after whatever `event` names, give or take."""
+
+    event: str
+    offset: timedelta
+    within: timedelta
+
+    def around(self, moment: datetime) -> Span:
+        """The span, once it is known when the event was."""
+        middle = moment + self.offset
+        return Span(middle - self.within, middle + self.within)
+
+
+def spans(text: str, now: datetime) -> tuple[Span, ...]:
+    """What times a question names, seen from `now`; the most exact reading of each, none where it names none."""
+    left = " ".join(text.split())
+    found: list[Span] = []
+    for pattern, read in _READINGS:
+        for match in reversed(list(pattern.finditer(left))):
+            span = _read(read, match, now)
+            if span is not None:
+                found.append(span)
+                left = f"{left[: match.start()]} | {left[match.end() :]}"  # a date is no month besides
+    return tuple(found)
+
+
+def anchored(text: str) -> Anchored | None:
+    """A time told by an event ("two weeks before Ana's wedding day"); None where there is none, or it is a date."""
+    match = _ANCHORED.search(" ".join(text.split()))
+    if match is None or _DATED.search(match["event"]):
+        return None
+    unit = _DAYS[match["unit"].lower()]
+    away = timedelta(days=_number(match["count"]) * unit)
+    return Anchored(
+        match["event"].strip(" ?.!,"),
+        -away if match["side"].lower() == "before" else away,
+        timedelta(days=max(1.0, unit / 2)),
+    )
+
+
+def _read(read: Callable[[re.Match[str], datetime], Span | None], match: re.Match[str], now: datetime) -> Span | None:
+    try:
+        return read(match, now)
+    except (ValueError, OverflowError):  # "31 June", "999 years ago"
+        return None
+
+
+def _day(match: re.Match[str], now: datetime) -> Span:
+    month, day = _MONTHS[match["month"].lower()], int(match["day"])
+    year = match.groupdict().get("year")
+    start = datetime(int(year) if year else now.year, month, day, tzinfo=UTC)
+    if not year and start > now:
+        start = start.replace(year=now.year - 1)
+    return Span(start, start + timedelta(days=1))
+
+
+def _iso(match: re.Match[str], _: datetime) -> Span:
+    start = datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC)
+    return Span(start, start + timedelta(days=1))
+
+
+def _month(match: re.Match[str], now: datetime) -> Span:
+    month = _MONTHS[match["month"].lower()]
+    year = match.groupdict().get("year")
+    return _months(int(year) if year else now.year - (month > now.month), month, 1)
+
+
+def _season(match: re.Match[str], now: datetime) -> Span:
+    month = _SEASONS[match["season"].lower()]
+    year = match.groupdict().get("year")
+    if year:
+        return _months(int(year), month, 3)
+    this = _months(now.year, month, 3)
+    is_over = this.end <= now
+    if match["which"].lower() == "this":
+        return this
+    return this if is_over else _months(now.year - 1, month, 3)
+
+
+def _year(match: re.Match[str], _: datetime) -> Span:
+    return _months(int(match["year"]), 1, 12)
+
+
+def _ago(match: re.Match[str], now: datetime) -> Span:
+    unit = _DAYS[match["unit"].lower()]
+    middle = now - timedelta(days=_number(match["count"]) * unit)
+    return Span(_midnight(middle - timedelta(days=unit / 2)), _midnight(middle + timedelta(days=unit / 2 + 1)))
+
+
+def _past(match: re.Match[str], now: datetime) -> Span:
+    count = _number(match["count"]) if match["count"] else 1
+    return Span(now - timedelta(days=count * _DAYS[match["unit"].lower()]), now)
+
+
+def _last(match: re.Match[str], now: datetime) -> Span:
+    today = _midnight(now)
+    monday = today - timedelta(days=now.weekday())
+    is_this = match["which"].lower() == "this"
+    match match["unit"].lower():
+        case "week":
+            start = monday if is_this else monday - timedelta(days=7)
+            return Span(start, start + timedelta(days=7))
+        case "weekend":
+            saturday = monday + timedelta(days=5 if is_this else -2)
+            return Span(saturday, saturday + timedelta(days=2))
+        case "month":
+            before = today.replace(day=1) - timedelta(days=1)
+            return _months(now.year, now.month, 1) if is_this else _months(before.year, before.month, 1)
+        case _:
+            return _months(now.year - (not is_this), 1, 12)
+
+
+def _weekday(match: re.Match[str], now: datetime) -> Span:
+    back = (now.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7 or 7
+    start = _midnight(now) - timedelta(days=back)
+    return Span(start, start + timedelta(days=1))
+
+
+def _named_day(match: re.Match[str], now: datetime) -> Span:
+    back = {"today": 0, "tonight": 0, "yesterday": 1}.get(match[0].lower(), 2)
+    start = _midnight(now) - timedelta(days=back)
+    return Span(start, start + timedelta(days=1))
+
+
+def _beside_date(match: re.Match[str], now: datetime) -> Span | None:
+    """The stretch right before or after a date ("the week before 16 November 2023")."""
+    dates = spans(match["date"], now)
+    if not dates:
+        return None
+    count = _number(match["count"]) if match["count"] else 1
+    length = timedelta(days=count * _DAYS[match["unit"].lower()])
+    if match["side"].lower() == "before":
+        return Span(dates[0].start - length, dates[0].start)
+    return Span(dates[0].end, dates[0].end + length)
+
+
+def _months(year: int, month: int, count: int) -> Span:
+    last_year, last_month = year + (month + count - 2) // 12, (month + count - 2) % 12 + 1
+    last = datetime(last_year, last_month, monthrange(last_year, last_month)[1], tzinfo=UTC)
+    return Span(datetime(year, month, 1, tzinfo=UTC), last + timedelta(days=1))
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _number(written: str) -> int:
+    words = written.lower().split()
+    return int(words[0]) if words[0].isdigit() else max(_NUMBERS.get(word, 1) for word in words)
+
+
+def _patterns() -> Iterator[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Span | None]]]:
+    """From the most exact to the vaguest, so that a date is not read as its month, nor a month as its year."""
+    date = rf"(?:{_DAY} (?:of )?{_MONTH},? {_YEAR})"
+    beside = rf"\b(?:the |{_COUNT} )?{_UNIT} (?P<side>before|after) (?P<date>[^|?]{{6,24}}\b(?:19|20)\d\d)"
+    for pattern, read in (
+        (beside, _beside_date),
+        (rf"\b{date}", _day),
+        (rf"\b{_MONTH} {_DAY},? ?{_YEAR}\b", _day),
+        (r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b", _iso),
+        (rf"\b{_MONTH},? (?:of )?{_YEAR}\b", _month),
+        (rf"\b{_DAY} (?:of )?{_MONTH}\b", _day),
+        (rf"\b{_MONTH} {_DAY}\b", _day),
+        (rf"\b(?P<season>{'|'.join(_SEASONS)}) (?:of )?{_YEAR}\b", _season),
+        (rf"\b(?P<which>this|last) (?P<season>{'|'.join(_SEASONS)})\b", _season),
+        (rf"\b{_IN}{_MONTH}(?! \d)\b", _month),
+        (rf"\b{_COUNT} {_UNIT} (?:ago|back)\b", _ago),
+        (rf"\b(?:past|last) (?:{_COUNT} )?(?P<unit>day|week|month|year)s\b", _past),
+        (r"\b(?P<which>this|last) (?P<unit>week|weekend|month|year)\b", _last),
+        (rf"\b(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
+        (r"\bthe day before yesterday\b|\byesterday\b|\btoday\b|\btonight\b", _named_day),
+        (rf"\b(?:in|of|during|since|year) {_YEAR}\b", _year),
+    ):
+        yield re.compile(pattern, re.IGNORECASE), read
+
+
+_READINGS: Final = tuple(_patterns())
+_ANCHORED: Final = re.compile(rf"\b{_COUNT} {_UNIT} (?P<side>before|after) (?P<event>[^?.!,;]+)", re.IGNORECASE)
+_DATED: Final = re.compile(r"\d{4}|\b(?:" + "|".join(_MONTHS) + r")\b", re.IGNORECASE)

@@ -1,0 +1,89 @@
+"""TF-IDF vectors of short texts: how alike two of them are by the words that set them apart. Pure but for the corpus.
+
+Salton and Buckley, "Term-weighting approaches in automatic text retrieval" (1988), with idf = log((N + 1) / (1 + df)),
+which is 0 for a word that every text of the corpus holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from engrain.domain.analysis import STOP_WORDS, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_SHORTEST = 2
+
+
+def tokenize(text: str) -> list[str]:
+    """Folded words in order, repeats kept, without punctuation, stop words and what is shorter than two characters."""
+    return [word for word in words(text) if len(word) >= _SHORTEST and word not in STOP_WORDS]
+
+
+def term_frequencies(tokens: Sequence[str]) -> dict[str, float]:
+    """How often each term occurs, as a share of the text's length."""
+    return {term: count / len(tokens) for term, count in Counter(tokens).items()}
+
+
+class IdfCorpus:
+    """In how many texts each term occurs; grows and shrinks by whole texts."""
+
+    def __init__(self, texts: Iterable[Sequence[str]] = ()) -> None:
+        """A corpus of the texts given as tokens."""
+        self._frequencies: Counter[str] = Counter()
+        self._size = 0
+        for tokens in texts:
+            self.add(tokens)
+
+    @property
+    def size(self) -> int:
+        """How many texts there are."""
+        return self._size
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The terms of all texts, sorted."""
+        return sorted(self._frequencies)
+
+    def add(self, tokens: Sequence[str]) -> None:
+        """Count one text more."""
+        self._frequencies.update(set(tokens))
+        self._size += 1
+
+    def remove(self, tokens: Sequence[str]) -> None:
+        """Count one text less; what was never added takes nothing below zero."""
+        self._frequencies.subtract(set(tokens))
+        self._frequencies = +self._frequencies  # without what nobody says any more
+        self._size = max(self._size - 1, 0)
+
+    def idf(self, term: str) -> float:
+        """`log((N + 1) / (1 + df))`."""
+        return math.log((self._size + 1) / (1 + self._frequencies[term]))
+
+    def vector(self, tokens: Sequence[str]) -> dict[str, float]:
+        """The sparse vector of a text: term frequency x idf by term."""
+        return {term: share * self.idf(term) for term, share in term_frequencies(tokens).items()}
+
+    def dense_vector(self, tokens: Sequence[str], vocabulary: Sequence[str]) -> list[float]:
+        """The vector of a text along the terms of a vocabulary; what is not among them is left out."""
+        sparse = self.vector(tokens)
+        return [sparse.get(term, 0.0) for term in vocabulary]
+
+
+def cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """The cosine of two sparse vectors; 0 where one of them is zero."""
+    shared = math.fsum(value * other[term] for term, value in one.items() if term in other)
+    return _over_lengths(shared, one.values(), other.values())
+
+
+def dense_cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of two dense vectors of one vocabulary; 0 where one of them is zero."""
+    return _over_lengths(math.fsum(a * b for a, b in zip(one, other, strict=True)), one, other)
+
+
+def _over_lengths(dot: float, one: Iterable[float], other: Iterable[float]) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return dot / lengths if lengths else 0.0

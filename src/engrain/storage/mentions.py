@@ -1,0 +1,123 @@
+"""Whom memories mention: the names of entities, and the memories found by them.
+
+A mention carries its memory's scope and time, which never change: so the newest that a caller may see are read along an
+index, and what it may not see costs nothing and shows in nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.entities import name_key
+from engrain.domain.requests import Candidate
+from engrain.storage.filters import HAPPENED_AT, compiled
+from engrain.storage.rows import KIND_TABLES
+from engrain.storage.searched import everything, searched
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from engrain.domain.records import Entity, Kind
+    from engrain.domain.requests import Request
+    from engrain.storage.transaction import Transaction
+
+# Of an entity that everybody mentions, the newest so many of each kind and scope are looked at.
+MOST_MENTIONS = 2_000
+# SQLite takes 500 SELECTs in one statement.
+_PARTS_AT_ONCE = 250
+_LINKED = 0.5
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Passing:
+    """A memory that matches, in its place: larger stands first."""
+
+    raw: float
+    happened_at: Any
+    id: str
+    doc: int
+
+
+def keys_of(entity: Entity) -> list[str]:
+    """The keys of everything an entity is called, each once, sorted."""
+    return sorted({name_key(name) for name in (entity.canonical_name, *entity.aliases)} - {""})
+
+
+def mentioning(tx: Transaction, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+    """Memories that match and mention somebody of those names; best first, then newest (happened_at, id)."""
+    keys = sorted({name_key(name) for name in names} - {""})
+    if not keys or limit <= 0:
+        return []
+    tenant = {"tenant_id": request.caller.tenant_id}
+    entities = [id_ for (id_,) in tx.rows("named_entities", **tenant, names=tx.dialect.listed(keys))]
+    mentioned = _mentioned(tx, request, entities) if entities else {}
+    if not mentioned:
+        return []
+    found = _passing(tx, request, mentioned)
+    if len(found) < limit:
+        linked = tx.rows("linked_to", **tenant, ids=tx.dialect.listed(mentioned))
+        found += _passing(tx, request, {id_: _LINKED for (id_,) in linked if id_ not in mentioned})
+    return [Candidate(each.doc, each.raw) for each in sorted(found, reverse=True)[:limit]]
+
+
+def astray(tx: Transaction) -> int:
+    """How many names of entities are missing or nobody's: none, unless something else changed the database."""
+    called = {
+        (tenant_id, id_, key)
+        for tenant_id, id_, canonical_name, aliases in tx.rows("all_names")
+        for key in {name_key(name) for name in (canonical_name, *tx.dialect.parsed(aliases))} - {""}
+    }
+    return len(called.symmetric_difference(map(tuple, tx.rows("names_of_all"))))
+
+
+def _mentioned(tx: Transaction, request: Request, entities: Sequence[str]) -> Mapping[str, float]:
+    """How many of the entities each memory mentions that the caller may see, of whatever kind and live or not."""
+    places = everything(tx, request.caller, request.now).places
+    bound: dict[str, Any] = {"tenant_id": request.caller.tenant_id, "most": MOST_MENTIONS}
+    bound |= {f"entity_{number}": entity for number, entity in enumerate(entities)}
+    bound |= {f"scope_{number}": scope for number, (_, scope) in enumerate(places)}
+    parts = [
+        part
+        for entity in range(len(entities))
+        for place, (kind, _) in enumerate(places)
+        for part in _parts(kind, f"tenant_id = :tenant_id AND entity_id = :entity_{entity}", f"scope = :scope_{place}")
+    ]
+    named: defaultdict[str, set[str]] = defaultdict(set)
+    for start in range(0, len(parts), _PARTS_AT_ONCE):
+        for id_, entity_id in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound):
+            named[id_].add(entity_id)
+    return {id_: float(len(of)) for id_, of in named.items()}
+
+
+def _parts(kind: Kind, whom: str, where: str) -> Iterable[str]:
+    """The newest of one kind and scope that mention one entity: noted by somebody, and facts that are about it."""
+    yield (
+        f"SELECT * FROM (SELECT memory_id, entity_id FROM memory_entities WHERE {whom} AND memory_kind = '{kind}' "  # noqa: S608  # no input in it
+        f"AND {where} ORDER BY happened_at DESC, memory_id DESC LIMIT :most) AS part"
+    )
+    if kind == "fact":
+        yield (
+            f"SELECT * FROM (SELECT id, entity_id FROM facts INDEXED BY facts_about WHERE {whom} AND {where} "  # noqa: S608  # no input in it
+            f"ORDER BY {HAPPENED_AT[kind]} DESC, id DESC LIMIT :most) AS part"
+        )
+
+
+def _passing(tx: Transaction, request: Request, raws: Mapping[str, float]) -> list[_Passing]:
+    """Those of some memories that match the request, with their numbers."""
+    parts: list[str] = []
+    bound: dict[str, Any] = {}
+    for kind in searched(tx, request).kinds if raws else ():
+        condition, values = compiled(request, kind, tx.dialect)
+        if values:
+            table = KIND_TABLES[kind]
+            bound |= values
+            parts.append(
+                f"SELECT {HAPPENED_AT[kind]}, id, doc FROM {table} INDEXED BY {table}_id "  # noqa: S608  # no input in it
+                f"WHERE id IN :ids AND {condition}"
+            )
+    if not parts:
+        return []
+    bound["ids"] = tx.dialect.listed(raws)
+    return [_Passing(raws[row[1]], *row) for row in tx.ask(" UNION ALL ".join(parts), bound)]

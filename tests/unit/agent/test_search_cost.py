@@ -1,0 +1,87 @@
+"""What a recall asks of a file, counted in statements."""
+
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from engrain import Memory
+from engrain.engines import CallableEmbedder
+from engrain.retrieval.presets import PRESETS
+from engrain.storage.sqlite.store import SqliteStore
+from tests.sample_search import DIMS, vector_of
+
+MOST_STATEMENTS = 12
+
+
+@pytest.fixture
+def store(tmp_path):
+    return SqliteStore(str(tmp_path / "agent.db"))
+
+
+@pytest.fixture
+def memory(store):
+    embedder = CallableEmbedder(
+        lambda texts: np.array([vector_of(text) for text in texts]), name="test:words", dims=DIMS
+    )
+    with Memory(store, embedder=embedder) as opened:
+        agent = opened.agent("aide", session="monday")
+        for place in range(30):
+            agent.observe(f"The tram number {place} by the river.", speaker=("Ana", "Ben")[place % 2])
+        agent.remember("the tram", subject="Ana", predicate="likes")
+        agent.rules.add("Take the tram by the river.")
+        opened.flush()
+        agent.recall("Which tram does Ana take?")  # the process catches up with the file
+        opened.parts.references.settle()
+        yield opened
+
+
+@contextmanager
+def statements(store):
+    """What this thread runs; what a worker does for it afterwards is counted apart."""
+    ran, here = [], threading.get_ident()
+
+    def note(_, sql, __):
+        if threading.get_ident() == here:
+            ran.append(sql)
+        return True
+
+    with store._connections.reading() as reader:
+        connections = [reader, store._connections._writer]
+    for each in connections:
+        each.exec_trace = note
+    try:
+        yield ran
+    finally:
+        for each in connections:
+            each.exec_trace = None
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_a_recall_takes_at_most_twelve_statements(memory, store, preset):
+    agent = memory.agent("aide")
+    with statements(store) as ran:
+        agent.recall("Which tram by the river does Ana take in June 2024?", preset=preset)
+    assert 0 < len(ran) <= MOST_STATEMENTS, "\n".join(ran)
+
+
+def test_more_memories_take_no_more_statements(memory, store):
+    agent = memory.agent("aide", session="friday")
+    for place in range(400):
+        agent.observe(f"Another tram, number {place}, by the river.", speaker="Ana")
+    memory.flush()
+    agent.recall("Which tram does Ana take?")
+    with statements(store) as ran:
+        assert len(agent.recall("Which tram by the river does Ana take?", limit=50)) == 50
+    assert len(ran) <= MOST_STATEMENTS, "\n".join(ran)
+
+
+def test_the_references_of_an_answer_are_one_statement_a_kind(memory, store):
+    agent = memory.agent("aide")
+    answer = agent.recall("tram river", limit=20)
+    memory.parts.references.settle()
+    with statements(store) as ran:
+        memory.parts.refer(agent.caller, [hit.memory for hit in answer])
+        memory.parts.references.settle()
+    assert [sql.split()[0] for sql in ran if sql] in ([], ["BEGIN", "UPDATE", "UPDATE", "UPDATE", "COMMIT"])

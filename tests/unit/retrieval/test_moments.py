@@ -1,0 +1,117 @@
+"""When a question asks about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.retrieval.moments import Span, anchored, spans
+
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)  # a Saturday
+
+
+def between(first: str, last: str) -> Span:
+    return Span(datetime.fromisoformat(first).replace(tzinfo=UTC), datetime.fromisoformat(last).replace(tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did she paint on October 13, 2023?", [("2023-10-13", "2023-10-14")]),
+        ("goodbye on 3 June, 2023", [("2023-06-03", "2023-06-04")]),
+        ("the 3rd of June 2023", [("2023-06-03", "2023-06-04")]),
+        ("log of 2023-05-08", [("2023-05-08", "2023-05-09")]),
+        ("in the beginning of November 2022", [("2022-11-01", "2022-12-01")]),
+        ("in December", [("2025-12-01", "2026-01-01")]),  # the last one that has begun
+        ("on May 8th", [("2026-05-08", "2026-05-09")]),
+        ("on 24 December", [("2025-12-24", "2025-12-25")]),
+        ("last summer", [("2026-06-01", "2026-09-01")]),
+        ("last winter", [("2025-12-01", "2026-03-01")]),
+        ("this fall", [("2026-09-01", "2026-12-01")]),
+        ("in spring 2024", [("2024-03-01", "2024-06-01")]),
+        ("in 2022", [("2022-01-01", "2023-01-01")]),
+        ("last week", [("2026-11-09", "2026-11-16")]),
+        ("this week", [("2026-11-16", "2026-11-23")]),
+        ("last weekend", [("2026-11-14", "2026-11-16")]),
+        ("last month", [("2026-10-01", "2026-11-01")]),
+        ("last year", [("2025-01-01", "2026-01-01")]),
+        ("on Monday", [("2026-11-16", "2026-11-17")]),
+        ("last Saturday", [("2026-11-14", "2026-11-15")]),  # today is one
+        ("yesterday", [("2026-11-20", "2026-11-21")]),
+        ("the day before yesterday", [("2026-11-19", "2026-11-20")]),
+        ("a couple of days ago", [("2026-11-18", "2026-11-20")]),
+        ("two weeks ago", [("2026-11-03", "2026-11-11")]),
+        ("the week before 16 November 2023", [("2023-11-09", "2023-11-16")]),
+        ("two days after March 1, 2024", [("2024-03-02", "2024-03-04")]),
+    ],
+)
+def test_a_time_is_read_as_a_span(text: str, expected: list[tuple[str, str]]) -> None:
+    assert spans(text, NOW) == tuple(between(*each) for each in expected)
+
+
+def test_the_past_weeks_end_now() -> None:
+    [found] = spans("in the past three weeks", NOW)
+    assert found == Span(NOW - timedelta(days=21), NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "What may I march for?",
+        "Did she fall or spring up?",
+        "How many years did it take?",
+        "room 2022b, page 12",
+        "on 31 June",
+        "99999 days ago",
+    ],
+)
+def test_what_names_no_time_gives_none(text: str) -> None:
+    assert spans(text, NOW) == ()
+
+
+def test_a_date_is_not_its_month_or_year_besides() -> None:
+    assert len(spans("on 13 October 2023", NOW)) == 1
+
+
+def test_two_dates_are_two_spans() -> None:
+    found = spans("between May 2023 and August 2023", NOW)
+    assert set(found) == {between("2023-05-01", "2023-06-01"), between("2023-08-01", "2023-09-01")}
+
+
+def test_nearness_falls_from_one_inside_to_zero_a_length_away() -> None:
+    span = between("2023-05-01", "2023-06-01")
+    moments = [span.start, span.end - timedelta(days=1), span.end + timedelta(days=15, hours=12), span.end]
+    inside, last_day, half, at_end = (span.nearness(each) for each in moments)
+    assert (inside, last_day, half, at_end) == (1.0, 1.0, 0.5, 1.0)
+    assert span.nearness(span.end + timedelta(days=31)) == 0.0
+    assert span.nearness(span.start - timedelta(days=365)) == 0.0
+
+
+def test_a_time_told_by_an_event_waits_for_the_event() -> None:
+    found = anchored("What did Bo do two weeks before Ana's wedding day?")
+    assert found is not None
+    assert found.event == "Ana's wedding day"
+    wedding = datetime(2026, 5, 20, tzinfo=UTC)
+    assert found.around(wedding) == Span(wedding - timedelta(days=17, hours=12), wedding - timedelta(days=10, hours=12))
+    after = anchored("three days after the accident")
+    assert after is not None
+    assert after.around(wedding).start == wedding + timedelta(days=2)
+
+
+@pytest.mark.parametrize("text", ["two days after March 1, 2024", "before lunch", "a week ago", ""])
+def test_what_is_told_by_no_event_is_not_anchored(text: str) -> None:
+    assert anchored(text) is None
+
+
+@given(
+    st.text(max_size=200)
+    | st.lists(st.sampled_from("last may 2023 31 june two weeks ago before after on 0 99 day".split())).map(" ".join)
+)
+def test_any_text_is_read_without_a_fault(text: str) -> None:
+    for span in spans(text, NOW):
+        assert span.start < span.end
+    anchored(text)
