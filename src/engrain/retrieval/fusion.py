@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
-from engrain.domain.records import Contribution
 from engrain.retrieval.channels import CHANNELS
+from engrain.retrieval.shares import Share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Lists: TypeAlias = Mapping[str, Sequence[Candidate]]
     Weights: TypeAlias = Mapping[str, float]
-    Shares: TypeAlias = Sequence[Mapping[Ref, Contribution]]
+    Shares: TypeAlias = Sequence[Mapping[Ref, Share]]
 
 # Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods"
 # (SIGIR 2009).
@@ -27,7 +27,7 @@ MOST_IMPORTANT = 10.0
 _RELATIVE = frozenset({"keyword", "entity"})
 
 
-def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[Contribution, ...]]:
+def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[Share, ...]]:
     """What each channel gives each candidate of any list, in the preset's order of channels.
 
     A list is best first and holds a ref once. `depth` is the length a list was cut to. A list that is missing is of a
@@ -35,7 +35,7 @@ def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[Contrib
     """
     weights = {channel: weight for channel, weight in preset.weights.items() if channel in CHANNELS}
     asked = {channel: lists[channel] for channel in weights if channel in lists}
-    judged: dict[Ref, tuple[Contribution, ...]] = {each.ref: () for found in asked.values() for each in found}
+    judged: dict[Ref, tuple[Share, ...]] = {each.ref: () for found in asked.values() for each in found}
     for shares in FUSIONS[preset.fusion](asked, weights, depth):
         for ref, share in shares.items():
             judged[ref] += (share,)
@@ -94,42 +94,37 @@ FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Shares]] = {
 }
 
 
-def _scaled(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, Contribution]:
+def _scaled(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, Share]:
     """`weight` times the channel's number on a scale of about 1."""
     best = max((each.raw for each in candidates), default=0.0) if channel in _RELATIVE else 1.0
-    shares = {}
-    for rank, each in enumerate(candidates, start=1):
-        match channel:
-            case "newest":  # its number is a date: its place counts
-                share = weight * (1 - (rank - 1) / depth)
-            case "important":
-                share = weight * each.raw / MOST_IMPORTANT
-            case _:
-                share = weight * each.raw / best if best else 0.0
-        shares[each.ref] = _contribution(channel, each.raw, weight, rank=rank, share=share)
-    return shares
+    ranked = enumerate(candidates, start=1)
+    match channel:
+        case "newest":  # its number is a date: its place counts
+            return {
+                each.ref: Share(channel, rank, each.raw, weight, weight * (1 - (rank - 1) / depth))
+                for rank, each in ranked
+            }
+        case "important":
+            best = MOST_IMPORTANT
+    return {
+        each.ref: Share(channel, rank, each.raw, weight, weight * each.raw / best if best else 0.0)
+        for rank, each in ranked
+    }
 
 
 def _by_rank(
     channel: str, weight: float, candidates: Sequence[Candidate], absent: Mapping[Ref, int] | None = None
-) -> dict[Ref, Contribution]:
+) -> dict[Ref, Share]:
     """`weight / (60 + rank)`; `absent`: the ranks of those the list does not hold."""
     places = {each.ref: (rank, each.raw) for rank, each in enumerate(candidates, start=1)}
     places |= {ref: (rank, 0.0) for ref, rank in (absent or {}).items() if ref not in places}
-    return {
-        ref: _contribution(channel, raw, weight, rank=rank, share=weight / (RRF_K + rank))
-        for ref, (rank, raw) in places.items()
-    }
+    return {ref: Share(channel, rank, raw, weight, weight / (RRF_K + rank)) for ref, (rank, raw) in places.items()}
 
 
-def _by_place(channel: str, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, Contribution]:
+def _by_place(channel: str, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, Share]:
     """`weight * (1 - place / n)`, places from 0."""
     n = len(candidates)
     return {
-        each.ref: _contribution(channel, each.raw, weight, rank=place + 1, share=weight * (1 - place / n))
+        each.ref: Share(channel, place + 1, each.raw, weight, weight * (1 - place / n))
         for place, each in enumerate(candidates)
     }
-
-
-def _contribution(channel: str, raw: float, weight: float, *, rank: int, share: float) -> Contribution:
-    return Contribution(channel=channel, rank=rank, raw=raw, weight=weight, value=share)

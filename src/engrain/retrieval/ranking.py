@@ -6,12 +6,12 @@ A new judge is a function and its line in `JUDGES`; how much it counts, and in w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain import scoring
-from engrain.domain.records import Contribution
 from engrain.retrieval import voices
 from engrain.retrieval.fusion import MOST_IMPORTANT
+from engrain.retrieval.shares import Share, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Ref, Request, Traits
     from engrain.retrieval.moments import Span
 
-    Judged = Mapping[Ref, tuple[Contribution, ...]]
+    Judged = Mapping[Ref, tuple[Share, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +37,7 @@ class Judging:
     scores: Mapping[Ref, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Gain:
+class Gain(NamedTuple):
     """What a judge sees in a candidate, in its own number, and what that is worth at a weight of 1."""
 
     raw: float
@@ -120,18 +119,21 @@ JUDGES: Mapping[str, Callable[[Judging], Mapping[Ref, Gain]]] = {
 
 def judge(
     judged: Judged, weights: Mapping[str, float], judging: Callable[[Mapping[Ref, float]], Judging]
-) -> dict[Ref, tuple[Contribution, ...]]:
-    """What the lists gave, and what each weighed judge adds, as contributions without a rank.
+) -> dict[Ref, tuple[Share, ...]]:
+    """What the lists gave, and what each weighed judge adds, without a rank.
 
     `judging` makes the value that judges see of the scores so far.
     """
     found = dict(judged)
+    scores = {ref: total(shares) for ref, shares in found.items()}
     for name, gains_of in JUDGES.items():
         if name not in weights:
             continue
-        scores = {ref: sum(share.value for share in shares) for ref, shares in found.items()}
+        weight = weights[name]
         for ref, gain in gains_of(judging(scores)).items():
-            found[ref] += (_contribution(name, gain, weights[name]),)
+            share = Share(name, None, gain.raw, weight, weight * gain.worth)
+            found[ref] += (share,)
+            scores[ref] += share.value
     return found
 
 
@@ -142,7 +144,3 @@ def believed(traits: Traits, request: Request) -> float:
 
 def _as_it_is(raw: float) -> Gain:
     return Gain(raw, raw)
-
-
-def _contribution(name: str, gain: Gain, weight: float) -> Contribution:
-    return Contribution(channel=name, rank=None, raw=gain.raw, weight=weight, value=weight * gain.worth)

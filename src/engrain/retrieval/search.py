@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 from engrain.domain.analysis import terms
 from engrain.domain.indexing import own_terms
 from engrain.domain.query import Filter
-from engrain.domain.records import Answer, Contribution, Dropped, Episode, Explanation, Hit, MemoryRecord
+from engrain.domain.records import Answer, Dropped, Episode, Explanation, Hit, MemoryRecord
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
-from engrain.retrieval import channels, evidence, fusion, moments, notes, ranking, voices
+from engrain.retrieval import channels, evidence, fusion, moments, notes, ranking, shares, voices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Store
     from engrain.domain.requests import Candidate, Ref, Request, Traits
     from engrain.retrieval.presets import Preset
+    from engrain.retrieval.shares import Share
 
 EMPTY_QUERY = "the query has no words to search for: these are the newest memories"
 MOST_DROPPED = 50
@@ -127,7 +129,7 @@ def _answer(store: Store, request: Request, question: Question, vectors: Questio
     else:
         judged = _judge(store, request, question, lists, speakers=speakers)
         hits, dropped = _choose(store, request, question, judged)
-        count = len(judged.explained)
+        count = len(judged.scores)
     chance, level = _evidence(question, hits, about, lists)
     answer = Answer(
         query=question.text,
@@ -191,10 +193,16 @@ def _own(search: channels.Search, found: Sequence[Candidate], question: Question
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Everything that was proposed, explained, and what is known of each where the answer depends on it."""
+    """Everything that was proposed: why, its score, and what is known of it where the answer depends on that."""
 
-    explained: Mapping[Ref, Explanation]
+    preset: str
+    shares: Mapping[Ref, tuple[Share, ...]]
+    scores: Mapping[Ref, float]
     traits: Mapping[Ref, Traits]
+
+    def why(self, ref: Ref) -> Explanation:
+        """Why it has its score."""
+        return Explanation(preset=self.preset, contributions=tuple(share.told() for share in self.shares[ref]))
 
 
 def _judge(
@@ -210,7 +218,7 @@ def _judge(
     judged = fusion.fuse(lists, preset, depth=preset.depth_for(question.limit))
     is_looked_at = bool(preset.weights.keys() & ranking.JUDGES.keys()) or _least(question) > 0 or question.explains
     if not judged or not is_looked_at:
-        return _Candidates(_explained(preset, judged), {})
+        return _candidates(preset, judged, {})
     told = moments.anchored(question.text) if "moment" in preset.weights else None
     anchors = _anchors(store, request, told)
     known = store.traits(request, {*judged, *anchors})
@@ -225,11 +233,12 @@ def _judge(
             request=request, text=question.text, speakers=speakers, asked=asked, traits=traits, scores=scores
         )
 
-    return _Candidates(_explained(preset, ranking.judge(judged, preset.weights, judging)), traits)
+    return _candidates(preset, ranking.judge(judged, preset.weights, judging), traits)
 
 
-def _explained(preset: Preset, judged: Mapping[Ref, tuple[Contribution, ...]]) -> dict[Ref, Explanation]:
-    return {ref: Explanation(preset=preset.name, contributions=shares) for ref, shares in judged.items()}
+def _candidates(preset: Preset, judged: Mapping[Ref, tuple[Share, ...]], traits: Mapping[Ref, Traits]) -> _Candidates:
+    scores = {ref: shares.total(given) for ref, given in judged.items()}
+    return _Candidates(preset.name, judged, scores, traits)
 
 
 def _anchors(store: Store, request: Request, told: moments.Anchored | None) -> list[Ref]:
@@ -250,23 +259,22 @@ def _choose(
     store: Store, request: Request, question: Question, candidates: _Candidates
 ) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
     """The best `limit` as hits, and why others are none. Only they and what ties with the last of them are loaded."""
-    explained = candidates.explained
     refused = _refused(request, question, candidates)
-    scores = {ref: why.score for ref, why in explained.items() if ref not in refused}
-    best = sorted(scores.values(), reverse=True)[: question.limit]
+    scores = {ref: each for ref, each in candidates.scores.items() if ref not in refused}
+    best = heapq.nlargest(question.limit, scores.values())
     wanted = [ref for ref, score in scores.items() if score >= best[-1]] if best else []
     loaded = store.load(request, wanted) if wanted else {}
     ties = question.preset.ties
-    ranked = sorted(loaded, key=lambda ref: _order(scores[ref], _rank(explained[ref], ties), loaded[ref]))
+    ranked = sorted(loaded, key=lambda ref: _order(scores[ref], _rank(candidates.shares[ref], ties), loaded[ref]))
     chosen = ranked[: question.limit]
     asked = list(dict.fromkeys(terms(question.text)))
     hits = tuple(
-        Hit(score=scores[ref], memory=loaded[ref], why=_with_terms(explained[ref], loaded[ref], asked))
+        Hit(score=scores[ref], memory=loaded[ref], why=_with_terms(candidates.why(ref), loaded[ref], asked))
         for ref in chosen
     )
     if not question.explains:
         return hits, ()
-    reasons = dict.fromkeys(explained, "below the limit")
+    reasons = dict.fromkeys(candidates.scores, "below the limit")
     reasons |= {ref: "gone meanwhile" for ref in wanted if ref not in loaded} | refused
     return hits, _dropped(candidates, {ref: why for ref, why in reasons.items() if ref not in set(chosen)})
 
@@ -279,8 +287,8 @@ def _refused(request: Request, question: Question, candidates: _Candidates) -> d
         believed = {ref: ranking.believed(traits, request) for ref, traits in candidates.traits.items()}
         refused |= {ref: f"min_confidence {least:g}: {each:.3g}" for ref, each in believed.items() if each < least}
     if question.min_similarity > 0:
-        for ref, why in candidates.explained.items():
-            similarity = math.fsum(share.value for share in why.contributions if share.channel != "age")
+        for ref, given in candidates.shares.items():
+            similarity = shares.total(share for share in given if share.channel != "age")
             if similarity < question.min_similarity:
                 refused.setdefault(ref, f"min_similarity {question.min_similarity:g}: {similarity:.3g}")
     return refused
@@ -288,16 +296,15 @@ def _refused(request: Request, question: Question, candidates: _Candidates) -> d
 
 def _dropped(candidates: _Candidates, reasons: Mapping[Ref, str]) -> tuple[Dropped, ...]:
     """Those with a reason, the best first, at most MOST_DROPPED."""
-    told = [
-        Dropped(
-            id=candidates.traits[ref].id if ref in candidates.traits else None,
-            score=candidates.explained[ref].score,
-            reason=reason,
-            why=candidates.explained[ref],
-        )
-        for ref, reason in reasons.items()
-    ]
-    return tuple(sorted(told, key=lambda each: (-each.score, each.id or ""))[:MOST_DROPPED])
+    best = sorted(reasons, key=lambda ref: (-candidates.scores[ref], _id(candidates, ref) or ""))[:MOST_DROPPED]
+    return tuple(
+        Dropped(id=_id(candidates, ref), score=candidates.scores[ref], reason=reasons[ref], why=candidates.why(ref))
+        for ref in best
+    )
+
+
+def _id(candidates: _Candidates, ref: Ref) -> str | None:
+    return candidates.traits[ref].id if ref in candidates.traits else None
 
 
 def _least(question: Question) -> float:
@@ -305,9 +312,9 @@ def _least(question: Question) -> float:
     return question.preset.min_confidence if question.min_confidence is None else question.min_confidence
 
 
-def _rank(why: Explanation, channel: str | None) -> float:
+def _rank(given: Sequence[Share], channel: str | None) -> float:
     """The place in one list; behind all others where it is not there."""
-    ranks = [share.rank for share in why.contributions if share.channel == channel and share.rank is not None]
+    ranks = [share.rank for share in given if share.channel == channel and share.rank is not None]
     return ranks[0] if ranks else math.inf
 
 
