@@ -145,7 +145,9 @@ def show_stats(agent: Agent) -> None:
     """What is there to be asked about."""
     print()
     for name, value in agent.stats().to_dict().items():
-        print(f"   {name:<20}{value}")
+        counts = value.items() if isinstance(value, dict) else [("", value)]
+        for state, count in counts:
+            print(f"   {f'{name} {state}':<28}{count}")
 
 
 def show_commands(db: Path, question: str) -> None:

@@ -42,6 +42,11 @@ class Entry:
     def words(self) -> set[str]:
         return {*self.own, *(self.near or [])}
 
+    def enter(self) -> None:
+        """A fact in the searches again."""
+        self.gone = False
+        self.near = []
+
     def leave(self) -> None:
         """Out of the searches; for questions about the past its own words and its vectors stay."""
         self.gone = True
@@ -118,9 +123,10 @@ class Entries(dict[int, Entry]):
                 around = [each for each in lenders if 0 < abs(turn_of(each).turn - place) <= NEIGHBOURS]
                 entry.near = near_terms(each.memory.content for each in around)
 
-    def corpus(self, caller: Caller, kinds: Collection[Kind] = KINDS) -> Corpus:
-        """What the memories of a caller's scopes add up to, whatever else a filter asks."""
-        indexed = [entry for entry in self.visible(caller) if entry.is_indexed and entry.memory.kind in kinds]
+    def corpus(self, caller: Caller, kinds: Collection[Kind] = KINDS, scopes: Collection[str] = ()) -> Corpus:
+        """What the memories of a caller's scopes, or those named, add up to, whatever else a filter asks."""
+        seen = [entry for entry in self.visible(caller) if not scopes or entry.memory.scope in scopes]
+        indexed = [entry for entry in seen if entry.is_indexed and entry.memory.kind in kinds]
         return Corpus(
             memories=len(indexed),
             words=sum(entry.packed.length for entry in indexed),

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from engrain.domain.records import (
     Relation,
     Rule,
 )
+from engrain.domain.registry import merged_into
 from engrain.domain.requests import Act, Direction
 from engrain.errors import InvalidInput, MemoryClosed, NotFound
 from tests.reference_entries import Entries, Entry, turn_of
@@ -37,6 +38,7 @@ class ReferenceRecords:
         self._lock = threading.RLock()
         self._ids = IdSource(lambda: datetime.now(UTC))
         self._arrived = 0
+        self._tenants: set[str] = set()
         self._entries = Entries()
         self._entities: dict[tuple[str, str], Entity] = {}
         self._mentions: set[tuple[str, str, str]] = set()  # tenant, memory and entity
@@ -60,6 +62,57 @@ class ReferenceRecords:
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         with self._open():
             return [entry.memory for entry in self._entries.named(caller, ids)]
+
+    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+        with self._open():
+            seen = [entry.memory for entry in self._entries.visible(caller)]
+            active = [each for each in seen if isinstance(each, Fact) and each.validity == "active"]
+            asked = (None, scope, subject, predicate)
+            return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
+
+    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+        with self._writing():
+            for stored in self.put(act, [fact]):
+                self._links = {
+                    key: link
+                    for key, link in self._links.items()
+                    if (key[0], key[1], link.relation) != (fact.tenant_id, stored.supersedes_id, "related_to")
+                }
+                for entry in self._entries.named(act.caller, list(related)):
+                    weight = related[entry.memory.id]
+                    edge = Link(
+                        source_id=fact.id,
+                        target_id=entry.memory.id,
+                        relation="related_to",
+                        weight=weight,
+                        created_at=act.at,
+                    )
+                    self.link(act, edge)
+                return stored
+            return None
+
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+        with self._writing():
+            is_new = bool(self._new(act, [fact]))
+            named = self._entries.named(act.caller, ids)
+            active = [each for each in named if isinstance(each.memory, Fact) and each.memory.validity == "active"]
+            holders = {
+                entry.memory.id
+                for entry in self._entries.values()
+                if isinstance(entry.memory, Fact)
+                and entry.memory.validity == "active"
+                and entry.memory.place == fact.place
+            }
+            if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
+                return None
+            for entry in active:
+                if entry.memory.id not in holders:
+                    self._close(act, entry, fact)
+            [stored] = self.put(act, [fact])
+            for id_ in ids:
+                edge = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=act.at)
+                self._connect(fact.tenant_id, edge)
+            return stored
 
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
         with self._writing():
@@ -184,8 +237,7 @@ class ReferenceRecords:
                 raise NotFound(f"no memory {memory_id} to mention anybody")
             tenant_id = act.caller.tenant_id
             for id_ in sorted(entity_ids):
-                if (tenant_id, id_) not in self._entities:
-                    raise InvalidInput(f"there is no entity {id_}; create it first")
+                self._check_entity(tenant_id, id_)
             new = sorted(id_ for id_ in set(entity_ids) if (tenant_id, memory_id, id_) not in self._mentions)
             self._mentions |= {(tenant_id, memory_id, id_) for id_ in new}
             if new:
@@ -240,6 +292,11 @@ class ReferenceRecords:
             entity for tenant_id, memory, entity in self._mentions if (tenant_id, memory) == (caller.tenant_id, id_)
         } | (about - {None})
 
+    def _check_entity(self, tenant_id: str, id_: str) -> None:
+        entity = self._entities.get((tenant_id, id_))
+        if entity is None or merged_into(entity) is not None:
+            raise InvalidInput(f"there is no entity {id_}; create it first, or use what it was merged into")
+
     def _new(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Those not there yet, the first of each id."""
         for memory in memories:
@@ -261,8 +318,8 @@ class ReferenceRecords:
             if isinstance(memory, Fact):
                 named.append((memory.supersedes_id, "fact"))
                 entity = memory.entity_id
-                if entity is not None and (memory.tenant_id, entity) not in self._entities:
-                    raise InvalidInput(f"there is no entity {entity}; create it first")
+                if entity is not None:
+                    self._check_entity(memory.tenant_id, entity)
             for id_, kind in named:
                 if id_ is not None and seen.get(id_) != kind:
                     raise InvalidInput(f"there is no {kind} {id_}; store it first")
@@ -276,11 +333,15 @@ class ReferenceRecords:
                 placed = self._with_turn(memory)
             case Rule():
                 placed = memory
-        self._arrived += 1
-        entry = Entry(ref=self._arrived, memory=placed, own=own_terms(placed))
+        entry = self._arrive(placed)
         entry.gone = not isinstance(placed, Episode) and not placed.is_live(act.at)
-        self._entries[entry.ref] = entry
         self._events.append(events.created(act, placed, self._ids))
+        return entry
+
+    def _arrive(self, memory: MemoryRecord) -> Entry:
+        self._arrived += 1
+        self._tenants.add(memory.tenant_id)
+        entry = self._entries[self._arrived] = Entry(ref=self._arrived, memory=memory, own=own_terms(memory))
         return entry
 
     def _with_turn(self, episode: Episode) -> Episode:
@@ -296,15 +357,19 @@ class ReferenceRecords:
             if fact.validity == "active" and isinstance(old, Fact) and old.validity == "active":
                 if old.place != fact.place:
                     continue
-                closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
-                closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
-                entry.memory = closed
-                entry.leave()
-                self._events.append(events.superseded(act, closed, fact, self._ids))
+                self._close(act, entry, fact)
                 edge = Link(source_id=fact.id, target_id=old.id, relation="supersedes", created_at=act.at)
                 self._connect(fact.tenant_id, edge)
                 return replace(fact, supersedes_id=old.id)
         return fact
+
+    def _close(self, act: Act, entry: Entry, fact: Fact) -> None:
+        """End the interval of a fact where the new one begins."""
+        old = entry.memory
+        closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
+        entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
+        entry.leave()
+        self._events.append(events.superseded(act, closed, fact, self._ids))
 
     def _connect(self, tenant_id: str, link: Link) -> bool:
         key = (tenant_id, link.source_id, link.target_id, link.relation)
@@ -315,6 +380,14 @@ class ReferenceRecords:
 
     def _forget_everywhere(self, tenant_id: str, gone: Collection[str]) -> None:
         """What still speaks of erased memories: edges, references from others, and what events say."""
+        self._cut_loose(tenant_id, gone)
+        self._events = [
+            replace(event, payload={}) if event.tenant_id == tenant_id and event.memory_id in gone else event
+            for event in self._events
+        ]
+
+    def _cut_loose(self, tenant_id: str, gone: Collection[str]) -> None:
+        """Without the edges and mentions of memories that are gone, and without references to them."""
         self._links = {
             key: link
             for key, link in self._links.items()
@@ -329,10 +402,6 @@ class ReferenceRecords:
                 entry.memory = memory = replace(memory, source_episode_id=None)
             if isinstance(memory, Fact) and memory.supersedes_id in gone:
                 entry.memory = replace(memory, supersedes_id=None)
-        self._events = [
-            replace(event, payload={}) if event.tenant_id == tenant_id and event.memory_id in gone else event
-            for event in self._events
-        ]
 
 
 def _retired(memory: MemoryRecord, at: datetime) -> MemoryRecord:

@@ -5,8 +5,9 @@ counts in what words weigh by from the moment its words are settled until it is 
 databases is not for a model: it has no Archive.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -17,35 +18,58 @@ from engrain.domain import events
 from engrain.domain.bm25 import scores
 from engrain.domain.entities import name_key
 from engrain.domain.indexing import asking, embedding_text
-from engrain.domain.records import Caller, EmbeddingVersion, Episode, Fact, MemoryRecord, Rule, Stats
+from engrain.domain.query import matches
+from engrain.domain.records import (
+    Caller,
+    EmbeddingVersion,
+    Entity,
+    Episode,
+    Fact,
+    Link,
+    MemoryRecord,
+    Relation,
+    Rule,
+)
 from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
+from engrain.domain.scoring import days_between
+from engrain.domain.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.reference_entries import Entry, best_first
-from tests.reference_records import AT_MOST, ReferenceRecords
+from tests.reference_records import AT_MOST
+from tests.reference_registry import ReferenceRegistry
+from tests.reference_upkeep import ReferenceUpkeep
 
 Result = TypeVar("Result")
 
 
-class ReferenceStore(ReferenceRecords):
+class ReferenceStore(ReferenceRegistry, ReferenceUpkeep):
     """What was put, found: every search a loop over all there is."""
 
-    def stats(self, caller: Caller, now: datetime) -> Stats:
+    def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
         with self._open():
             seen = [entry.memory for entry in self._entries.visible(caller)]
             episodes = [memory for memory in seen if isinstance(memory, Episode) and memory.is_live(now)]
-            facts = [memory for memory in seen if isinstance(memory, Fact)]
+            pending = [each.created_at for each in episodes if each.consolidation_status == "pending"]
             times = [memory.event_time for memory in episodes]
+            counted = [each for each in seen if scope is None or each.scope in {"global", scope}]
+            facts = Counter(each.state for each in counted if isinstance(each, Fact))
+            rules = Counter(
+                "forgotten" if each.is_forgotten else each.maturity for each in counted if isinstance(each, Rule)
+            )
             return Stats(
                 tenant_id=caller.tenant_id,
                 agent=caller.agent,
-                episodes=len(episodes),
-                facts=sum(fact.is_live(now) for fact in facts),
-                inactive_facts=sum(not fact.is_live(now) for fact in facts),
-                rules=sum(isinstance(memory, Rule) and memory.is_live(now) for memory in seen),
-                sessions=len({episode.session for episode in episodes} - {None}),
-                speakers=len({episode.speaker for episode in episodes} - {None}),
-                first_event_at=min(times, default=None),
-                last_event_at=max(times, default=None),
+                episodes=EpisodeStats(
+                    total=len(episodes),
+                    unconsolidated=len(pending),
+                    backlog_age_hours=days_between(min(pending), now) * 24 if pending else None,
+                    sessions=len({episode.session for episode in episodes} - {None}),
+                    speakers=len({episode.speaker for episode in episodes} - {None}),
+                    first_event_at=min(times, default=None),
+                    last_event_at=max(times, default=None),
+                ),
+                facts=FactStats(**{each.name: facts[each.name] for each in fields(FactStats)}),
+                rules=RuleStats(**{each.name: rules[each.name] for each in fields(RuleStats)}),
                 pending_embeddings=self.waiting(caller),
             )
 
@@ -53,7 +77,7 @@ class ReferenceStore(ReferenceRecords):
         with self._open():
             asked = sorted(set(terms))
             holders = [entry for entry in self._entries.searched(request) if entry.words & set(asked)]
-            corpus = self._entries.corpus(request.caller, request.filter.kinds)
+            corpus = self._entries.corpus(request.caller, request.filter.kinds, request.filter.scopes)
             raws = scores([entry.packed for entry in holders], asked, corpus).tolist()
             return best_first([Candidate(entry.ref, raw) for entry, raw in zip(holders, raws, strict=True)], limit)
 
@@ -144,6 +168,43 @@ class ReferenceStore(ReferenceRecords):
             session = [turn for turn in seen if (turn.scope, turn.session) == (memory.scope, memory.session)]
             session.sort(key=lambda turn: turn.turn)
             return [turn for turn in session if 0 < abs(turn.turn - memory.turn) <= reach]
+
+    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
+        with self._open():
+            found = [
+                entry.memory
+                for entry in self._entries.visible(request.caller)
+                if matches(request.filter, entry.memory, request.now) and (before is None or entry.memory.id < before)
+            ]
+            return sorted(found, key=lambda memory: memory.id, reverse=True)[: max(limit, 0)]
+
+    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
+        with self._open():
+            seen = {entry.memory.id for entry in self._entries.visible(caller)}
+            found = [
+                link
+                for (tenant_id, *_), link in self._links.items()
+                if tenant_id == caller.tenant_id and link.source_id in ids and link.relation in relations
+            ]
+            kept = [link for link in found if {link.source_id, link.target_id} <= seen]
+            return sorted(kept, key=lambda link: (link.source_id, link.target_id, link.relation))
+
+    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
+        with self._open():
+            version = self._active_number()
+            named = [entry for entry in self._entries.visible(caller) if entry.memory.id in ids]
+            return {entry.memory.id: entry.vectors[version] for entry in named if version in entry.vectors}
+
+    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
+        with self._open():
+            seen = [entry.memory.id for entry in self._entries.visible(caller)]
+            mentioned = {entity_id for id_ in seen for entity_id in self._mentioned_by(caller, id_)}
+            found = [
+                entity
+                for entity in self._entities.values()
+                if entity.tenant_id == caller.tenant_id and entity.id not in mentioned and entity.id > (after or "")
+            ]
+            return sorted(found, key=lambda entity: entity.id)[: max(limit, 0)]
 
     def settle(self) -> int:
         with self._open():

@@ -79,6 +79,10 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"mention_count": 3, "created_at": NOON, "updated_at": LATER, "metadata": {"tall": True}}
     ],
     "entity_names": [{**_OURS, "entity_id": "e1", "name": name} for name in ("ana", "annie")],
+    "entity_trigrams": [
+        {**_OURS, "entity_id": "e1", "trigram": each}
+        for each in ("  a", " an", "ana", "na ", "ann", "nni", "nie", "ie ")
+    ],
     "speakers": [{**_OURS, "scope": "aide", "speaker": "Ana"}],
     "sessions_consolidations": [
         {**_OURS, "scope": "aide", "session": "monday", "last_turn": 1, "first_seen_at": NOON, "consolidated_at": LATER}

@@ -21,10 +21,18 @@ SOURCES = {
     "agent": ROOT / "src" / "engrain" / "agent" / "__init__.py",
     "reading": ROOT / "src" / "engrain" / "agent" / "reading.py",
     "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",
+    "entities": ROOT / "src" / "engrain" / "agent" / "entities.py",
+    "notes": ROOT / "src" / "engrain" / "agent" / "notes.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
 # What is made, not awaited: a method or property that returns one of these returns its awaited twin.
-TWINS = {"Memory": "AsyncMemory", "Agent": "AsyncAgent", "Rules": "AsyncRules", "Entities": "AsyncEntities"}
+TWINS = {
+    "Memory": "AsyncMemory",
+    "Agent": "AsyncAgent",
+    "Rules": "AsyncRules",
+    "Entities": "AsyncEntities",
+    "Notes": "AsyncNotes",
+}
 
 HEADER = '''"""The same memory, awaited: each call runs in a worker thread.
 
@@ -37,7 +45,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import groups
+from engrain.agent import entities, groups, notes
 
 if TYPE_CHECKING:
 {imports}

@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING, Any, Self
 from engrain import agent, service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import groups
+    from engrain.agent import entities, groups, notes
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
-    from engrain.domain.ports import Clock, Embedder, Ids, Reranker, TokenCounter
+    from engrain.domain.findings import Audit
+    from engrain.domain.maturity import Application
+    from engrain.domain.notes import (
+        Note,
+        NoteAnswer,
+        NoteCacheStats,
+        NoteRelation,
+    )
+    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
     from engrain.domain.records import (
         Answer,
         Caller,
@@ -30,9 +38,12 @@ if TYPE_CHECKING:
         Link,
         MemoryRecord,
         Rule,
-        Stats,
     )
+    from engrain.domain.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
     from engrain.domain.requests import Health
+    from engrain.domain.stats import Stats
+    from engrain.lifecycle.cleanup import CleanupReport
+    from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.importer import ImportReport
     from engrain.retrieval.reembedding import ReembedReport
 
@@ -63,6 +74,7 @@ class AsyncMemory:
         settings: Mapping[str, Any] | None = None,
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
+        name_finder: NameFinder | str | None = None,
         clock: Clock = service.utc_now,
         ids: Ids | None = None,
     ) -> Self:
@@ -74,6 +86,7 @@ class AsyncMemory:
                 settings=settings,
                 embedder=embedder,
                 reranker=reranker,
+                name_finder=name_finder,
                 clock=clock,
                 ids=ids,
             )
@@ -97,6 +110,25 @@ class AsyncMemory:
     async def reembed(self, progress: Callable[[int], None] | None = None) -> ReembedReport:
         """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them."""
         return await asyncio.to_thread(self._wrapped.reembed, progress)
+
+    async def decay(
+        self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
+    ) -> DecayReport:
+        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long."""
+        return await asyncio.to_thread(self._wrapped.decay, tenant, dry_run=dry_run, progress=progress)
+
+    async def cleanup(
+        self,
+        tenant: str | None = None,
+        *,
+        max_entries: int | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> CleanupReport:
+        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones."""
+        return await asyncio.to_thread(
+            self._wrapped.cleanup, tenant, max_entries=max_entries, dry_run=dry_run, progress=progress
+        )
 
     async def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
@@ -131,6 +163,11 @@ class AsyncAgent:
         """Whom and what facts are about."""
         return AsyncEntities(self._wrapped.entities)
 
+    @property
+    def notes(self) -> AsyncNotes:
+        """What it keeps for itself under keys."""
+        return AsyncNotes(self._wrapped.notes)
+
     async def observe(
         self,
         content: str,
@@ -139,7 +176,7 @@ class AsyncAgent:
         speaker: str | None = None,
         session: str | None = None,
         event_time: datetime | str | None = None,
-        importance: float = 5.0,
+        importance: float | None = None,
         ttl_days: float | None = None,
         tokens: int | None = None,
         model: str | None = None,
@@ -176,9 +213,9 @@ class AsyncAgent:
         scope: str | None = None,
         valid_from: datetime | str | None = None,
         valid_to: datetime | str | None = None,
-        category: str = "fact",
+        category: str | None = None,
         permanence: str = "standard",
-        importance: float = 5.0,
+        importance: float | None = None,
         confidence: float = 1.0,
         source: str | None = None,
         source_episode_id: str | None = None,
@@ -347,9 +384,23 @@ class AsyncAgent:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request."""
         return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit)
 
-    async def stats(self) -> Stats:
-        """How much this agent remembers."""
-        return await asyncio.to_thread(self._wrapped.stats)
+    async def stats(self, *, scope: str | None = None) -> Stats:
+        """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone."""
+        return await asyncio.to_thread(self._wrapped.stats, scope=scope)
+
+    async def audit(
+        self,
+        *,
+        kinds: Iterable[str] | str | None = None,
+        limit: int = 100,
+        skip: int = 0,
+        unused_days: float = 30.0,
+        progress: Callable[[int], None] | None = None,
+    ) -> Audit:
+        """What looks wrong with what this agent sees, with evidence and a command for each finding; changes nothing."""
+        return await asyncio.to_thread(
+            self._wrapped.audit, kinds=kinds, limit=limit, skip=skip, unused_days=unused_days, progress=progress
+        )
 
 
 class AsyncRules:
@@ -382,13 +433,25 @@ class AsyncRules:
             idempotency_key=idempotency_key,
         )
 
+    async def mark_helpful(self, id_: str) -> Rule:
+        """Say that following a rule helped: what often helps is established, and in time proven."""
+        return await asyncio.to_thread(self._wrapped.mark_helpful, id_)
+
+    async def mark_harmful(self, id_: str, reason: str | None = None) -> Rule:
+        """Say that following a rule did harm, which weighs as much as four helps, and why."""
+        return await asyncio.to_thread(self._wrapped.mark_harmful, id_, reason)
+
+    async def applications(self, id_: str, *, limit: int = 100) -> list[Application]:
+        """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule."""
+        return await asyncio.to_thread(self._wrapped.applications, id_, limit=limit)
+
 
 class AsyncEntities:
     """Whom and what facts are about, awaited; `Entities` says what each call does."""
 
     __slots__ = ("_wrapped",)
 
-    def __init__(self, wrapped: groups.Entities) -> None:
+    def __init__(self, wrapped: entities.Entities) -> None:
         """Made by `AsyncAgent.entities`."""
         self._wrapped = wrapped
 
@@ -406,3 +469,120 @@ class AsyncEntities:
     async def get(self, id_: str) -> Entity | None:
         """One entity by id; None where the tenant knows none of that id."""
         return await asyncio.to_thread(self._wrapped.get, id_)
+
+    async def update(
+        self,
+        id_: str,
+        *,
+        name: str | None = None,
+        aliases: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Entity:
+        """Call an entity otherwise, or say more of it: the name is replaced, all aliases are, metadata is merged."""
+        return await asyncio.to_thread(self._wrapped.update, id_, name=name, aliases=aliases, metadata=metadata)
+
+    async def find(
+        self, *, entity_type: str | None = None, after: Entity | None = None, limit: int | None = None
+    ) -> list[Entity]:
+        """The entities that stand for themselves, by canonical name, then type; the next page is `after` the last."""
+        return await asyncio.to_thread(self._wrapped.find, entity_type=entity_type, after=after, limit=limit)
+
+    async def resolve(
+        self,
+        name: str,
+        *,
+        entity_type: str | None = None,
+        hints: Mapping[str, Any] | None = None,
+        fuzzy: bool = False,
+        limit: int | None = None,
+    ) -> list[EntityMatch]:
+        """Whom a name may mean, the likeliest first; empty where nobody answers to it. Nothing is created."""
+        return await asyncio.to_thread(
+            self._wrapped.resolve, name, entity_type=entity_type, hints=hints, fuzzy=fuzzy, limit=limit
+        )
+
+    async def merge(self, source_id: str, target_id: str) -> EntityMerge:
+        """Let one entity take in another that is the same: facts, mentions, aliases and metadata move to the target."""
+        return await asyncio.to_thread(self._wrapped.merge, source_id, target_id)
+
+    async def unmerge(self, source_id: str) -> EntityMerge:
+        """Undo the merge of an entity: what moved goes back, what was superseded by it is believed again."""
+        return await asyncio.to_thread(self._wrapped.unmerge, source_id)
+
+    async def profile(self, id_or_name: str) -> EntityProfile:
+        """Everything this agent knows of an entity: its facts with their history, episodes, rules, who is with it."""
+        return await asyncio.to_thread(self._wrapped.profile, id_or_name)
+
+    async def enrich(
+        self, ids: Iterable[str] | str, *, strategy: str = "accurate", publish: bool = False
+    ) -> Enrichment:
+        """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`."""
+        return await asyncio.to_thread(self._wrapped.enrich, ids, strategy=strategy, publish=publish)
+
+    async def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
+        """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
+        return await asyncio.to_thread(self._wrapped.to_enrich, most_entities=most_entities, limit=limit)
+
+
+class AsyncNotes:
+    """What an agent keeps for itself under keys, awaited; `Notes` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: notes.Notes) -> None:
+        """Made by `AsyncAgent.notes`."""
+        self._wrapped = wrapped
+
+    async def save(self, key: str, content: str) -> Note:
+        """Keep a note under a key, in the place of the one that was there; its history stays (`Agent.history`)."""
+        return await asyncio.to_thread(self._wrapped.save, key, content)
+
+    async def recall(self, key: str) -> Note | None:
+        """The note under a key; None where there is none. A second call asks the database nothing."""
+        return await asyncio.to_thread(self._wrapped.recall, key)
+
+    async def list(self, limit: int = 100) -> Sequence[Note]:
+        """The notes, the newest first."""
+        return await asyncio.to_thread(self._wrapped.list, limit)
+
+    async def list_by_category(self, category: str, limit: int = 20) -> Sequence[Note]:
+        """The notes of one category, the newest first; none where it has none."""
+        return await asyncio.to_thread(self._wrapped.list_by_category, category, limit)
+
+    async def related(self, note: str, limit: int = 10) -> Sequence[NoteRelation]:
+        """Notes that share words with one, given by its key or id, the most alike first, then the newest."""
+        return await asyncio.to_thread(self._wrapped.related, note, limit)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        mode: str = "fast",
+        limit: int | None = None,
+        category: str | None = None,
+        min_similarity: float = 0.0,
+    ) -> NoteAnswer:
+        """The best notes for a question by the ranking `notes`, each saying which search it owes its place to."""
+        return await asyncio.to_thread(
+            self._wrapped.search, query, mode=mode, limit=limit, category=category, min_similarity=min_similarity
+        )
+
+    async def forget(self, key: str) -> Note:
+        """Forget the note under a key: it leaves every search at once, and stays readable by its id."""
+        return await asyncio.to_thread(self._wrapped.forget, key)
+
+    async def summarize_old(self, older_than_days: float = 30) -> int:
+        """Put one summary in the place of each group of old notes, without a language model; how many notes it was."""
+        return await asyncio.to_thread(self._wrapped.summarize_old, older_than_days)
+
+    async def invalidate(self) -> int:
+        """Drop this agent's notes from the cache; how many it was."""
+        return await asyncio.to_thread(self._wrapped.invalidate)
+
+    async def clear_cache(self) -> None:
+        """Drop every agent's notes from the cache of this Memory."""
+        await asyncio.to_thread(self._wrapped.clear_cache)
+
+    async def cache_stats(self) -> NoteCacheStats:
+        """How many of this agent's notes are cached, and how its recalls fared."""
+        return await asyncio.to_thread(self._wrapped.cache_stats)

@@ -56,6 +56,12 @@ class LruCache(Generic[_Value]):
                 self._entries.pop(key, None)  # may have grown too old since
             return len(matching)
 
+    def count_prefix(self, prefix: str) -> int:
+        """How many are held that are not too old and whose name begins with `prefix`."""
+        with self._lock:
+            self._entries.expire()
+            return sum(key.startswith(prefix) for key in self._entries)
+
     def clear(self) -> None:
         """Remove all."""
         with self._lock:

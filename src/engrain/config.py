@@ -64,18 +64,45 @@ class Settings(BaseSettings):
         10_000, ge=0, le=10_000_000, description="How many vectors are kept in memory by their text; 0 for none"
     )
     embedding_cache_ttl_s: float = Field(86_400.0, gt=0, description="How long a vector is kept there")
+    note_cache_entries: int = Field(
+        1_000, ge=0, le=10_000_000, description="How many notes are kept in memory by their agent and key; 0 for none"
+    )
+    note_cache_ttl_s: float = Field(
+        300.0, gt=0, description="How long a note is kept there; until then another process's change may go unseen"
+    )
     reranker: str = Field("none", description="provider:model of the re-ranker of deep searches; none for no such")
     rerank_budget_s: float = Field(2.0, gt=0, le=600, description="How long a deep search waits for its re-ranker")
     rerank_url: str | None = Field(
         None, description="Base address of the service that re-ranks, where it is not the provider's own"
     )
     rerank_key: SecretStr | None = Field(None, description="The key of the service that re-ranks; never shown")
+    name_finder: str = Field("none", description="provider:model of who finds names in texts; none for spelling alone")
+    link_entities: Literal["off", "fast"] = Field(
+        "off", description="fast notes whom each new memory mentions, by the spelling of names"
+    )
     busy_timeout_s: float = Field(
         5.0, ge=0, le=600, description="How long a write waits for another process's, or a call for the server"
     )
     pool_size: int = Field(8, ge=1, le=1000, description="Connections to PostgreSQL at once")
     synchronous: Literal["normal", "full"] = Field(
         "normal", description="full also survives a power cut; normal survives the end of the process at any moment"
+    )
+    decay_curve: Literal["exponential", "steps"] = Field(
+        "exponential", description="How confidence decays: by each fact's or rule's own rate, or in steps of age"
+    )
+    decay_anchor: Literal["confirmation", "access"] = Field(
+        "confirmation", description="From when it decays: the last confirmation, or access for the last use as well"
+    )
+    decay_fading_below: float = Field(0.2, ge=0, le=1, description="Confidence below which a fact or rule fades")
+    decay_expired_below: float = Field(0.05, ge=0, le=1, description="Confidence below which it expires")
+    episode_retention_days: float = Field(
+        0.0, ge=0, le=36_500, description="How many days a cleanup leaves an episode that has run out"
+    )
+    episode_max_entries: int = Field(
+        10_000, ge=0, description="How many episodes of a tenant a cleanup leaves, of those it may remove"
+    )
+    audit_memories: int = Field(
+        20_000, ge=1, le=1_000_000, description="How many memories an audit looks at: facts, rules, then episodes"
     )
     preset: str = Field("engrain", description="The ranking of a search that names none")
     presets: dict[str, Any] = Field({}, description="Rankings of your own, by name: base, weights, min_confidence")

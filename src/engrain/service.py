@@ -13,19 +13,25 @@ from engrain.agent.parts import Parts
 from engrain.agent.references import References
 from engrain.agent.workers import Workers
 from engrain.domain import checks
+from engrain.domain.decay import DecayPolicy
 from engrain.domain.ids import IdSource
 from engrain.domain.records import GLOBAL_SCOPE, Caller
 from engrain.errors import InvalidInput, MemoryClosed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from types import TracebackType
 
     from engrain.config import Settings
-    from engrain.domain.ports import Clock, Embedder, Ids, Reranker, Store
-    from engrain.domain.requests import Health
+    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store
+    from engrain.domain.requests import Act, Health
+    from engrain.lifecycle.cleanup import CleanupReport
+    from engrain.lifecycle.sweep import DecayReport
     from engrain.retrieval.reembedding import ReembedReport
+
+
+_MOST_ENTRIES = 1_000_000_000_000
 
 
 def utc_now() -> datetime:
@@ -73,11 +79,13 @@ class Memory:
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
+        name_finder: NameFinder | None = None,
         settings: Settings | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
+        from engrain.agent.note_cache import NoteCache
         from engrain.retrieval import deep
         from engrain.retrieval.checked_embedder import checked, usable_with
         from engrain.retrieval.custom_presets import with_custom
@@ -88,6 +96,12 @@ class Memory:
         workers = Workers()
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)
+        self._decay = DecayPolicy(
+            curve=settings.decay_curve,
+            anchor=settings.decay_anchor,
+            fading_below=settings.decay_fading_below,
+            expired_below=settings.decay_expired_below,
+        )
         self._closed = False
         self._process = os.getpid()
         self._parts = Parts(
@@ -98,11 +112,13 @@ class Memory:
             ids=ids or IdSource(clock),
             embedder=_caching(usable, settings),
             reranker=deep.checked(reranker),
+            name_finder=name_finder,
             asked_embedder=asked,
             without_vectors=without_vectors,
             presets=presets,
             workers=workers,
             references=References(store, workers),
+            note_cache=NoteCache(settings.note_cache_entries, ttl_s=settings.note_cache_ttl_s),
         )
 
     @classmethod
@@ -113,18 +129,21 @@ class Memory:
         settings: Mapping[str, Any] | None = None,
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
+        name_finder: NameFinder | str | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> Self:
         """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing.
 
-        `embedder` and `reranker` (which deep searches ask) are a `provider:model`, an object of your own, or None for
-        the settings' choice. `clock` and `ids` give the time (aware, UTC) and fresh ids; tests inject them.
+        `embedder`, `reranker` (which deep searches ask) and `name_finder` (whom `entities.enrich` asks) are a
+        `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids` give the time
+        (aware, UTC) and fresh ids; tests inject them.
 
         Raises:
             InvalidInput: an unknown setting or embedder, or a location that is no path.
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
+        from engrain import engines
         from engrain.retrieval.checked_embedder import checked
         from engrain.storage import open_store
 
@@ -134,6 +153,8 @@ class Memory:
         embedder = checked(embedder)
         if reranker is None or isinstance(reranker, str):
             reranker = reranker_of(chosen, reranker)
+        if name_finder is None or isinstance(name_finder, str):
+            name_finder = engines.name_finder(chosen.name_finder if name_finder is None else name_finder)
         store = open_store(
             chosen.db if location is None else location,
             busy_timeout_s=chosen.busy_timeout_s,
@@ -141,7 +162,15 @@ class Memory:
             pool_size=chosen.pool_size,
         )
         try:
-            return cls(store, embedder=embedder, reranker=reranker, settings=chosen, clock=clock, ids=ids)
+            return cls(
+                store,
+                embedder=embedder,
+                reranker=reranker,
+                name_finder=name_finder,
+                settings=chosen,
+                clock=clock,
+                ids=ids,
+            )
         except BaseException:
             store.close()
             raise
@@ -199,6 +228,49 @@ class Memory:
             parts.queue.close(flush=False)
         return report
 
+    def decay(
+        self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
+    ) -> DecayReport:
+        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
+
+        What fades is found as before and says so in `metadata["status"]`; what expired is out of the searches and stays
+        readable. The settings `decay_...` say when. Made to be run once a day; a second run changes nothing, and one
+        after a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many
+        it looked at.
+        """
+        from engrain.lifecycle.sweep import sweep
+
+        try:
+            return sweep(self.parts.store, self._acts(tenant), self._decay, dry_run=dry_run, progress=progress)
+        finally:
+            self.parts.note_cache.clear()
+
+    def cleanup(
+        self,
+        tenant: str | None = None,
+        *,
+        max_entries: int | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> CleanupReport:
+        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
+
+        `max_entries` is how many of a tenant may stay (the setting `episode_max_entries`); what is not consolidated and
+        has not run out stays anyway. What is removed cannot be read again; facts and rules learned from it stay. A
+        second run changes nothing; a dry run only counts. `progress` is told after each batch how many it removed.
+
+        Raises:
+            InvalidInput: `max_entries` is no number from 0 on.
+        """
+        from engrain.domain.retention import Retention
+        from engrain.lifecycle.cleanup import cleanup
+
+        most = self.settings.episode_max_entries
+        if max_entries is not None:
+            most = checks.count(max_entries, what="max_entries", high=_MOST_ENTRIES)
+        kept = Retention(expired_days=self.settings.episode_retention_days, max_entries=most)
+        return cleanup(self.parts.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
+
     def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
         found = self.parts.store.health()
@@ -224,6 +296,12 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close(flush=error is None)
+
+    def _acts(self, tenant: str | None) -> Iterator[Act]:
+        """A write now for one tenant, or for each there is."""
+        caller = self.agent(tenant=tenant).caller
+        tenants = self.parts.store.tenants() if tenant is None else [caller.tenant_id]
+        return (self.parts.act(replace(caller, tenant_id=name)) for name in tenants)
 
     @property
     def settings(self) -> Settings:

@@ -6,7 +6,8 @@ import inspect
 import pytest
 
 from engrain import Agent, AsyncMemory, Memory
-from engrain.agent.groups import Entities, Rules
+from engrain.agent.entities import Entities
+from engrain.agent.groups import Rules
 from engrain.aio import AsyncAgent, AsyncEntities, AsyncRules
 from engrain.errors import InvalidInput, MemoryClosed, NotFound, UnreadableImport
 from tests.acceptance.engines import HashEmbedder, HeldEmbedder
@@ -51,7 +52,7 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
             assert (await agent.events(rule.id, limit=1))[0].event_type == "memory_erased"
             return (
                 [report.added, {hit.memory.id for hit in answer} == {episode.id, fact.id}, gone == got],
-                [block.text.splitlines()[1], (await agent.stats()).episodes, (await memory.health()).problems],
+                [block.text.splitlines()[1], (await agent.stats()).episodes.total, (await memory.health()).problems],
                 [agent.caller.agent, memory.settings.embedding_wait_s],
             )
 
@@ -140,7 +141,7 @@ def test_it_closes_with_the_block_whatever_happens_in_it(path):
         asyncio.run(agents[0].stats())
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     with Memory.open(path, embedder=HashEmbedder()) as memory:
-        assert memory.agent("ana").stats().episodes == 1
+        assert memory.agent("ana").stats().episodes.total == 1
 
 
 def test_a_location_that_is_refused_is_refused_when_awaited():

@@ -25,7 +25,7 @@ def write(path, turns, *, broken=0):
 
 def episodes(database):
     with Memory.open(database, embedder="none") as memory:
-        return memory.agent().stats().episodes
+        return memory.agent().stats().episodes.total
 
 
 def test_it_reports_to_a_person(cli, tmp_path):

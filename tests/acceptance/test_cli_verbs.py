@@ -50,7 +50,9 @@ def test_a_tool_call_that_is_no_json_is_refused(cli):
 
 
 def test_remember_keeps_whom_it_is_about_and_where_it_comes_from(cli):
-    entity = cli("entity", "create", "Ana Sousa", "--type", "person", "--alias", "Ana", "--alias", "A.", "--json").json
+    entity = cli(
+        "entities", "create", "Ana Sousa", "--type", "person", "--alias", "Ana", "--alias", "A.", "--json"
+    ).json
     episode = cli("observe", "I moved to Lisbon", "--json").json
     stored = cli(
         *("remember", "Lisbon", *ANA, "--entity", entity["id"], "--category", "home", "--source", "her"),
@@ -59,14 +61,14 @@ def test_remember_keeps_whom_it_is_about_and_where_it_comes_from(cli):
     assert (stored["entity_id"], stored["category"], stored["source"]) == (entity["id"], "home", "her")
     assert stored["source_episode_id"] == episode["id"]
     assert (entity["entity_type"], entity["aliases"]) == ("person", ["Ana", "A."])
-    assert cli("entity", "show", entity["id"], "--json").json == entity
-    assert re.search(r"^canonical_name +Ana Sousa$", cli("entity", "show", entity["id"]).out, flags=re.MULTILINE)
+    assert cli("entities", "show", entity["id"], "--json").json == entity
+    assert re.search(r"^canonical_name +Ana Sousa$", cli("entities", "show", entity["id"]).out, flags=re.MULTILINE)
 
 
 def test_an_entity_says_its_id_and_one_that_is_unknown_is_exit_code_1(cli):
-    created = cli("entity", "create", "TAP", "--type", "organization").out
+    created = cli("entities", "create", "TAP", "--type", "organization").out
     assert re.fullmatch(r"created organization [0-9a-f-]{36}: TAP\n", created)
-    ran = cli("entity", "show", "0199-unknown")
+    ran = cli("entities", "show", "0199-unknown")
     assert (ran.code, ran.out) == (1, "")
     assert "0199-unknown" in ran.err
 
@@ -94,7 +96,7 @@ def test_a_rule_is_added_found_and_in_the_context(cli):
 
 
 def test_a_group_without_a_command_is_a_usage_error(cli):
-    for group in ("rule", "entity"):
+    for group in ("rule", "entities"):
         ran = cli(group)
         assert (ran.code, ran.out) == (2, "")
         assert f"engrain {group} --help shows what there is" in ran.err
@@ -272,8 +274,8 @@ def test_other_peoples_words_cannot_command_the_terminal(cli):
     evil = "kettle \x1b]0;owned\x07 red"
     fact = cli("remember", evil, "--subject", evil, "--predicate", "is", "--json").json["id"]
     rule = cli("rule", "add", evil, "--json").json["id"]
-    entity = cli("entity", "create", evil, "--json").json["id"]
-    commands = [["facts"], ["history", fact], ["confirm", rule], ["entity", "show", entity], ["events"]]
+    entity = cli("entities", "create", evil, "--json").json["id"]
+    commands = [["facts"], ["history", fact], ["confirm", rule], ["entities", "show", entity], ["events"]]
     for command in [*commands, ["correct", fact, evil], ["forget", rule]]:
         shown = cli(*command).out
         assert shown

@@ -152,7 +152,7 @@ def test_closing_while_other_threads_are_at_work_stops_them_by_name(path):
         agent = memory.agent(AGENT)
         assert all(agent.get(id_) for id_ in acknowledged)
         # Each thread may have been stopped between what was stored and its answer.
-        assert agent.stats().episodes - len(acknowledged) in range(7)
+        assert agent.stats().episodes.total - len(acknowledged) in range(7)
         assert memory.health().problems == ()
 
 
@@ -214,7 +214,7 @@ def test_a_fork_is_told_to_open_its_own(path):
     assert said == ["memory_closed"] * 7 + [2, 3, 3]
     with opened(path) as memory:
         assert memory.health().problems == ()
-        assert memory.agent(AGENT).stats().episodes == 3
+        assert memory.agent(AGENT).stats().episodes.total == 3
 
 
 FORMATS = {
@@ -240,8 +240,8 @@ def test_each_format_is_imported_once_however_often(path, sample):
         agent = memory.agent(AGENT)
         report = agent.import_file(SAMPLES / sample, progress=seen.append)
         assert (report.format, report.present, report.broken) == (FORMATS[sample], 0, ())
-        assert report.added == agent.stats().episodes == seen[-1] > 0
-        assert report.sessions == agent.stats().sessions
+        assert report.added == agent.stats().episodes.total == seen[-1] > 0
+        assert report.sessions == agent.stats().episodes.sessions
         again = agent.import_file(str(SAMPLES / sample), format=FORMATS[sample])
         assert (again.added, again.present) == (0, report.added)
         memory.flush()
@@ -277,7 +277,7 @@ def test_a_strict_import_stops_at_the_first_broken_record(path, broken):
             agent.import_file(broken, strict=True)
         assert not agent.recall("Second Third", preset="keyword")
         report = agent.import_file(broken)
-        assert report.added + report.present == agent.stats().episodes == 3
+        assert report.added + report.present == agent.stats().episodes.total == 3
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", "\n\n", "no json at all", "\x00\x01\x02"])
@@ -287,7 +287,7 @@ def test_a_file_of_no_format_is_refused_by_name(path, tmp_path, content):
     with opened(path) as memory:
         with pytest.raises(InvalidInput, match=r"export\.json"):
             memory.agent(AGENT).import_file(export)
-        assert memory.agent(AGENT).stats().episodes == 0
+        assert memory.agent(AGENT).stats().episodes.total == 0
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
@@ -304,7 +304,7 @@ def test_an_import_that_is_interrupted_leaves_whole_turns_and_can_be_run_again(p
         agent = memory.agent(AGENT)
         with pytest.raises(error):
             agent.import_file(export, progress=interrupt)
-        assert agent.stats().episodes == 400
+        assert agent.stats().episodes.total == 400
         assert memory.health().problems == ()
         found = agent.recall("Turn 399", preset="keyword", limit=1)
         assert found[0].memory.content == "Turn 399"

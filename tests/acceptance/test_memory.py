@@ -171,7 +171,7 @@ def test_what_was_forgotten_is_found_no_more(agent, preset):
 
 
 def test_stats_count_what_is_live(agent):
-    assert (agent.stats().episodes, agent.stats().first_event_at) == (0, None)
+    assert (agent.stats().episodes.total, agent.stats().episodes.first_event_at) == (0, None)
     agent.observe("One", speaker="Ana", event_time="2026-01-01")
     agent.observe("Two", speaker="Bo", session="other", event_time="2026-02-01")
     gone = agent.observe("Three", speaker="Bo", session="third", event_time="2026-03-01")
@@ -182,17 +182,20 @@ def test_stats_count_what_is_live(agent):
     agent.forget(gone.id)
     stats = agent.stats().to_dict()
     assert stats.pop("pending_embeddings") in range(5)
+    assert 0 <= stats["episodes"].pop("backlog_age_hours") < 1
     assert stats == {
         "tenant_id": "default",
         "agent": "assistant",
-        "episodes": 2,
-        "facts": 1,
-        "inactive_facts": 1,
-        "rules": 1,
-        "sessions": 2,
-        "speakers": 2,
-        "first_event_at": "2026-01-01T00:00:00Z",
-        "last_event_at": "2026-02-01T00:00:00Z",
+        "episodes": {
+            "total": 2,
+            "unconsolidated": 2,
+            "sessions": 2,
+            "speakers": 2,
+            "first_event_at": "2026-01-01T00:00:00Z",
+            "last_event_at": "2026-02-01T00:00:00Z",
+        },
+        "facts": {"active": 1, "fading": 0, "superseded": 1, "expired": 0, "retracted": 0},
+        "rules": {"candidate": 1, "established": 0, "proven": 0, "anti_pattern": 0, "forgotten": 1},
     }
 
 
@@ -266,7 +269,12 @@ def test_agents_and_tenants_see_their_own_episodes_and_the_facts_of_their_tenant
             assert {hit.memory.tenant_id for hit in answer} <= {tenant}
         assert set(contents(agent.recall("secret", limit=100))) == own | colleagues
         stats = agent.stats()
-        assert (stats.episodes, stats.facts, stats.sessions, stats.speakers) == (1, 3, 1, 1)
+        assert (stats.episodes.total, stats.facts.live, stats.episodes.sessions, stats.episodes.speakers) == (
+            1,
+            3,
+            1,
+            1,
+        )
         block = memory.agent(name, tenant=tenant).context("secret", budget_tokens=10_000).text
         assert "bolt" not in block or tenant == "bolt"
 

@@ -67,7 +67,7 @@ def test_an_export_without_a_question_shows_what_is_there_and_how_to_ask(example
     ran = example("--file", file)
     assert ran.returncode == 0, ran.stderr
     assert "(locomo)" in ran.stdout
-    assert re.search(r"episodes +[1-9]", ran.stdout)
+    assert re.search(r"episodes total +[1-9]", ran.stdout)
     assert "recall 'your question'" in ran.stdout
 
 

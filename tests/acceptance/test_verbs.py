@@ -228,7 +228,7 @@ def test_of_many_calls_at_once_with_one_key_one_stores(agent):
         worker.join()
     assert len(answers) == 8
     assert len(set(answers)) == 1
-    assert agent.stats().episodes == 1
+    assert agent.stats().episodes.total == 1
 
 
 def test_a_key_holds_when_the_file_is_opened_again(tmp_path):

@@ -11,6 +11,8 @@ LONGEST_MODULE = 500
 MOST_POSITIONAL = 4
 LONG_FUNCTIONS = set()
 LONG_MODULES = set()
+# Read by nobody: what it is made of is measured.
+GENERATED = {"src/engrain/aio.py"}
 # pydantic-settings calls this one by position; the others have yet to name their parameters.
 POSITIONAL = {
     "bench/speed/language.py:_turn",
@@ -55,7 +57,7 @@ def test_functions_fit_on_a_page():
 
 
 def test_modules_hold_one_idea():
-    assert {name for name, lines in MODULE_LINES.items() if lines > LONGEST_MODULE} == LONG_MODULES
+    assert {name for name, lines in MODULE_LINES.items() if lines > LONGEST_MODULE} - GENERATED == LONG_MODULES
 
 
 def test_more_than_four_parameters_are_given_by_name():

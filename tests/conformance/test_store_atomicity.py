@@ -40,7 +40,7 @@ def test_one_invalid_memory_keeps_all_the_others_out(store, reason, place):
     assert store.links(CALLER, old.id) == []
     assert store.history(CALLER, old.id) == [old]
     stats = store.stats(CALLER, LATER)
-    assert (stats.episodes, stats.facts, stats.inactive_facts, stats.rules) == (0, 1, 0, 0)
+    assert (stats.episodes.total, stats.facts.live, stats.facts.superseded, stats.rules.live) == (0, 1, 0, 0)
     assert store.health().problems == ()
 
 

@@ -107,5 +107,5 @@ def test_an_entity_is_no_memory(store):
     ana = store.put_entity(act(), entity())
     assert store.get(CALLER, [ana.id]) == []
     assert store.retire(act(), ana.id) is None
-    assert store.stats(CALLER, ana.created_at).facts == 0
+    assert store.stats(CALLER, ana.created_at).facts.live == 0
     assert [each.event_type for each in store.events(Caller(agent="other"))] == ["entity_created"]

@@ -234,6 +234,22 @@ class StoreMachine(RuleBasedStateMachine):
         self.same(lambda store: store.link(now, edge))
 
     @precondition(lambda self: self.memories)
+    @rule(data=st.data(), drawn=STATEMENTS, several=st.booleans())
+    def put_among_others(self, data, drawn, several):
+        """A fact related to some memories, or in the place of several, whatever they are."""
+        ids = self.some(data, min_size=1, max_size=3, unique=True)
+        caller = self.somebody(data, ids[0])
+        new, now = replace(self.memory(drawn, caller), validity="active"), act(self.now, caller)
+        if several:
+            stored = self.same(lambda store: store.supersede(now, new, ids))
+        else:
+            stored = self.same(lambda store: store.put_related(now, new, dict.fromkeys(ids, 0.5)))
+        if stored is not None and not isinstance(stored, type):
+            self.memories[new.id] = new
+            for each in self.both:
+                self.learn(each, new, caller)
+
+    @precondition(lambda self: self.memories)
     @rule(data=st.data(), to=st.sampled_from(STANDINGS))
     def age(self, data, to):
         [id_] = self.some(data, min_size=1, max_size=1)

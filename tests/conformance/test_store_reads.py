@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller, Episode
 from engrain.domain.requests import Request, Traits
+from engrain.domain.stats import EpisodeStats, FactStats, RuleStats
 from tests.sample_records import CALLER, MEMORIES, NOON, act, episode, fact, request, rule
 from tests.store_samples import axis, conversation, embed_all, put, refs, settle
 
@@ -157,18 +158,69 @@ def test_stats_count_what_the_caller_can_see(store):
     store.retire(act(LATER), forgotten.id)
     stats = store.stats(CALLER, LATER)
     assert (stats.tenant_id, stats.agent) == ("default", "aide")
-    assert (stats.episodes, stats.facts, stats.inactive_facts, stats.rules) == (3, 2, 2, 1)
-    assert (stats.sessions, stats.speakers) == (1, 2)
-    assert (stats.first_event_at, stats.last_event_at) == (NOON, NOON + timedelta(minutes=1))
+    assert stats.episodes == EpisodeStats(
+        total=3,
+        unconsolidated=3,
+        backlog_age_hours=1.0,
+        sessions=1,
+        speakers=2,
+        first_event_at=NOON,
+        last_event_at=NOON + timedelta(minutes=1),
+    )
+    assert stats.facts == FactStats(active=2, fading=0, superseded=1, expired=1, retracted=0)
+    assert stats.rules == RuleStats(candidate=1, established=0, proven=0, anti_pattern=0, forgotten=1)
     assert store.get(CALLER, [first.id])[0].validity == "superseded"
 
 
 def test_stats_of_nothing(store):
     put(store, [episode("Theirs.", scope="other"), fact("Theirs", tenant_id="other"), rule(tenant_id="other")])
     stats = store.stats(CALLER, NOON)
-    counts = (stats.episodes, stats.facts, stats.inactive_facts, stats.rules, stats.sessions, stats.speakers)
-    assert counts == (0, 0, 0, 0, 0, 0)
-    assert (stats.first_event_at, stats.last_event_at, stats.pending_embeddings) == (None, None, 0)
+    counted = {**stats.episodes.to_dict(), **stats.facts.to_dict(), **stats.rules.to_dict()}
+    assert {name for name, value in counted.items() if value != 0} == {
+        *("backlog_age_hours", "first_event_at", "last_event_at"),
+    }
+    assert {counted["backlog_age_hours"], stats.episodes.first_event_at, stats.episodes.last_event_at} == {None}
+    assert stats.pending_embeddings == 0
+
+
+@pytest.mark.req("B22.1")
+def test_stats_tell_how_long_the_oldest_has_waited_to_be_consolidated(store):
+    waiting = [episode(created_at=NOON + timedelta(hours=hours)) for hours in (2, 5)]
+    put(store, [*waiting, episode(consolidation_status="consolidated"), episode(consolidation_status="failed")])
+    put(store, [episode(scope="other", created_at=NOON - timedelta(days=9))])
+    episodes = store.stats(CALLER, NOON + timedelta(hours=12)).episodes
+    assert (episodes.total, episodes.unconsolidated, episodes.backlog_age_hours) == (4, 2, 10.0)
+    store.retire(act(NOON + timedelta(hours=12)), waiting[0].id)
+    assert store.stats(CALLER, NOON + timedelta(hours=13)).episodes.backlog_age_hours == 8.0
+
+
+@pytest.mark.req("B22.2")
+@pytest.mark.req("B22.3")
+def test_stats_count_facts_and_rules_by_how_they_stand(store):
+    states = {"active": 1, "superseded": 2, "expired": 3, "retracted": 4}
+    facts = [
+        fact(subject=f"{state} {place}", validity=state) for state, count in states.items() for place in range(count)
+    ]
+    fading = [fact(subject=f"fading {place}", metadata={"status": "fading"}) for place in range(5)]
+    gone = [fact(subject="gone", validity="retracted", metadata={"status": "fading"})]
+    odd = [fact(subject="odd", metadata={"status": ["fading"]})]
+    maturities = {"candidate": 1, "established": 2, "proven": 3, "anti_pattern": 4}
+    rules = [rule(maturity=maturity) for maturity, count in maturities.items() for _ in range(count)]
+    forgotten = [rule(maturity="proven", metadata={"forgotten": True}), rule(metadata={"forgotten": "true"})]
+    put(store, [*facts, *fading, *gone, *odd, *rules, *forgotten])
+    stats = store.stats(CALLER, LATER)
+    assert stats.facts == FactStats(active=2, fading=5, superseded=2, expired=3, retracted=5)
+    assert stats.rules == RuleStats(candidate=2, established=2, proven=3, anti_pattern=4, forgotten=1)
+    assert (stats.facts.live, stats.rules.live) == (7, 11)
+
+
+@pytest.mark.req("B22.4")
+def test_stats_of_a_scope_count_facts_and_rules_of_it_and_the_global_one(store):
+    for scope in ("global", "aide", "pool:team", "other"):
+        put(store, [fact(scope=scope), rule(scope=scope), episode(scope=scope)])
+    for scope, count in ((None, 3), ("aide", 2), ("pool:team", 2), ("global", 1), ("other", 1)):
+        stats = store.stats(TEAM, LATER, scope=scope)
+        assert (stats.facts.active, stats.rules.candidate, stats.episodes.total) == (count, count, 3)
 
 
 @settings(max_examples=30)
@@ -180,11 +232,12 @@ def test_stats_agree_with_what_recent_shows(backend, memories):
         episodes = [each for each in live if isinstance(each, Episode)]
         stats = store.stats(CALLER, NOON)
         kinds = Counter(each.kind for each in live)
-        assert (stats.episodes, stats.facts, stats.rules) == (kinds["episode"], kinds["fact"], kinds["rule"])
-        assert stats.sessions == len({each.session for each in episodes} - {None})
-        assert stats.speakers == len({each.speaker for each in episodes} - {None})
-        assert stats.first_event_at == min((each.event_time for each in episodes), default=None)
-        assert stats.last_event_at == max((each.event_time for each in episodes), default=None)
+        counts = (stats.episodes.total, stats.facts.live, stats.rules.live)
+        assert counts == (kinds["episode"], kinds["fact"], kinds["rule"])
+        assert stats.episodes.sessions == len({each.session for each in episodes} - {None})
+        assert stats.episodes.speakers == len({each.speaker for each in episodes} - {None})
+        assert stats.episodes.first_event_at == min((each.event_time for each in episodes), default=None)
+        assert stats.episodes.last_event_at == max((each.event_time for each in episodes), default=None)
 
 
 def test_health_of_a_used_store_is_sound(store):

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import engrain
-from engrain.agent.groups import Entities, Rules
+from engrain.agent.entities import Entities
+from engrain.agent.groups import Rules
+from engrain.agent.notes import Notes
 from engrain.config import ENV_PREFIX, Settings
 from engrain.retrieval.presets import PRESETS
 
@@ -35,6 +37,7 @@ def test_every_public_name_is_in_the_library_page(name):
         *verbs(engrain.Memory),
         *verbs(engrain.Agent),
         *((f"rules.{name}", verb) for name, verb in verbs(Rules)),
+        *((f"notes.{name}", verb) for name, verb in verbs(Notes)),
         *((f"entities.{name}", verb) for name, verb in verbs(Entities)),
     ],
     ids=lambda value: str(value)[:20],

@@ -13,15 +13,24 @@ import numpy as np
 
 from engrain import Memory
 from engrain.agent import Agent
+from engrain.domain.findings import FINDING_KINDS
 from engrain.domain.ports import Store
 from engrain.domain.records import RELATIONS, Caller, Episode, Fact
+from engrain.errors import InvalidInput, NotFound
 from engrain.retrieval.presets import PRESETS
 from tests.leaks.hearing import said
 from tests.leaks.world import EMBEDDER, READ_AT, World
 from tests.sample_records import NOON
 from tests.sample_search import DIMS, vector_of
 
-WRITES = frozenset("observe remember correct confirm forget erase link import_file rules.add entities.create".split())
+WRITES = frozenset(
+    (
+        "observe remember correct confirm forget erase link import_file rules.add rules.mark_helpful "
+        "rules.mark_harmful entities.create "
+        "entities.update entities.merge entities.unmerge entities.enrich notes.save "
+        "notes.forget notes.summarize_old notes.invalidate notes.clear_cache"
+    ).split()
+)
 _LONG_AGO = NOON + timedelta(minutes=40)
 
 
@@ -133,13 +142,84 @@ def events(asker: Asker) -> Asked:
         yield id_, asker.agent.events(id_)
 
 
+def rules_applications(asker: Asker) -> Asked:
+    for id_ in sorted(asker.world.ids):
+        yield id_, asker.agent.rules.applications(id_)
+
+
 def stats(asker: Asker) -> Asked:
     yield "", asker.agent.stats()
+    for scope in asker.agent.caller.scopes:
+        yield scope, asker.agent.stats(scope=scope)
+
+
+def audit(asker: Asker) -> Asked:
+    """Old enough that everything counts as unused, and a page of each kind alone."""
+    yield "all", _counted(asker).audit(limit=1_000, unused_days=0)
+    for kind in FINDING_KINDS:
+        yield kind, asker.agent.audit(kinds=kind, limit=2, skip=1, unused_days=0)
 
 
 def entities_get(asker: Asker) -> Asked:
     for id_ in sorted(asker.world.ids):
         yield id_, asker.agent.entities.get(id_)
+
+
+def entities_find(asker: Asker) -> Asked:
+    yield "all", asker.agent.entities.find(limit=1_000)
+
+
+def entities_resolve(asker: Asker) -> Asked:
+    hints = {"topic": " ".join(asker.world.names), "mentioned_with": ["Ana", "tram", "garden"]}
+    for name in sorted({each.canonical_name for each in asker.world.entities}):
+        yield name, asker.agent.entities.resolve(name, fuzzy=True, hints=hints, limit=100)
+
+
+def entities_profile(asker: Asker) -> Asked:
+    for each in asker.world.entities:
+        for name in (each.id, each.canonical_name):
+            try:
+                yield name, asker.agent.entities.profile(name)
+            except (InvalidInput, NotFound) as error:
+                yield name, error
+
+
+def entities_to_enrich(asker: Asker) -> Asked:
+    for most in (0, 9):
+        yield str(most), asker.agent.entities.to_enrich(most_entities=most, limit=1_000)
+
+
+def notes_recall(asker: Asker) -> Asked:
+    """Twice, as the second answer is another way to hear of it."""
+    for fact in (each for each in asker.world.memories if isinstance(each, Fact)):
+        for time in ("first", "again"):
+            yield f"{fact.predicate} {time}", asker.agent.notes.recall(fact.predicate)
+
+
+def notes_list(asker: Asker) -> Asked:
+    yield "all", asker.agent.notes.list(1_000)
+
+
+def notes_list_by_category(asker: Asker) -> Asked:
+    for category in sorted({each.category for each in asker.world.memories if isinstance(each, Fact)}):
+        yield category, asker.agent.notes.list_by_category(category)
+
+
+def notes_related(asker: Asker) -> Asked:
+    for fact in (each for each in asker.world.memories if isinstance(each, Fact)):
+        yield fact.predicate, asker.agent.notes.related(fact.predicate)
+    for id_ in sorted(asker.world.ids):
+        yield id_, asker.agent.notes.related(id_)
+
+
+def notes_search(asker: Asker) -> Asked:
+    for question in _questions(asker):
+        for conditions in ({}, {"category": "fact"}, {"limit": 3, "min_similarity": 0.3}):
+            yield f"{question} {conditions}", _counted(asker).notes.search(question, **conditions)
+
+
+def notes_cache_stats(asker: Asker) -> Asked:
+    yield "", asker.agent.notes.cache_stats()
 
 
 READS: dict[str, Callable[[Asker], Asked]] = {
@@ -151,7 +231,19 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "history": history,
     "events": events,
     "stats": stats,
+    "audit": audit,
     "entities.get": entities_get,
+    "entities.find": entities_find,
+    "entities.resolve": entities_resolve,
+    "entities.profile": entities_profile,
+    "entities.to_enrich": entities_to_enrich,
+    "rules.applications": rules_applications,
+    "notes.recall": notes_recall,
+    "notes.list": notes_list,
+    "notes.list_by_category": notes_list_by_category,
+    "notes.related": notes_related,
+    "notes.search": notes_search,
+    "notes.cache_stats": notes_cache_stats,
 }
 
 

@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass
 from itertools import groupby
 from typing import Any
 
+from engrain.domain.maturity import Application
 from engrain.domain.records import Caller, Event, MemoryRecord
 from engrain.domain.requests import Candidate, Ref
 from engrain.errors import EngrainError
@@ -14,14 +15,14 @@ Refs = Mapping[Ref, str]
 
 
 def said(answer: object, refs: Refs) -> str:  # noqa: PLR0911  # one for each kind of answer
-    """Everything an answer holds, but a store's refs and the ids of its events: they mean nothing outside of it."""
+    """Everything an answer holds, but a store's refs and the ids it gives itself: they mean nothing outside of it."""
     match answer:
         case BaseException():
             more = getattr(answer, "code", ""), vars(answer), answer.__cause__
             return f"{type(answer).__name__}{answer.args!r} {more!r}"
         case Candidate(ref=ref, raw=raw):
             return f"{refs.get(ref, ref)} {raw!r}"
-        case Event():
+        case Event() | Application():
             return repr({each.name: getattr(answer, each.name) for each in fields(answer) if each.name != "id"})
         case Mapping():
             return "\n".join(sorted(f"{refs.get(key, key)}: {said(value, refs)}" for key, value in answer.items()))

@@ -12,7 +12,7 @@ from functools import cached_property
 from engrain.domain.analysis import terms
 from engrain.domain.ports import Store
 from engrain.domain.query import Filter
-from engrain.domain.records import KINDS, RELATIONS, Caller, Episode, Fact
+from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
 from tests.leaks.hearing import said
 from tests.leaks.world import READ_AT, World, canary_of
@@ -22,9 +22,28 @@ from tests.sample_search import WORDS, vector_of
 # Of the whole database: nothing of theirs reaches a caller.
 HOUSEKEEPING = frozenset(
     "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
-    "tables rows key_of last_key restore reindex health close".split()
+    "tenants sweep clean tables rows key_of last_key restore reindex health close".split()
 )
-WRITES = frozenset({"put", "touch", "confirm", "age", "retire", "erase", "link", "mention", "put_entity"})
+WRITES = frozenset(
+    {
+        "put",
+        "put_related",
+        "change_entity",
+        "merge_entities",
+        "unmerge_entities",
+        "enrich",
+        "supersede",
+        "touch",
+        "confirm",
+        "age",
+        "mark",
+        "retire",
+        "erase",
+        "link",
+        "mention",
+        "put_entity",
+    }
+)
 
 
 def verbs(port: type) -> set[str]:
@@ -72,6 +91,8 @@ class Reader:
             "speakers": {each.speaker for each in episodes},
             "subjects": {each.subject for each in facts},
             "predicates": {each.predicate for each in facts},
+            "categories": {each.category for each in facts},
+            "scopes": {each.scope for each in self.world.memories},
         }
         of_names = [Filter(**{name: tuple(sorted(values - {None}))}) for name, values in named.items()]
         tags = [(), *[each.tags for each in self.world.memories if each.tags][-2:]]
@@ -94,6 +115,13 @@ def get(reader: Reader) -> Asked:
     yield "all ids", reader.store.get(reader.caller, reader.ids)
     for id_ in reader.ids:
         yield id_, reader.store.get(reader.caller, [id_])
+
+
+def held(reader: Reader) -> Asked:
+    """Every place that any fact of the world ever had."""
+    for fact in (each for each in reader.world.memories if isinstance(each, Fact)):
+        place = {"scope": fact.scope, "subject": fact.subject, "predicate": fact.predicate}
+        yield f"{fact.tenant_id} {place}", reader.store.held(reader.caller, **place)
 
 
 def history(reader: Reader) -> Asked:
@@ -120,13 +148,82 @@ def events(reader: Reader) -> Asked:
         yield id_, reader.store.events(reader.caller, memory_id=id_)
 
 
+def applications(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.applications(reader.caller, id_, 100)
+
+
 def entities(reader: Reader) -> Asked:
     yield "all ids", reader.store.entities(reader.caller, reader.ids)
 
 
+def _names(reader: Reader) -> list[str]:
+    return sorted({name for each in reader.world.entities for name in (each.canonical_name, *each.aliases)})
+
+
+def find_entities(reader: Reader) -> Asked:
+    yield "all", reader.store.find_entities(reader.caller, limit=1_000)
+    for entity_type in ENTITY_TYPES:
+        yield entity_type, reader.store.find_entities(reader.caller, entity_type=entity_type, limit=2)
+
+
+def entities_named(reader: Reader) -> Asked:
+    for name in _names(reader):
+        yield name, reader.store.entities_named(reader.caller, [name])
+
+
+def resembling(reader: Reader) -> Asked:
+    for name in _names(reader):
+        for asked in (name, name[:2], name[1:]):
+            yield asked, reader.store.resembling(reader.caller, asked, fuzzy=True, limit=100)
+
+
+def facts_about(reader: Reader) -> Asked:
+    yield "all", reader.store.facts_about(reader.caller, reader.ids, 1_000)
+    yield "two of each", reader.store.facts_about(reader.caller, reader.ids, 2)
+
+
+def sightings(reader: Reader) -> Asked:
+    for entity in reader.world.entities:
+        for limit in (1, 1_000):
+            yield f"{entity.id} {limit}", reader.store.sightings(reader.request(), entity.id, limit)
+
+
+def unenriched(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for most in (0, 1, 9):
+            yield f"{filter_} {most}", reader.store.unenriched(reader.request(filter_), most_entities=most, limit=50)
+
+
 def stats(reader: Reader) -> Asked:
+    scopes = sorted({each.scope for each in reader.world.memories})
     for now in (NOON, READ_AT):
         yield str(now), reader.store.stats(reader.caller, now)
+    for scope in scopes:
+        yield f"of {scope}", reader.store.stats(reader.caller, READ_AT, scope=scope)
+
+
+def page(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.page(reader.request(filter_), before=None, limit=1_000)
+        for id_ in reader.ids[::9]:
+            yield f"{filter_} before {id_}", reader.store.page(reader.request(filter_), before=id_, limit=3)
+
+
+def links_from(reader: Reader) -> Asked:
+    yield "all", reader.store.links_from(reader.caller, reader.ids, RELATIONS)
+    for relation in RELATIONS:
+        yield relation, reader.store.links_from(reader.caller, reader.ids[::2], (relation,))
+
+
+def vectors_of(reader: Reader) -> Asked:
+    found = reader.store.vectors_of(reader.caller, reader.ids)
+    yield "all", {id_: vector.tolist() for id_, vector in sorted(found.items())}
+
+
+def unmentioned(reader: Reader) -> Asked:
+    for limit in (2, 1_000):
+        yield str(limit), reader.store.unmentioned(reader.caller, after=None, limit=limit)
 
 
 def keyword(reader: Reader) -> Asked:
@@ -226,8 +323,10 @@ def waiting(reader: Reader) -> Asked:
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
-        *(get, history, links, events, entities, stats),
+        *(get, held, history, links, events, applications, entities, stats),
+        *(find_entities, entities_named, resembling, facts_about, sightings, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
+        *(page, links_from, vectors_of, unmentioned),
         waiting,
     )
 }
@@ -243,6 +342,6 @@ def all_said(reader: Reader) -> dict[str, str]:
 
 
 assert {each.name for each in fields(Filter)} == {
-    *("kinds sessions exclude_sessions roles speakers subjects predicates tags".split()),
+    *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags".split()),
     *("since until as_of include_inactive".split()),
 }, "a filter has a condition that no reader asks for yet"

@@ -13,7 +13,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain.domain.entities import name_key
-from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode
+from engrain.domain.records import GLOBAL_SCOPE, RELATIONS, Caller, Episode
+from engrain.domain.trigrams import trigrams
 from engrain.errors import StorageError
 from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.schema import OUR_TABLES
@@ -46,6 +47,8 @@ INSERT INTO entities (tenant_id, id, canonical_name, entity_type, created_at, up
 INSERT INTO entity_names (tenant_id, name, entity_id) SELECT tenant_id, 'zoe', 'a' FROM pools;
 INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
     SELECT tenant_id, 'a', 'fact', 'b', 'global', now(), now() FROM pools;
+INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
+    SELECT tenant_id, 'global', 'elsewhere', 0, now() FROM pools;
 INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
     SELECT tenant_id, 'a', 'fact', 'global', 'b', now() FROM pools;
 INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at)
@@ -258,6 +261,7 @@ def _hostile_values(town, ours):
         "namespaces": [each for (each,) in town.as_superuser("SELECT namespace FROM namespaces")],
         "kind": "episode",
         "id": theirs.id,
+        "rule_id": theirs.id,
         "ids": sorted(town.world.ids),
         "doc": docs[0],
         "docs": docs,
@@ -268,12 +272,19 @@ def _hostile_values(town, ours):
         "canonical_name": somebody.canonical_name,
         "names": sorted({name_key(each) for other in town.world.entities for each in other.aliases}),
         "entity_type": somebody.entity_type,
+        "entity_id": somebody.id,
+        "pattern": "%",
+        "trigrams": sorted({each for other in town.world.entities for each in trigrams(other.canonical_name)}),
+        "least": 1,
+        "types": ["entity_created"],
         "now": READ_AT,
+        "before": READ_AT,
         "limit": 100_000,
         "version": 1,
         "vector": vector_of(theirs.content),
         "past": True,
         "state": "active",
+        "relations": list(RELATIONS),
     }
 
 

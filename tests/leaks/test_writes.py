@@ -38,6 +38,8 @@ def attempts(caller, id_, own):
         "confirm": lambda store: store.confirm(act(caller), id_),
         "age": lambda store: store.age(act(caller), id_, "fading"),
         "age to its end": lambda store: store.age(act(caller), id_, "expired"),
+        "mark": lambda store: store.mark(act(caller), id_, "helpful"),
+        "mark with a reason": lambda store: store.mark(act(caller), id_, "harmful", reason="slow"),
         "retire": lambda store: store.retire(act(caller), id_),
         "erase": lambda store: store.erase(act(caller), [id_]),
         "link from": lambda store: store.link(act(caller), link(id_, own)),
@@ -47,8 +49,16 @@ def attempts(caller, id_, own):
         "rule's source": lambda store: store.put(act(caller), new(rule, source_episode_id=id_)),
         "supersedes": lambda store: store.put(act(caller), new(fact, supersedes_id=id_)),
         "entity": lambda store: store.put(act(caller), new(fact, entity_id=id_)),
+        "closes": lambda store: store.supersede(act(caller), new(fact)[0], [id_]),
+        "closes beside": lambda store: store.supersede(act(caller), new(fact)[0], [own, id_]),
         "mention by": lambda store: store.mention(act(caller), id_, []),
         "mention of": lambda store: store.mention(act(caller), own, [id_]),
+        "enrich by": lambda store: store.enrich(act(caller), id_, []),
+        "enrich of": lambda store: store.enrich(act(caller), own, [id_]),
+        "change of": lambda store: store.change_entity(act(caller), id_, canonical_name="Zoe"),
+        "merge from": lambda store: store.merge_entities(act(caller), id_, own),
+        "merge into": lambda store: store.merge_entities(act(caller), own, id_),
+        "unmerge": lambda store: store.unmerge_entities(act(caller), id_),
     }
 
 
@@ -59,6 +69,10 @@ def attempts_to_reach(caller, tenant_id, scope):
     of_memories = {
         make.__name__: lambda store, make=make: store.put(act(caller), [make("x", id=str(uuid.UUID(int=8)), **values)])
         for make in (episode, fact, rule)
+    }
+    of_memories |= {
+        "related": lambda store: store.put_related(act(caller), fact("x", id=str(uuid.UUID(int=8)), **values), {}),
+        "summary": lambda store: store.supersede(act(caller), fact("x", id=str(uuid.UUID(int=8)), **values), []),
     }
     of_entities = {"entity": lambda store: store.put_entity(act(caller), somebody)}
     return of_memories if tenant_id == caller.tenant_id else of_memories | of_entities

@@ -51,6 +51,14 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Mark:
+    act: Act
+    memory: MemoryRecord
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Join:
     act: Act
     source: MemoryRecord
@@ -78,7 +86,7 @@ class Upkeep:
     verb: str
 
 
-Step = Put | Change | Join | Register | Mention | Upkeep
+Step = Put | Change | Mark | Join | Register | Mention | Upkeep
 
 
 def sees(caller: Caller, *memories: MemoryRecord) -> bool:
@@ -93,7 +101,7 @@ def seen_part(step: Step, caller: Caller) -> Step | None:
         case Put(memories=memories):
             seen = tuple(memory for memory in memories if sees(caller, memory))
             return replace(step, memories=seen) if seen else None
-        case Change(memory=memory) | Mention(memory=memory):
+        case Change(memory=memory) | Mark(memory=memory) | Mention(memory=memory):
             return step if sees(caller, memory) else None
         case Join(source=source, target=target):
             return step if sees(caller, source, target) else None
@@ -195,6 +203,8 @@ def live(store: Store, world: World) -> dict[Ref, str]:
                 getattr(store, verb)(act, [memory.id])
             case Change(act=act, verb=verb, memory=memory):
                 getattr(store, verb)(act, memory.id)
+            case Mark(act=act, memory=memory, outcome=outcome, reason=reason):
+                store.mark(act, memory.id, outcome, reason=reason)
             case Join(act=act, link=link):
                 store.link(act, link)
             case Register(act=act, entity=entity):

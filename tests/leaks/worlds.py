@@ -20,7 +20,7 @@ from engrain.domain.records import (
     Rule,
 )
 from engrain.domain.requests import Act
-from tests.leaks.world import READ_AT, Change, Join, Mention, Put, Register, Step, Upkeep, World, canary_of, sees
+from tests.leaks.world import READ_AT, Change, Join, Mark, Mention, Put, Register, Step, Upkeep, World, canary_of, sees
 from tests.sample_records import NOON
 from tests.sample_search import WORDS
 
@@ -33,6 +33,8 @@ _VERBS = ["put"] * 12 + [
     "retire",
     "retire",
     "erase",
+    "mark",
+    "mark",
     *["link"] * 6,
     *["entity"] * 3,
     *["mention"] * 6,
@@ -59,13 +61,49 @@ class _Maker:
 
     def world(self, length: int) -> World:
         callers = self._callers()
-        steps: list[Step] = []
+        steps: list[Step] = [step for caller in callers for step in self._notes(caller)]
         for place in range(length):
             if place == length // 2:
                 steps += [Upkeep("embed"), Upkeep("build")]
             made = self._step(self.numbers.choice(callers), self.numbers.choice(_VERBS))
             steps += [] if made is None else [made]
+        steps += [step for caller in callers for step in self._acquaintances(caller)]
         return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("settle")))
+
+    def _acquaintances(self, caller: Caller) -> tuple[Step, ...]:
+        """Whom everybody knows: somebody it keeps a fact of its own about, and somebody of whom nothing is known."""
+        self._minutes += 1
+        at = NOON + timedelta(minutes=self._minutes)
+        act = Act(caller=replace(caller, request_id=f"request {self._canary()}"), at=at)
+        somebody, stranger = self._register(act), self._register(act)
+        known = replace(self._note(caller, f"knows {self._canary()}", at), entity_id=somebody.entity.id)
+        self._memories[-1] = known
+        return somebody, stranger, Put(act, (known,))
+
+    def _notes(self, caller: Caller) -> tuple[Step, ...]:
+        """What everybody has of its own: two notes that have to do with each other."""
+        act = Act(caller=replace(caller, request_id=f"request {self._canary()}"), at=NOON - timedelta(days=9))
+        pair = tuple(self._note(caller, key, act.at) for key in ("likes", f"note {self._canary()}"))
+        named = {"source_id": pair[0].id, "target_id": pair[1].id, "relation": "related_to"}
+        return Put(act, pair), Join(act, *pair, Link(**named, created_at=act.at))
+
+    def _note(self, caller: Caller, key: str, at: datetime) -> Fact:
+        canary = self._canary()
+        note = Fact(
+            id=self._id(caller.tenant_id, self._memories),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=caller.agent,
+            subject=caller.agent,
+            predicate=key,
+            content=f"{canary} {WORDS[0]} {WORDS[1]}",
+            category=f"category {canary}",
+            created_at=at,
+            metadata={"note": f"note {canary}"},
+        )
+        self._memories.append(note)
+        self._holders[note.place] = canary
+        return note
 
     def _callers(self) -> list[Caller]:
         callers = []
@@ -94,8 +132,10 @@ class _Maker:
         if verb in ("link", "mention"):
             relate = self._join if verb == "link" else self._mention
             return relate(act, self.numbers.sample(there, 2)) if len(there) > 1 else None
-        if verb == "confirm":
+        if verb in ("confirm", "mark"):
             there = [each for each in there if not isinstance(each, Episode) and canary_of(each) not in self._ended]
+        if verb == "mark":
+            there = [each for each in there if isinstance(each, Rule)]
         if not there:
             return None
         memory = self.numbers.choice(there)
@@ -103,7 +143,10 @@ class _Maker:
             self._ended.add(canary_of(memory))
         if verb == "erase":
             self._erased.add(canary_of(memory))
-        return Change(act, verb, memory)
+        return self._mark(act, memory) if verb == "mark" else Change(act, verb, memory)
+
+    def _mark(self, act: Act, memory: MemoryRecord) -> Mark:
+        return Mark(act, memory, self.numbers.choice(["helpful", "helpful", "harmful"]), f"reason {self._canary()}")
 
     def _join(self, act: Act, ends: Sequence[MemoryRecord]) -> Join:
         named = {"source_id": ends[0].id, "target_id": ends[1].id, "relation": self.numbers.choice(RELATIONS)}

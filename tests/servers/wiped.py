@@ -25,7 +25,7 @@ _ALL = ", ".join(OUR_TABLES)
 _INDEXES_OF_VERSIONS = r"SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory\_vectors\_version\_%'"
 
 # What refers to others is emptied before them.
-_REFERRING = ("facts", "rules", "memory_entities", "entity_names", "pool_members")
+_REFERRING = ("facts", "rules", "memory_entities", "entity_names", "entity_trigrams", "pool_members")
 
 _prepared = os.environ.get("ENGRAIN_TEST_DATABASES", "").split()
 _free: list[str] = list(_prepared)

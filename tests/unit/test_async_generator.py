@@ -9,12 +9,20 @@ import pytest
 from tools.generate_async import SOURCES, TARGET, TWINS, generated
 
 from engrain import Agent, AsyncAgent, AsyncMemory, Memory
-from engrain.agent.groups import Entities, Rules
-from engrain.aio import AsyncEntities, AsyncRules
+from engrain.agent.entities import Entities
+from engrain.agent.groups import Rules
+from engrain.agent.notes import Notes
+from engrain.aio import AsyncEntities, AsyncNotes, AsyncRules
 
 ROOT = Path(__file__).parents[2]
-PAIRS = [(Memory, AsyncMemory), (Agent, AsyncAgent), (Rules, AsyncRules), (Entities, AsyncEntities)]
-MADE = {"agent", "rules", "entities"}  # by a call or a property that is not awaited
+PAIRS = [
+    (Memory, AsyncMemory),
+    (Agent, AsyncAgent),
+    (Rules, AsyncRules),
+    (Entities, AsyncEntities),
+    (Notes, AsyncNotes),
+]
+MADE = {"agent", "rules", "entities", "notes"}  # by a call or a property that is not awaited
 NEW_VERB = '''
     def ponder(self, question: str, *, minutes: int = 5) -> Answer | None:
         """Think about a question.

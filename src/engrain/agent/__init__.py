@@ -7,10 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.groups import Entities, Rules
+from engrain.agent.entities import Entities
+from engrain.agent.groups import Rules
+from engrain.agent.notes import Notes
 from engrain.agent.parts import active_fact, interval, unknown, writable
 from engrain.agent.reading import Reading
 from engrain.domain import checks
+from engrain.domain import importance as worth
+from engrain.domain.categories import fact_category
 from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from engrain.domain.records import Role
     from engrain.portability.importer import ImportReport
 
 _MOST_TOKENS = 1_000_000_000
@@ -38,6 +43,11 @@ class Agent(Reading):
         """Whom and what facts are about."""
         return Entities(self._parts, self._caller)
 
+    @property
+    def notes(self) -> Notes:
+        """What it keeps for itself under keys."""
+        return Notes(self._parts, self._caller)
+
     def observe(  # what an episode is made of
         self,
         content: str,
@@ -46,7 +56,7 @@ class Agent(Reading):
         speaker: str | None = None,
         session: str | None = None,
         event_time: datetime | str | None = None,
-        importance: float = 5.0,
+        importance: float | None = None,
         ttl_days: float | None = None,
         tokens: int | None = None,
         model: str | None = None,
@@ -57,8 +67,9 @@ class Agent(Reading):
     ) -> Episode:
         """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon.
 
-        `role` is user, assistant, tool or system; `event_time` (now) is when it happened; `importance` lies in 0-10;
-        with `ttl_days` it is forgotten that long after now. `tokens`, `model` and `tool_calls` (JSON values) are what a
+        `role` is user, assistant, tool or system; `event_time` (now) is when it happened; with `ttl_days` it is
+        forgotten that long after now. `importance` lies in 0-10; where nobody gives it the words tell: 5, and more for
+        a name, a preference, a decision, a tool's result. `tokens`, `model` and `tool_calls` (JSON values) are what a
         runtime knows of the turn. With an `idempotency_key` a repeat gives the episode stored first.
 
         Raises:
@@ -69,19 +80,20 @@ class Agent(Reading):
         act = parts.act(self._caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
         lifetime = None if ttl_days is None else checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
+        spoke, said = checks.choice(role, ROLES, what="role"), checks.content(content)
         episode = Episode(
             id=parts.id_for(self._caller, key),
             tenant_id=self._caller.tenant_id,
             agent=self._caller.agent,
             scope=self._caller.agent,
             session=self._caller.session if session is None else checks.name(session, what="session"),
-            role=checks.choice(role, ROLES, what="role"),
+            role=spoke,
             speaker=checks.optional_name(speaker, what="speaker"),
-            content=checks.content(content),
+            content=said,
             event_time=checks.moment(event_time, what="event_time") or act.at,
             created_at=act.at,
             expires_at=None if lifetime is None else act.at + timedelta(days=lifetime),
-            importance=checks.number(importance, what="importance", low=0, high=10),
+            importance=_importance(importance, said, role=spoke),
             tokens=None if tokens is None else checks.count(tokens, what="tokens", high=_MOST_TOKENS),
             model=checks.optional_name(model, what="model"),
             tool_calls=checks.json_values(tool_calls, what="tool_calls"),
@@ -100,9 +112,9 @@ class Agent(Reading):
         scope: str | None = None,
         valid_from: datetime | str | None = None,
         valid_to: datetime | str | None = None,
-        category: str = "fact",
+        category: str | None = None,
         permanence: str = "standard",
-        importance: float = 5.0,
+        importance: float | None = None,
         confidence: float = 1.0,
         source: str | None = None,
         source_episode_id: str | None = None,
@@ -115,8 +127,9 @@ class Agent(Reading):
         The same is the same `predicate` of the same `entity_id`, or where there is none of the same `subject`, in the
         same `scope`: "global" (every agent of the tenant sees it) or this agent's own name. `permanence` (permanent,
         stable, standard, volatile, ephemeral) is how slowly it fades; `valid_from` and `valid_to` bound when it is
-        true. `source` says where it comes from, `source_episode_id` from which episode. With an `idempotency_key` a
-        repeat gives the fact stored first.
+        true. `source` says where it comes from, `source_episode_id` from which episode. Where nobody gives them, the
+        words tell the `importance` (5, and more for a name, a preference, a decision) and the `category` (one of
+        `domain.categories`, "fact" where none fits). With an `idempotency_key` a repeat gives the fact stored first.
 
         Raises:
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
@@ -127,19 +140,20 @@ class Agent(Reading):
         key = checks.optional_name(idempotency_key, what="idempotency_key")
         kept = checks.choice(permanence, DECAY_RATES, what="permanence")
         start, end = interval(valid_from, valid_to)
+        about, said = checks.name(predicate, what="predicate"), checks.content(content)
         fact = Fact(
             id=parts.id_for(self._caller, key),
             tenant_id=self._caller.tenant_id,
             agent=self._caller.agent,
             scope=writable(self._caller, scope),
             subject=checks.name(subject, what="subject"),
-            predicate=checks.name(predicate, what="predicate"),
+            predicate=about,
             entity_id=checks.optional_name(entity_id, what="entity_id"),
-            content=checks.content(content),
-            category=checks.name(category, what="category"),
+            content=said,
+            category=checks.optional_name(category, what="category") or fact_category(about, said),
             source=checks.optional_name(source, what="source"),
             confidence=checks.number(confidence, what="confidence", low=0, high=1),
-            importance=checks.number(importance, what="importance", low=0, high=10),
+            importance=_importance(importance, said),
             permanence=kept,
             decay_rate=DECAY_RATES[kept],
             valid_from=start,
@@ -220,7 +234,10 @@ class Agent(Reading):
         """
         name = checks.name(id_, what="id")
         parts = self._parts()
-        gone = parts.store.retire(parts.act(self._caller), name)
+        try:
+            gone = parts.store.retire(parts.act(self._caller), name)
+        finally:
+            parts.note_cache.drop_agent(self._caller)
         if gone is None:
             raise unknown(self._caller, name)
         return gone
@@ -236,7 +253,12 @@ class Agent(Reading):
         """
         names = checks.names(ids, what="id")
         parts = self._parts()
-        return parts.store.erase(parts.act(self._caller), names) if names else []
+        if not names:
+            return []
+        try:
+            return parts.store.erase(parts.act(self._caller), names)
+        finally:
+            parts.note_cache.drop_agent(self._caller)
 
     def link(self, source_id: str, target_id: str, relation: str, *, weight: float = 1.0) -> Link:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is.
@@ -295,3 +317,8 @@ class Agent(Reading):
         )
         parts.queue.announce()
         return report
+
+
+def _importance(given: object, said: str, *, role: Role = "user") -> float:
+    """What a caller gives, or what the words tell."""
+    return worth.said(said, role=role) if given is None else checks.number(given, what="importance", low=0, high=10)

@@ -1,17 +1,18 @@
-"""Verbs of an agent that belong together: rules, and the registry of entities."""
+"""Rules: what worked and what did not, as an agent asks for it and judges it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.parts import writable
+from engrain.agent.parts import unknown, writable
 from engrain.domain import checks
-from engrain.domain.records import ENTITY_TYPES, Entity, Rule
+from engrain.domain.records import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from engrain.agent.parts import Parts
+    from engrain.domain.maturity import Application, Outcome
     from engrain.domain.records import Caller
 
 
@@ -60,46 +61,43 @@ class Rules:
         )
         return parts.keep(act, rule, idempotency_key=key)
 
-
-class Entities:
-    """Whom and what facts are about: a registry that all agents of a tenant share."""
-
-    __slots__ = ("_caller", "_parts")
-
-    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
-        """Made by `Agent.entities`."""
-        self._parts = parts
-        self._caller = caller
-
-    def create(
-        self,
-        name: str,
-        entity_type: str = "other",
-        *,
-        aliases: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Entity:
-        """Add somebody or something under its canonical name; `remember(..., entity_id=)` says facts about it.
-
-        `entity_type` is person, organization, place, project, email, url or other.
+    def mark_helpful(self, id_: str) -> Rule:
+        """Say that following a rule helped: what often helps is established, and in time proven.
 
         Raises:
-            InvalidInput: the name is taken by another entity of this type, or a value is refused; nothing was written.
+            NotFound: this agent sees no such rule.
+            InvalidInput: it is no rule, or forgotten; nothing was counted.
         """
-        parts = self._parts()
-        act = parts.act(self._caller)
-        entity = Entity(
-            id=parts.ids(),
-            tenant_id=self._caller.tenant_id,
-            canonical_name=checks.name(name, what="name"),
-            entity_type=checks.choice(entity_type, ENTITY_TYPES, what="entity_type"),
-            aliases=checks.names(aliases, what="alias"),
-            created_at=act.at,
-            updated_at=act.at,
-            metadata=checks.metadata(metadata),
-        )
-        return parts.store.put_entity(act, entity)
+        return self._mark(id_, "helpful", None)
 
-    def get(self, id_: str) -> Entity | None:
-        """One entity by id; None where the tenant knows none of that id."""
-        return next(iter(self._parts().store.entities(self._caller, [checks.name(id_, what="id")])), None)
+    def mark_harmful(self, id_: str, reason: str | None = None) -> Rule:
+        """Say that following a rule did harm, which weighs as much as four helps, and why.
+
+        It may lose what it had earned. After three harms, and with an effectiveness below 0.3, it becomes a warning: an
+        anti-pattern that says what not to do and for which reasons; `metadata["original_content"]` keeps what it said.
+
+        Raises:
+            NotFound: this agent sees no such rule.
+            InvalidInput: it is no rule, or forgotten; nothing was counted.
+        """
+        said = None if reason is None else checks.content(reason)
+        rule = self._mark(id_, "harmful", said)
+        self._parts().queue.announce()  # a warning waits for a vector of its own words
+        return rule
+
+    def applications(self, id_: str, *, limit: int = 100) -> list[Application]:
+        """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule.
+
+        Raises:
+            InvalidInput: the limit lies outside 0-1000.
+        """
+        most = checks.count(limit, what="limit", high=1000)
+        return self._parts().store.applications(self._caller, checks.name(id_, what="id"), most)
+
+    def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
+        name = checks.name(id_, what="id")
+        parts = self._parts()
+        marked = parts.store.mark(parts.act(self._caller), name, outcome, reason=reason)
+        if marked is None:
+            raise unknown(self._caller, name)
+        return marked

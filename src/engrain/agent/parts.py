@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.agent.note_cache import NoteCache
     from engrain.agent.references import References
     from engrain.agent.workers import Workers
     from engrain.config import Settings
-    from engrain.domain.ports import Clock, Embedder, Ids, Reranker, Store
+    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store
     from engrain.domain.query import Filter
     from engrain.domain.records import Answer, Caller
     from engrain.retrieval.embedding_queue import EmbeddingQueue
@@ -46,11 +47,13 @@ class Parts:
     ids: Ids
     embedder: Embedder | None
     reranker: Reranker | None
+    name_finder: NameFinder | None  # who finds names that their spelling does not give away
     asked_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
     without_vectors: str | None  # why an embedder that was asked for is not used
     presets: Mapping[str, Preset]
     workers: Workers
     references: References
+    note_cache: NoteCache
 
     def act(self, caller: Caller) -> Act:
         """A write by `caller`, now; the references that recalls have left are counted before it."""
@@ -69,13 +72,22 @@ class Parts:
         Raises:
             InvalidInput: the key was used for something else, or the source of ids repeats itself; nothing was written.
         """
-        stored = self.store.put(act, [memory])
+        try:
+            stored = self.store.put(act, [memory])
+        finally:
+            self.note_cache.drop(memory)
         if not stored:
             return self._kept_before(act.caller, memory, idempotency_key)
-        self.queue.announce()
         kept = stored[0]
         assert isinstance(kept, type(memory))
+        self.follow_up(act, kept)
         return kept
+
+    def follow_up(self, act: Act, stored: MemoryRecord) -> None:
+        """What a new memory sets going: a vector made in the background and, if so set, whom it mentions noted."""
+        self.queue.announce()
+        if self.settings.link_entities == "fast":
+            self._link(act, stored)
 
     def referenced(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         """Those of `ids` the caller sees, the reference counted; uncounted where the database cannot be written now."""
@@ -112,6 +124,15 @@ class Parts:
     def refer(self, caller: Caller, memories: Sequence[MemoryRecord]) -> None:
         """Leave one reference to each of these to be counted soon."""
         self.references.note(Act(caller=caller, at=self.clock()), [each.id for each in memories])
+
+    def _link(self, act: Act, memory: MemoryRecord) -> None:
+        """Note whom a new memory mentions; where the database cannot be written now it can still be enriched."""
+        from engrain.agent import linking
+
+        try:
+            linking.link(self, act, memory)
+        except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
+            metrics.count("memories_not_linked")
 
     def _embedding(self, caller: Caller) -> QuestionVectors:
         """How a worker makes a question's vector, once the newest memories have theirs while these are few."""

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from engrain.domain import checks
+from engrain.domain.findings import FINDING_KINDS, Audit
 from engrain.domain.query import Filter
-from engrain.domain.records import KINDS, RELATIONS, ROLES, Answer, Caller, Event, Fact, Link, MemoryRecord, Stats
+from engrain.domain.records import KINDS, RELATIONS, ROLES, Answer, Caller, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Direction, Request
 
 if TYPE_CHECKING:
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from engrain.agent.parts import Parts
     from engrain.context.block import ContextBlock
     from engrain.domain.ports import TokenCounter
+    from engrain.domain.stats import Stats
 
 # More than a context block can hold at any sensible budget.
 _CONTEXT_CANDIDATES = 50
 _MOST_NEIGHBOURS = 5
+_MOST_SKIPPED = 1_000_000
 _DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
@@ -209,7 +212,45 @@ class Reading:
             limit=checks.count(limit, what="limit"),
         )
 
-    def stats(self) -> Stats:
-        """How much this agent remembers."""
+    def stats(self, *, scope: str | None = None) -> Stats:
+        """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone.
+
+        Raises:
+            InvalidInput: a scope that this agent does not see.
+        """
         parts = self._parts()
-        return parts.store.stats(self._caller, parts.clock())
+        narrowed = None if scope is None else checks.choice(scope, self._caller.scopes, what="scope")
+        return parts.store.stats(self._caller, parts.clock(), scope=narrowed)
+
+    def audit(
+        self,
+        *,
+        kinds: Iterable[str] | str | None = None,
+        limit: int = 100,
+        skip: int = 0,
+        unused_days: float = 30.0,
+        progress: Callable[[int], None] | None = None,
+    ) -> Audit:
+        """What looks wrong with what this agent sees, with evidence and a command for each finding; changes nothing.
+
+        `kinds` are secret, contradiction, duplicate, near_duplicate, echo, stale, orphaned and never_recalled; without
+        any, all. Of each kind the answer has `limit` findings after the first `skip`, and `counts` all of them. Looks
+        at as many memories as the setting `audit_memories` says. What is older than `unused_days` and was never
+        asked for is never_recalled. `progress` is told how many memories were read.
+
+        Raises:
+            InvalidInput: an unknown kind, or a number out of its range.
+        """
+        from engrain.lifecycle import audit
+
+        parts = self._parts()
+        asked = audit.Scrutiny(
+            kinds=checks.choices(kinds, FINDING_KINDS, what="kind") or FINDING_KINDS,
+            limit=checks.count(limit, what="limit"),
+            skip=checks.count(skip, what="skip", high=_MOST_SKIPPED),
+            most_memories=parts.settings.audit_memories,
+            fading_below=parts.settings.decay_fading_below,
+            unused_days=checks.number(unused_days, what="unused_days", low=0, high=36_500),
+        )
+        parts.references.settle()
+        return audit.audit(parts.store, self._caller, asked, now=parts.clock(), progress=progress)

@@ -11,10 +11,13 @@ from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
+    from datetime import datetime
 
     from engrain.domain.aging import Standing
+    from engrain.domain.maturity import Outcome
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.domain.retention import Removal
 
 
 def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
@@ -33,13 +36,13 @@ def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
 def superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str]) -> Event:
     """A fact lost its place to a newer one; `old` as it is now."""
     return of_memory(
-        act, "fact_superseded", old, ids, payload={"superseded_by": new.id, "valid_to": _said(old.valid_to)}
+        act, "fact_superseded", old, ids, payload={"superseded_by": new.id, "valid_to": said(old.valid_to)}
     )
 
 
 def confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
     """Somebody stood by a fact or a rule."""
-    changed = {"last_confirmed_at": [_said(before.last_confirmed_at), _said(act.at)]}
+    changed = {"last_confirmed_at": [said(before.last_confirmed_at), said(act.at)]}
     return of_memory(act, f"{before.kind}_confirmed", before, ids, payload=changed)
 
 
@@ -47,7 +50,7 @@ def retired(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was forgotten: `episode_forgotten`, `fact_retracted` or `rule_forgotten`."""
     match before:
         case Episode():
-            changed = {"expires_at": [_said(before.expires_at), _said(act.at)]}
+            changed = {"expires_at": [said(before.expires_at), said(act.at)]}
             return of_memory(act, "episode_forgotten", before, ids, payload=changed)
         case Fact():
             return of_memory(act, "fact_retracted", before, ids, payload={"validity": [before.validity, "retracted"]})
@@ -59,6 +62,31 @@ def aged(act: Act, before: Fact | Rule, to: Standing, ids: Callable[[], str]) ->
     """Time moved a fact or rule to another standing: `fact_fading`, `fact_active`, `fact_expired`, and a rule's."""
     changed = {"standing": [standing(before, act.at), to]}
     return of_memory(act, f"{before.kind}_{to}", before, ids, payload=changed)
+
+
+def marked(act: Act, before: Rule, after: Rule, ids: Callable[[], str], *, outcome: Outcome) -> Event:
+    """A rule was followed, and somebody said what came of it: `rule_marked_helpful` or `rule_marked_harmful`.
+
+    Reasons stay in the rule and its applications.
+    """
+    payload = {
+        "effectiveness_score": [before.effectiveness_score, after.effectiveness_score],
+        "maturity": [before.maturity, after.maturity],
+        "applied_count": after.applied_count,
+        "success_count": after.success_count,
+        "harmful_count": after.harmful_count,
+    }
+    return of_memory(act, f"rule_marked_{outcome}", before, ids, payload=payload)
+
+
+def inverted(act: Act, before: Rule, ids: Callable[[], str]) -> Event:
+    """A rule became a warning of itself."""
+    return of_memory(act, "rule_inverted", before, ids, payload={"maturity": [before.maturity, "anti_pattern"]})
+
+
+def cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], str]) -> Event:
+    """An episode was removed because it ran out (`expired`), or because there were too many (`capacity`)."""
+    return of_memory(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
 
 
 def erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
@@ -80,6 +108,40 @@ def entity_created(act: Act, entity: Entity, ids: Callable[[], str]) -> Event:
     return _event(act, "entity_created", ids, scope=GLOBAL_SCOPE, memory_id=entity.id, payload=payload)
 
 
+def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], str]) -> Event:
+    """Somebody is called, or described, otherwise than before; of metadata only which keys changed."""
+    changed: dict[str, Any] = {}
+    if after.canonical_name != before.canonical_name:
+        changed["canonical_name"] = [before.canonical_name, after.canonical_name]
+    if after.aliases != before.aliases:
+        changed["aliases"] = [list(before.aliases), list(after.aliases)]
+    keys = [key for key, value in after.metadata.items() if key not in before.metadata or before.metadata[key] != value]
+    return of_registry(act, "entity_updated", {**changed, "metadata": sorted(keys)}, ids, entity_id=after.id)
+
+
+def of_registry(
+    act: Act,
+    event_type: str,
+    payload: Mapping[str, Any],
+    ids: Callable[[], str],
+    *,
+    entity_id: str,
+    scope: str = GLOBAL_SCOPE,
+) -> Event:
+    """Something happened to an entity, as far as a scope may know of it."""
+    return _event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
+
+
+def restored(act: Act, before: Fact, ids: Callable[[], str]) -> Event:
+    """A fact that a merge of entities had superseded is believed again."""
+    return of_memory(act, "fact_restored", before, ids, payload={"validity": [before.validity, "active"]})
+
+
+def enriched(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
+    """A memory was read again for the names in it."""
+    return of_memory(act, "memory_enriched", memory, ids, payload={"enriched_at": said(act.at)})
+
+
 def mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[str], ids: Callable[[], str]) -> Event:
     """Somebody noted whom a memory mentions; only those that were not noted before."""
     return of_memory(act, "entities_mentioned", memory, ids, payload={"entity_ids": sorted(entity_ids)})
@@ -96,6 +158,11 @@ def of_memory(
 ) -> Event:
     """Something happened to a memory."""
     return _event(act, event_type, ids, scope=memory.scope, memory_id=memory.id, payload=payload)
+
+
+def said(moment: datetime | None) -> str | None:
+    """A time as events say it: ISO 8601 in UTC."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
 def digest(memory: MemoryRecord) -> str:
@@ -124,7 +191,3 @@ def _event(
         payload=payload,
         created_at=act.at,
     )
-
-
-def _said(moment: Any) -> str | None:
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -6,11 +6,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from engrain.domain.registry_port import Registry
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from engrain.domain.aging import Standing
+    from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+    from engrain.domain.maturity import Application, Outcome
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -20,9 +24,12 @@ if TYPE_CHECKING:
         Link,
         MemoryRecord,
         Relation,
-        Stats,
+        Rule,
     )
+    from engrain.domain.registry import Name
     from engrain.domain.requests import Act, Candidate, Direction, Health, Ref, Request, Traits, Unembedded
+    from engrain.domain.retention import Cleaned, Retention
+    from engrain.domain.stats import Stats
 
 Clock = Callable[[], datetime]  # aware, UTC
 Ids = Callable[[], str]  # fresh UUIDv7, increasing
@@ -57,6 +64,17 @@ class Reranker(Protocol):
         """(index into `documents`, score) pairs in any order, larger is better; EngineUnavailable on failure."""
 
 
+class NameFinder(Protocol):
+    """Finds the names in a text: of people, organizations, places, and what is written like an address."""
+
+    @property
+    def name(self) -> str:
+        """`"provider:model"`, the `source` of every name it finds."""
+
+    def find(self, text: str) -> list[Name]:
+        """The names, by start, then end; they may overlap. EngineUnavailable where it cannot answer."""
+
+
 class Records(Protocol):
     """Memories as rows. Every write is one transaction with its events, durable when it returns.
 
@@ -83,6 +101,32 @@ class Records(Protocol):
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         """Those of `ids` the caller may see, live or not, in the order asked; strangers and unknown ids are absent."""
 
+    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+        """The active fact about no entity in this place; None where there is none, or the caller does not see it."""
+
+    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+        """Put an active fact, and in the same transaction a link `related_to` from it to each of `related`, weighed so.
+
+        What the caller does not see of them is left out. The links `related_to` that led from the fact it supersedes
+        are removed: they were of what that said. The fact as stored; None, and nothing was written, where its id is
+        taken.
+
+        Raises:
+            InvalidInput: as `put`.
+        """
+
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+        """Put an active fact in the place of several active ones: all or nothing, one transaction.
+
+        Each of `ids` is closed as `put` closes what it supersedes, whatever its place, and the new fact is linked
+        `derived_from` it, which `fact_superseded` tells of. The fact as stored. None, and nothing was written, where
+        one of `ids` is no active fact that the caller sees, a fact that is none of them holds the new one's place, or
+        its id is taken.
+
+        Raises:
+            InvalidInput: as `put`.
+        """
+
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
         """Count a reference to each, one statement a kind and no event; answers like `get`."""
 
@@ -102,6 +146,20 @@ class Records(Protocol):
         Raises:
             InvalidInput: it is an episode.
         """
+
+    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+        """Say what came of following a rule, as `domain.maturity.marked` counts it; None where there is none.
+
+        No mark is lost, however many mark at once. Each is an `Application` with the reason as its context, and an
+        event. A rule that became a warning is searched by its new words when it returns, and waits for a vector of
+        them; what was its ref is none any more.
+
+        Raises:
+            InvalidInput: it is no rule, or forgotten; nothing was written.
+        """
+
+    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+        """How a rule the caller sees fared, newest first (then the larger id)."""
 
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
         """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
@@ -160,8 +218,8 @@ class Records(Protocol):
         `mention_count` is what the entity came with, and one for each memory the caller sees that `mention` noted.
         """
 
-    def stats(self, caller: Caller, now: datetime) -> Stats:
-        """Counts of what the caller can see."""
+    def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
+        """Counts of what the caller can see; with a `scope`, of facts and rules in `global` and that scope alone."""
 
 
 class Searches(Protocol):
@@ -240,6 +298,22 @@ class Searches(Protocol):
         """How many memories that the searches of the caller's scopes hold wait for a vector, counted up to 1,000."""
 
 
+class Surveys(Protocol):
+    """What an audit reads: all that a caller sees, page by page, and what hangs off it. Nothing is counted."""
+
+    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
+        """The next memories that match, by id from the largest: of those with an id less than `before`, where given."""
+
+    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
+        """The edges of some relations that leave some memories, both ends seen, by source, target, then relation."""
+
+    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
+        """The kept vectors of the active version, float32[dims], of those of `ids` the caller sees."""
+
+    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
+        """The next entities, by id, that no memory the caller sees is about or mentions, live or not."""
+
+
 class Vectors(Protocol):
     """The vectors of every tenant, by the version of the embedder that made them: housekeeping, never an answer.
 
@@ -287,6 +361,34 @@ class Vectors(Protocol):
         """Remove vectors of retired versions, at most `limit`; how many it was."""
 
 
+class Upkeep(Protocol):
+    """What is done to a whole tenant's memories from time to time, whatever their scope: housekeeping.
+
+    Each call is one bounded batch in a transaction with its events. The act's caller says which tenant and who did it.
+    """
+
+    def tenants(self) -> list[str]:
+        """Every tenant that keeps, or kept, any memory, sorted."""
+
+    def sweep(
+        self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
+    ) -> Swept:
+        """Look at the next `limit` live facts or rules that decay, by id after `after`; age those that are due.
+
+        What is due, and how it should stand, is what `domain.decay.due` says at the time of the act; what that means
+        is `age`'s. It is judged by what stands when nobody else can change it: a confirmation that comes meanwhile
+        wins. A second call changes nothing; a dry run never does.
+        """
+
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+        """Remove at most `limit` episodes that the retention does not keep: those that ran out, the longest first.
+
+        Then, while there are more than `max_entries`, the oldest of those that are consolidated. Rows, vectors, words,
+        links and mentions go; what named one as its source names nothing; an event `episode_cleaned` stays, and no
+        tombstone. A dry run counts what all calls together would remove.
+        """
+
+
 class Archive(Protocol):
     """Whole rows of every tenant, for a copy into another database. Rows are JSON: times ISO 8601, bytes base64."""
 
@@ -310,7 +412,7 @@ class Archive(Protocol):
         """Give restored memories their places in the searches, at most `limit`, the oldest first; how many it was."""
 
 
-class Store(Records, Searches, Vectors, Archive, Protocol):
+class Store(Records, Registry, Searches, Surveys, Vectors, Upkeep, Archive, Protocol):
     """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits."""
 
     def health(self) -> Health:

@@ -16,18 +16,21 @@ class Filter:
     """Conditions that all must hold. An empty one lets every live memory through.
 
     `sessions`, `roles` and `speakers` ask for one of several and are of episodes alone, `subjects` and `predicates` of
-    facts alone: other kinds have none of them, so they pass only where these are empty. `tags` must all be there. Time
-    is half-open: since <= happened_at < until. `as_of` asks for what was believed at that moment in place of what is
-    live now; `include_inactive` lets through what is not live.
+    facts alone, as are `categories`: other kinds have none of them, so they pass only where these are empty. `scopes`
+    asks for one of several of the caller's. `tags` must all be there. Time is half-open: since <= happened_at < until.
+    `as_of` asks for what was believed at that moment in place of what is live now; `include_inactive` lets through what
+    is not live.
     """
 
     kinds: tuple[Kind, ...] = KINDS
+    scopes: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     exclude_sessions: tuple[str, ...] = ()
     roles: tuple[Role, ...] = ()
     speakers: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
@@ -36,8 +39,8 @@ class Filter:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it asks for more than a kind."""
-        return self != Filter(kinds=self.kinds)
+        """Whether it asks for more than a kind and a scope."""
+        return self != Filter(kinds=self.kinds, scopes=self.scopes)
 
     @property
     def asks_past(self) -> bool:
@@ -50,9 +53,12 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
     session, role, speaker = (
         (memory.session, memory.role, memory.speaker) if isinstance(memory, Episode) else (None, None, None)
     )
-    subject, predicate = (memory.subject, memory.predicate) if isinstance(memory, Fact) else (None, None)
+    subject, predicate, category = (
+        (memory.subject, memory.predicate, memory.category) if isinstance(memory, Fact) else (None, None, None)
+    )
     return (
         memory.kind in filter_.kinds
+        and (not filter_.scopes or memory.scope in filter_.scopes)
         and _is_there(filter_, memory, now)
         and (not filter_.sessions or session in filter_.sessions)
         and session not in filter_.exclude_sessions
@@ -60,6 +66,7 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and (not filter_.speakers or speaker in filter_.speakers)
         and (not filter_.subjects or subject in filter_.subjects)
         and (not filter_.predicates or predicate in filter_.predicates)
+        and (not filter_.categories or category in filter_.categories)
         and set(filter_.tags) <= set(memory.tags)
         and (filter_.since is None or memory.happened_at >= filter_.since)
         and (filter_.until is None or memory.happened_at < filter_.until)

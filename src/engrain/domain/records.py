@@ -374,23 +374,6 @@ class Answer(Record, Sequence[Hit]):
         return len(self.hits)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stats(Record):
-    """How much an agent remembers; counts are of live memories it can see."""
-
-    tenant_id: str
-    agent: str
-    episodes: int
-    facts: int
-    inactive_facts: int
-    rules: int
-    sessions: int
-    speakers: int
-    first_event_at: datetime | None
-    last_event_at: datetime | None
-    pending_embeddings: int
-
-
 def _record_dict(record: Any) -> dict[str, Any]:
     return {each.name: _plain(getattr(record, each.name)) for each in fields(record)}
 

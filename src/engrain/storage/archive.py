@@ -68,6 +68,7 @@ _TABLES: Mapping[str, Table] = {
         json="metadata",
     ),
     "entity_names": Table("tenant_id name entity_id", "tenant_id name entity_id"),
+    "entity_trigrams": Table("tenant_id trigram entity_id", "tenant_id trigram entity_id"),
     "speakers": Table("tenant_id scope speaker", "tenant_id scope speaker"),
     "episodes": Table(
         "doc",

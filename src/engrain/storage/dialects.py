@@ -38,6 +38,9 @@ class Dialect:
     parsed: Callable[[Any], Any]
     all_tags: str  # a condition: the column `tags` holds each of :tags
     lock: str  # after a SELECT: nobody else changes these rows until the end of the transaction
+    lock_whole: str  # likewise, and nobody adds what refers to them
+    hold: str  # after a SELECT: the rows stay what they are to whatever refers to them, until then
+    lacks: Callable[[str, str], str]  # a condition: the object in a column does not hold a key
     is_true: Callable[[str, str], str]  # a condition: the object in a column holds a key whose value is true
 
 
@@ -87,6 +90,9 @@ SQLITE = Dialect(
         " WHERE wanted.value NOT IN (SELECT value FROM json_each(tags)))"
     ),
     lock="",  # there is one writer at a time
+    lock_whole="",
+    hold="",
+    lacks=lambda column, key: f"{column} -> '$.{key}' IS NULL",
     is_true=lambda column, key: f"{column} -> '$.{key}' IS 'true'",
 )
 
@@ -106,5 +112,8 @@ def postgres() -> Dialect:
         parsed=lambda value: value,
         all_tags="tags @> CAST(:tags AS text[])",
         lock="FOR NO KEY UPDATE",  # whoever names such a row need not wait
+        lock_whole="FOR UPDATE",
+        hold="FOR KEY SHARE",
+        lacks=lambda column, key: f"{column} -> '{key}' IS NULL",
         is_true=lambda column, key: f"CAST({column} -> '{key}' AS text) IS NOT DISTINCT FROM 'true'",
     )

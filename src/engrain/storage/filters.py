@@ -42,12 +42,15 @@ def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SC
     asked, bound = request.filter, seen_by(request.caller, dialect)
     if kind not in asked.kinds or not _has(kind, asked):
         return "FALSE", {}
+    if asked.scopes:
+        bound["scopes"] = dialect.listed([each for each in request.caller.scopes if each in asked.scopes])
     conditions = [f"tenant_id = :tenant_id AND {scope}", _is_there(request, kind, dialect, bound)]
     of_episodes = {"session": asked.sessions, "role": asked.roles, "speaker": asked.speakers}
-    for column, wanted in {**of_episodes, "subject": asked.subjects, "predicate": asked.predicates}.items():
+    of_facts = {"subject": asked.subjects, "predicate": asked.predicates, "category": asked.categories}
+    for column, wanted in {**of_episodes, **of_facts}.items():
         if wanted:
-            conditions.append(f"{column} IN :{column}s")
-            bound[f"{column}s"] = dialect.listed(wanted)
+            conditions.append(f"{column} IN :wanted_{column}")
+            bound[f"wanted_{column}"] = dialect.listed(wanted)
     if asked.exclude_sessions and kind == "episode":
         conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
         bound["exclude_sessions"] = dialect.listed(asked.exclude_sessions)
@@ -63,7 +66,8 @@ def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SC
 
 def _has(kind: Kind, asked: Filter) -> bool:
     """Whether the kind has what is asked for at all."""
-    of_episodes, of_facts = (asked.sessions, asked.roles, asked.speakers), (asked.subjects, asked.predicates)
+    of_episodes = asked.sessions, asked.roles, asked.speakers
+    of_facts = asked.subjects, asked.predicates, asked.categories
     return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from engrain.domain import aging, events
+from engrain.domain import aging, events, maturity
 from engrain.domain.indexing import asking
+from engrain.domain.maturity import Application
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage import lookups, mentions
+from engrain.storage import lookups, registry
 from engrain.storage.filters import same_place, seen_by
 from engrain.storage.rows import KIND_TABLES
 
@@ -21,9 +22,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.aging import Standing
-    from engrain.domain.records import Entity
+    from engrain.domain.maturity import Outcome
+    from engrain.domain.records import Entity, Kind
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
+
+
+_SET_METADATA: Mapping[Kind, str] = {
+    "episode": "set_episode_metadata",
+    "fact": "set_fact_metadata",
+    "rule": "set_rule_metadata",
+}
 
 
 class Index(Protocol):
@@ -37,6 +46,9 @@ class Index(Protocol):
 
     def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take a memory out of the searches; its vector stays, for questions about the past."""
+
+    def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+        """Give a fact that left the searches its place there again, with the vector it had."""
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take out everything that was known of a memory whose row has just gone."""
@@ -53,6 +65,8 @@ class Ledger:
 
     def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Insert memories; those that were new, as stored."""
+        about = {each.entity_id for each in memories if isinstance(each, Fact) and each.entity_id is not None}
+        registry.held(self.tx, self.act.caller.tenant_id, about)  # before any fact is, as whoever merges them does
         added: dict[int, MemoryRecord] = {}
         for memory in memories:
             self._check_reach(memory)
@@ -67,6 +81,38 @@ class Ledger:
             added = {doc: found[doc] for doc in added}
         self.index.add(self.tx, added)
         return list(added.values())
+
+    def add_related(self, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+        """Insert a fact and say what it is related to; None where its id is taken."""
+        for stored in self.add([fact]):
+            assert isinstance(stored, Fact)
+            if stored.supersedes_id is not None:
+                self.tx.run("erase_relations", tenant_id=stored.tenant_id, id=stored.supersedes_id)
+            for _, other in self._visible(list(related)):
+                weight, at = related[other.id], self.act.at
+                link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
+                if self._add_link(stored, other, link):
+                    self._write_down(events.linked(self.act, link, self.ids, ends=(stored, other)))
+            return stored
+        return None
+
+    def supersede(self, fact: Fact, ids: Sequence[str]) -> Fact | None:
+        """Insert a fact in the place of several; None where they do not stand as the caller believes."""
+        self._check_reach(fact)
+        locked = lookups.visible(self.tx, self.act.caller, ids, lock=True)
+        old = {each.id: (doc, each) for doc, each in locked if isinstance(each, Fact) and each.validity == "active"}
+        holder = self._place_holder(fact)
+        is_taken = self.tx.one("has_memory", tenant_id=fact.tenant_id, id=fact.id) is not None
+        if old.keys() != set(ids) or (holder is not None and holder[1].id not in old) or is_taken:
+            return None
+        [stored] = self.add([fact])
+        assert isinstance(stored, Fact)
+        for id_, (doc, each) in old.items():
+            if id_ != stored.supersedes_id:
+                self._close(doc, each, stored)
+            link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=self.act.at)
+            self._add_link(stored, each, link)
+        return stored
 
     def touch(self, ids: Sequence[str]) -> list[MemoryRecord]:
         """Count a reference to each memory the caller sees; in the order asked."""
@@ -117,6 +163,25 @@ class Ledger:
         self._write_down(events.aged(self.act, memory, to, self.ids))
         return aged
 
+    def mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule | None:
+        """Count what came of following a rule; one that does too much harm becomes a warning."""
+        seen = self._locked(id_)
+        if seen is None:
+            return None
+        doc, memory = seen
+        if not isinstance(memory, Rule):
+            raise InvalidInput(f"{id_} is of kind {memory.kind}; only a rule can be marked {outcome}")
+        if memory.is_forgotten:
+            raise InvalidInput(f"rule {id_} is forgotten; add it again before marking it {outcome}")
+        marked = maturity.marked(memory, outcome, reason=reason, at=self.act.at)
+        self._update("mark_rule", marked, **self._outcome(marked))
+        self.tx.add(self.tx.speech.rows.applications, "rule_applications", self._application(marked, outcome, reason))
+        self._write_down(events.marked(self.act, memory, marked, self.ids, outcome=outcome))
+        if marked.content != memory.content:
+            self._move(doc, memory, marked)
+            self._write_down(events.inverted(self.act, memory, self.ids))
+        return marked
+
     def retire(self, id_: str) -> MemoryRecord | None:
         """Forget one memory; twice is once."""
         seen = self._locked(id_)
@@ -163,15 +228,14 @@ class Ledger:
 
     def mention(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         """Note whom a memory mentions; those of whom that is new, sorted."""
+        known = registry.held(self.tx, self.act.caller.tenant_id, entity_ids)
         seen = self._locked(memory_id)
         if seen is None:
             said = f"no memory {memory_id} is visible to agent {self.act.caller.agent}"
             raise NotFound(f"{said}; only what is there can mention somebody")
         memory = seen[1]
         whom = {"tenant_id": memory.tenant_id, "ids": self.tx.dialect.listed(sorted(set(entity_ids)))}
-        unknown = sorted(set(entity_ids) - {id_ for (id_,) in self.tx.rows("known_entities", **whom)})
-        if unknown:
-            raise InvalidInput(f"entity {unknown[0]!r} does not exist; create the entity first")
+        registry.check_standing(entity_ids, known)
         rows = self.tx.rows(
             "add_mentions",
             **whom,
@@ -188,24 +252,16 @@ class Ledger:
 
     def put_entity(self, entity: Entity) -> Entity:
         """Add somebody to the registry."""
-        if entity.tenant_id != self.act.caller.tenant_id:
-            raise InvalidInput(f"entity {entity.id} is of another tenant than its caller; nothing was written")
-        taken = self.tx.one(
-            "has_entity_name",
-            tenant_id=entity.tenant_id,
-            id=entity.id,
-            canonical_name=entity.canonical_name,
-            entity_type=entity.entity_type,
-        )
-        if taken is not None:
-            said = f"{entity.entity_type} {entity.canonical_name!r}"
-            raise InvalidInput(f"the {said} exists already, as entity {taken[0]}; use that one or another name")
-        rows = self.tx.speech.rows.entities
-        self.tx.add(rows, "entities", entity)
-        named = {"tenant_id": entity.tenant_id, "entity_id": entity.id}
-        self.tx.run_each("add_entity_name", [{**named, "name": key} for key in mentions.keys_of(entity)])
-        self._write_down(events.entity_created(self.act, entity, self.ids))
-        return entity
+        return registry.put(self, entity)
+
+    def enrich(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        """Note whom a memory mentions, and that it was read for that; those of whom that is new, sorted."""
+        new = self.mention(memory_id, entity_ids)
+        for _, memory in self._visible([memory_id]):
+            metadata = {**memory.metadata, "enriched_at": events.said(self.act.at)}
+            self._update(_SET_METADATA[memory.kind], memory, metadata=self.tx.dialect.json(metadata))
+            self._write_down(events.enriched(self.act, memory, self.ids))
+        return new
 
     def _check_reach(self, memory: MemoryRecord) -> None:
         caller = self.act.caller
@@ -275,8 +331,8 @@ class Ledger:
         superseded, entity = fact.supersedes_id, fact.entity_id
         if superseded is not None and not any(isinstance(memory, Fact) for _, memory in self._visible([superseded])):
             raise InvalidInput(f"supersedes_id {superseded!r} names no fact that agent {self.act.caller.agent} sees")
-        if entity is not None and self.tx.one("has_entity", tenant_id=fact.tenant_id, id=entity) is None:
-            raise InvalidInput(f"entity_id {entity!r} does not exist; create the entity first")
+        if entity is not None:
+            registry.check_standing([entity], registry.held(self.tx, fact.tenant_id, [entity]), what="entity_id")
 
     def _place_holder(self, fact: Fact) -> tuple[int, Fact] | None:
         """The active fact in the place that a new one takes."""
@@ -309,11 +365,11 @@ class Ledger:
         )
         return added is not None
 
-    def _erase(self, doc: int, memory: MemoryRecord) -> None:
+    def remove(self, doc: int, memory: MemoryRecord) -> None:
+        """Take away a row, its place in the searches, its links and mentions; what named it names nothing."""
         named = {"tenant_id": memory.tenant_id, "id": memory.id}
         self.tx.run("erase_links_out", **named, kind=memory.kind)
         self.tx.run("erase_links_in", **named, kind=memory.kind)
-        self.tx.run("erase_event_payloads", **named, payload=self.tx.dialect.json({}))
         match memory:
             case Episode():
                 self.tx.run("forget_fact_source", **named)
@@ -330,9 +386,38 @@ class Ledger:
             self.tx.run("erase_speaker", **place, speaker=memory.speaker or "")
             self.tx.run("erase_session", **place, session=memory.session or "")
         self.index.erase(self.tx, doc, memory, self.act.at)
+
+    def _erase(self, doc: int, memory: MemoryRecord) -> None:
+        named = {"tenant_id": memory.tenant_id, "id": memory.id}
+        self.tx.run("erase_event_payloads", **named, payload=self.tx.dialect.json({}))
+        self.remove(doc, memory)
         tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest(memory)}
         self.tx.run("add_tombstone", **named, **tombstone, erased_at=self._at)
         self._write_down(events.erased(self.act, memory, self.ids))
+
+    def _outcome(self, rule: Rule) -> dict[str, Any]:
+        """The columns that a mark changes."""
+        names = "content maturity effectiveness_score applied_count success_count harmful_count".split()
+        return {name: getattr(rule, name) for name in names} | {"metadata": self.tx.dialect.json(rule.metadata)}
+
+    def _application(self, rule: Rule, outcome: Outcome, context: str | None) -> Application:
+        return Application(
+            id=self.ids(),
+            tenant_id=rule.tenant_id,
+            rule_id=rule.id,
+            agent=self.act.caller.agent,
+            outcome=outcome,
+            context=context,
+            created_at=self.act.at,
+        )
+
+    def _move(self, doc: int, before: Rule, after: Rule) -> None:
+        """Search a rule by what it says now: under a new doc, as a vector of its old words may be on its way."""
+        found = self.tx.one("next_doc")
+        assert found is not None
+        self.index.erase(self.tx, doc, before, self.act.at)
+        self.tx.run("move_rule", tenant_id=after.tenant_id, id=after.id, doc=found[0])
+        self.index.add(self.tx, {int(found[0]): after})
 
     def _update(self, statement: str, memory: MemoryRecord, **values: Any) -> None:
         self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self._at, **values)

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.entities import name_key
+from engrain.domain.records import Fact
+from engrain.domain.registry import Sightings
 from engrain.domain.requests import Candidate
-from engrain.storage.filters import HAPPENED_AT, compiled
+from engrain.storage import lookups
+from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.searched import everything, searched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Entity, Kind
+    from engrain.domain.records import Kind
     from engrain.domain.requests import Request
     from engrain.storage.transaction import Transaction
 
@@ -40,11 +43,6 @@ class _Passing:
     doc: int
 
 
-def keys_of(entity: Entity) -> list[str]:
-    """The keys of everything an entity is called, each once, sorted."""
-    return sorted({name_key(name) for name in (entity.canonical_name, *entity.aliases)} - {""})
-
-
 def mentioning(tx: Transaction, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
     """Memories that match and mention somebody of those names; best first, then newest (happened_at, id)."""
     keys = sorted({name_key(name) for name in names} - {""})
@@ -62,14 +60,28 @@ def mentioning(tx: Transaction, request: Request, names: Collection[str], limit:
     return [Candidate(each.doc, each.raw) for each in sorted(found, reverse=True)[:limit]]
 
 
-def astray(tx: Transaction) -> int:
-    """How many names of entities are missing or nobody's: none, unless something else changed the database."""
-    called = {
-        (tenant_id, id_, key)
-        for tenant_id, id_, canonical_name, aliases in tx.rows("all_names")
-        for key in {name_key(name) for name in (canonical_name, *tx.dialect.parsed(aliases))} - {""}
-    }
-    return len(called.symmetric_difference(map(tuple, tx.rows("names_of_all"))))
+def sightings(tx: Transaction, request: Request, entity_id: str, limit: int) -> Sightings:
+    """Where an entity was seen, live or not: the newest memories, whom each mentions, and the span of all."""
+    caller = request.caller
+    ids = sorted(_mentioned(tx, request, [entity_id]))
+    found = [memory for _, memory in lookups.visible(tx, caller, ids)]
+    found.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
+    memories = found[: max(limit, 0)]
+    whom: defaultdict[str, list[str]] = defaultdict(list)
+    shown = tx.dialect.listed([each.id for each in memories])
+    for memory_id, mentioned in tx.rows("whom_mentioned", tenant_id=caller.tenant_id, ids=shown):
+        whom[memory_id].append(mentioned)
+    for each in memories:
+        if isinstance(each, Fact) and each.entity_id is not None and each.entity_id not in whom[each.id]:
+            whom[each.id].append(each.entity_id)
+    span = tx.rows("seen_span", **seen_by(caller, tx.dialect), entity_id=entity_id)
+    times = [tx.dialect.moment(each) for row in span for each in row if each is not None]
+    return Sightings(
+        memories=tuple(memories),
+        mentions={id_: tuple(sorted(ids)) for id_, ids in whom.items() if ids},
+        first_at=min(times, default=None),
+        last_at=max(times, default=None),
+    )
 
 
 def _mentioned(tx: Transaction, request: Request, entities: Sequence[str]) -> Mapping[str, float]:

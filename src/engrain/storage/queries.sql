@@ -28,6 +28,26 @@ INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :sp
 UPDATE facts SET validity = 'superseded', invalidated_at = :at, valid_to = :valid_to
 WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
 
+-- run_out_episodes --
+-- The episodes that have run out longest
+SELECT id FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before ORDER BY expires_at LIMIT :limit;
+
+-- oldest_consolidated --
+-- The oldest episodes that are consolidated and have not run out
+SELECT id FROM episodes
+WHERE tenant_id = :tenant_id AND consolidation_status = 'consolidated' AND (expires_at IS NULL OR expires_at >= :before)
+ORDER BY created_at, id LIMIT :limit;
+
+-- episode_counts --
+-- Episodes of a tenant, those that have run out, and those that have not and are consolidated
+SELECT
+    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before),
+    (
+        SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND consolidation_status = 'consolidated'
+            AND (expires_at IS NULL OR expires_at >= :before)
+    );
+
 -- expire_episode --
 -- End an episode's life
 UPDATE episodes SET expires_at = :at WHERE tenant_id = :tenant_id AND id = :id;
@@ -44,6 +64,22 @@ WHERE tenant_id = :tenant_id AND id = :id;
 -- age_rule --
 -- Time moved a rule to another standing
 UPDATE rules SET metadata = :metadata, invalidated_at = :invalidated_at WHERE tenant_id = :tenant_id AND id = :id;
+
+-- mark_rule --
+-- What an outcome made of a rule
+UPDATE rules SET content = :content, maturity = :maturity, effectiveness_score = :effectiveness_score,
+    applied_count = :applied_count, success_count = :success_count, harmful_count = :harmful_count,
+    last_applied_at = :at, last_evaluated_at = :at, metadata = :metadata
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- move_rule --
+-- A rule that says something else is another to the searches
+UPDATE rules SET doc = :doc WHERE tenant_id = :tenant_id AND id = :id;
+
+-- applications --
+-- How a rule fared, newest first
+SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
+WHERE tenant_id = :tenant_id AND rule_id = :rule_id ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- forget_rule --
 -- Withdraw a rule
@@ -74,17 +110,117 @@ WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
 SELECT source_id, target_id, relation, weight, created_at FROM memory_links INDEXED BY memory_links_target
 WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
 
--- has_entity --
--- Whether a tenant knows an entity
-SELECT 1 FROM entities WHERE tenant_id = :tenant_id AND id = :id;
-
--- known_entities --
--- Those of some entities that a tenant knows
-SELECT id FROM entities WHERE tenant_id = :tenant_id AND id IN :ids;
-
 -- add_entity_name --
 -- One of the names that an entity is known by
 INSERT INTO entity_names (tenant_id, name, entity_id) VALUES (:tenant_id, :name, :entity_id);
+
+-- set_episode_metadata --
+-- What is known of an episode besides
+UPDATE episodes SET metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
+
+-- set_fact_metadata --
+-- What is known of a fact besides
+UPDATE facts SET metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
+
+-- set_rule_metadata --
+-- What is known of a rule besides
+UPDATE rules SET metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
+
+-- drop_entity_name --
+-- An entity is no longer known by a name
+DELETE FROM entity_names WHERE tenant_id = :tenant_id AND name = :name AND entity_id = :entity_id;
+
+-- add_entity_trigram --
+-- One of the trigrams of an entity's names
+INSERT INTO entity_trigrams (tenant_id, trigram, entity_id) VALUES (:tenant_id, :trigram, :entity_id);
+
+-- drop_entity_trigram --
+-- A trigram that no name of an entity has any more
+DELETE FROM entity_trigrams WHERE tenant_id = :tenant_id AND trigram = :trigram AND entity_id = :entity_id;
+
+-- count_trigrams --
+-- How many trigrams all entities have
+SELECT count(*) FROM entity_trigrams;
+
+-- change_entity --
+-- An entity as it is now
+UPDATE entities SET canonical_name = :canonical_name, aliases = :aliases, mention_count = :mention_count,
+    metadata = :metadata, updated_at = :updated_at
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- entities_called --
+-- Whose canonical name is exactly one of some
+SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name IN :names;
+
+-- names_holding --
+-- Whose names hold a text
+SELECT name, entity_id FROM entity_names
+WHERE tenant_id = :tenant_id AND name LIKE :pattern ESCAPE '!' ORDER BY name, entity_id LIMIT :limit;
+
+-- alike_entities --
+-- Who has many of some trigrams, those with most of them first
+SELECT entity_id, count(*) AS shared FROM entity_trigrams
+WHERE tenant_id = :tenant_id AND trigram IN :trigrams
+GROUP BY entity_id HAVING count(*) >= :least ORDER BY shared DESC, entity_id LIMIT :limit;
+
+-- merges_of --
+-- What merges have told of the entity that took others in
+SELECT payload FROM memory_events INDEXED BY memory_events_memory
+WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN :types;
+
+-- repoint_facts --
+-- Some facts are about another entity
+UPDATE facts SET entity_id = :target_id WHERE tenant_id = :tenant_id AND id IN :ids AND entity_id = :source_id;
+
+-- restore_fact --
+-- A fact is believed again
+UPDATE facts SET validity = 'active', invalidated_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
+
+-- drop_supersedes --
+-- A fact does not supersede another any more
+DELETE FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind = 'fact' AND source_id = :source_id
+    AND target_kind = 'fact' AND target_id = :target_id AND relation = 'supersedes';
+
+-- mentions_of --
+-- Which memories mention an entity
+SELECT memory_id, scope, created_at FROM memory_entities INDEXED BY memory_entities_time
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id;
+
+-- lend_mentions --
+-- Some memories that mention one entity mention another too; answers those of which that was not known
+INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
+SELECT tenant_id, CAST(:to_id AS text), memory_kind, memory_id, scope, happened_at, created_at FROM memory_entities
+WHERE tenant_id = :tenant_id AND entity_id = :from_id AND memory_kind IN ('episode', 'fact', 'rule')
+    AND memory_id IN :ids
+ON CONFLICT DO NOTHING RETURNING memory_id;
+
+-- set_mentioned_at --
+-- When it was noted that a memory mentions an entity
+UPDATE memory_entities SET created_at = :at
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule')
+    AND memory_id = :memory_id;
+
+-- drop_mentions --
+-- Some memories do not mention an entity any more
+DELETE FROM memory_entities
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule')
+    AND memory_id IN :ids;
+
+-- whom_mentioned --
+-- Whom some memories mention
+SELECT memory_id, entity_id FROM memory_entities INDEXED BY memory_entities_memory
+WHERE tenant_id = :tenant_id AND memory_kind IN ('episode', 'fact', 'rule') AND memory_id IN :ids
+ORDER BY memory_id, entity_id;
+
+-- seen_span --
+-- When memories of some scopes first and last mentioned an entity, or a fact of theirs was about it
+SELECT min(happened_at), max(happened_at) FROM memory_entities
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule')
+    AND scope IN :scopes
+UNION ALL
+SELECT min(coalesce(valid_from, created_at)), max(coalesce(valid_from, created_at))
+FROM facts INDEXED BY facts_about WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND scope IN :scopes;
 
 -- named_entities --
 -- Whom some names name
@@ -96,7 +232,7 @@ SELECT tenant_id, entity_id, name FROM entity_names;
 
 -- all_names --
 -- Every entity of every tenant, and what it is called
-SELECT tenant_id, id, canonical_name, aliases FROM entities;
+SELECT tenant_id, id, canonical_name, entity_type, aliases, metadata FROM entities;
 
 -- add_mentions --
 -- A memory mentions some entities; answers those of whom that was not known
@@ -110,6 +246,12 @@ ON CONFLICT DO NOTHING RETURNING entity_id;
 SELECT entity_id, count(*) FROM memory_entities
 WHERE tenant_id = :tenant_id AND entity_id IN :ids AND memory_kind IN ('episode', 'fact', 'rule') AND scope IN :scopes
 GROUP BY entity_id;
+
+-- links_from --
+-- The edges of some relations that leave some memories
+SELECT source_id, target_id, relation, weight, created_at FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id IN :ids
+    AND relation IN :relations;
 
 -- linked_to --
 -- What some memories are linked to, either way
@@ -127,6 +269,11 @@ UNION ALL SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id LIMI
 -- erase_links_out --
 -- The edges that leave a memory
 DELETE FROM memory_links WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
+
+-- erase_relations --
+-- What a fact that was superseded was related to
+DELETE FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind = 'fact' AND source_id = :id AND relation = 'related_to';
 
 -- erase_links_in --
 -- The edges that reach a memory
@@ -190,14 +337,16 @@ INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
 VALUES (:tenant_id, :id, :kind, :scope, :digest, :erased_at);
 
 -- episode_stats --
--- Counts and span of the live episodes in some scopes
-SELECT count(*), count(DISTINCT session), count(DISTINCT speaker), min(event_time), max(event_time) FROM episodes
+-- Counts and span of the live episodes in some scopes, and since when the oldest of them waits to be consolidated
+SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending'),
+    min(created_at) FILTER (WHERE consolidation_status = 'pending'),
+    count(DISTINCT session), count(DISTINCT speaker), min(event_time), max(event_time) FROM episodes
 WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR expires_at > :now);
 
 -- fact_stats --
--- Active and other facts in some scopes
-SELECT count(*) FILTER (WHERE validity = 'active'), count(*) FILTER (WHERE validity <> 'active') FROM facts
-WHERE tenant_id = :tenant_id AND scope IN :scopes;
+-- How the facts in some scopes stand
+SELECT CASE WHEN validity = 'active' AND metadata ->> 'status' = 'fading' THEN 'fading' ELSE validity END AS state, count(*)
+FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes GROUP BY state;
 
 -- last_version --
 -- The number of the newest version, 0 before the first

@@ -1,18 +1,18 @@
-"""What the ledger can be asked: the edges of a memory, its events, the history of a fact, entities, counts."""
+"""What the ledger can be asked: the edges of a memory, its events, the history of a fact, entities."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import Entity, Event, Fact, Link, Relation, Stats
+from engrain.domain.records import Entity, Event, Fact, Link, Relation
 from engrain.storage import lookups
 from engrain.storage.filters import SEEN, same_place, seen_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
+    from engrain.domain.maturity import Application
     from engrain.domain.records import Caller
     from engrain.domain.requests import Direction
     from engrain.storage.transaction import Transaction
@@ -24,6 +24,16 @@ _STATEMENTS: dict[Direction, tuple[str, ...]] = {
 }
 
 
+def held(tx: Transaction, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+    """The active fact about no entity in this place, if the caller sees it."""
+    if scope not in caller.scopes:
+        return None
+    bound = {"tenant_id": caller.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
+    same = "tenant_id = :tenant_id AND scope = :scope AND subject = :subject AND predicate = :predicate"
+    found = lookups.select(tx, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
+    return next((memory for _, memory in found if isinstance(memory, Fact)), None)
+
+
 def links(
     tx: Transaction, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
 ) -> list[Link]:
@@ -33,17 +43,28 @@ def links(
         return []
     named = {"tenant_id": caller.tenant_id, "kind": seen[0][1].kind, "id": id_}
     rows = [row for statement in _STATEMENTS[direction] for row in tx.rows(statement, **named)]
-    found = {
-        Link(source_id=source, target_id=target, relation=kind, weight=weight, created_at=tx.dialect.moment(created_at))
-        for source, target, kind, weight, created_at in rows
-        if relation in (None, kind)
-    }
+    found = {made for made in (link(tx, row) for row in rows) if relation in (None, made.relation)}
     ends = {end for link in found for end in (link.source_id, link.target_id)}
     visible = {memory.id for _, memory in lookups.visible(tx, caller, sorted(ends))}
     return sorted(
         (link for link in found if {link.source_id, link.target_id} <= visible),
         key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation),
     )
+
+
+def link(tx: Transaction, row: Sequence[Any]) -> Link:
+    """The edge of a row: source, target, relation, weight, time."""
+    source, target, relation, weight, created_at = row
+    moment = tx.dialect.moment(created_at)
+    return Link(source_id=source, target_id=target, relation=relation, weight=weight, created_at=moment)
+
+
+def applications(tx: Transaction, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+    """How a rule fared, newest first (then the larger id); nothing of one that the caller does not see."""
+    if not lookups.visible(tx, caller, [rule_id]):
+        return []
+    found = tx.rows("applications", tenant_id=caller.tenant_id, rule_id=rule_id, limit=max(limit, 0))
+    return [tx.speech.rows.applications.record(row) for row in found]
 
 
 def events(
@@ -85,25 +106,3 @@ def entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[Entity
         counted = tx.rows("count_mentions", **seen_by(caller, tx.dialect), ids=tx.dialect.listed(found))
         found |= {id_: replace(found[id_], mention_count=found[id_].mention_count + count) for id_, count in counted}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
-
-
-def stats(tx: Transaction, caller: Caller, now: datetime, *, waiting: int) -> Stats:
-    """Counts of what the caller can see."""
-    bound = seen_by(caller, tx.dialect)
-    [(episodes, sessions, speakers, first, last)] = tx.rows("episode_stats", **bound, now=tx.dialect.time(now))
-    [(active, inactive)] = tx.rows("fact_stats", **bound)
-    is_live = f"NOT ({tx.dialect.is_true('metadata', 'forgotten')})"
-    [(rules,)] = tx.ask(f"SELECT count(*) FROM rules WHERE {SEEN} AND {is_live}", bound)  # noqa: S608  # no input in it
-    return Stats(
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        episodes=episodes,
-        facts=active,
-        inactive_facts=inactive,
-        rules=rules,
-        sessions=sessions,
-        speakers=speakers,
-        first_event_at=None if first is None else tx.dialect.moment(first),
-        last_event_at=None if last is None else tx.dialect.moment(last),
-        pending_embeddings=waiting,
-    )

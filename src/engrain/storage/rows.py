@@ -7,6 +7,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from engrain.domain.maturity import Application
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class RowsOf:
         self.events = Rows(Event, dialect)
         self.entities = Rows(Entity, dialect)
         self.embedding_versions = Rows(EmbeddingVersion, dialect)
+        self.applications = Rows(Application, dialect)
 
 
 @cache

@@ -72,19 +72,22 @@ class Searched:
         """Whether anything may wait for a vector."""
         return self.has_unsettled or any(space.has_waiting for space in self.spaces)
 
-    def of(self, kinds: Collection[Kind]) -> Searched:
-        """The part of some kinds."""
+    def of(self, kinds: Collection[Kind], scopes: Collection[str]) -> Searched:
+        """The part of some kinds and scopes, of every scope where none is named."""
         return replace(
             self,
-            spaces=tuple(space for space in self.spaces if space.kind in kinds),
-            places=tuple(place for place in self.places if place[0] in kinds),
+            spaces=tuple(each for each in self.spaces if each.kind in kinds and (not scopes or each.scope in scopes)),
+            places=tuple(
+                (kind, scope) for kind, scope in self.places if kind in kinds and (not scopes or scope in scopes)
+            ),
         )
 
 
 def searched(tx: Transaction, request: Request) -> Searched:
     """What a request's scopes and kinds hold."""
-    where = everything(tx, request.caller, request.now)
-    return where if set(request.filter.kinds) >= set(where.kinds) else where.of(request.filter.kinds)
+    where, asked = everything(tx, request.caller, request.now), request.filter
+    is_all = not asked.scopes and set(asked.kinds) >= set(where.kinds)
+    return where if is_all else where.of(asked.kinds, asked.scopes)
 
 
 def everything(tx: Transaction, caller: Caller, now: datetime) -> Searched:

@@ -106,6 +106,11 @@ class Transaction:
         statement = self.dialect.statement(rows.insertion(table, *more))
         self.db.execute(statement, {**more, **rows.values(record)})
 
+    def add_each(self, rows: Rows[Any], table: str, records: Iterable[Any], /) -> None:
+        """One row of a table for each record."""
+        statement = self.dialect.statement(rows.insertion(table))
+        self.db.cursor().executemany(statement, [rows.values(record) for record in records])
+
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """All rows of a statement composed here, of the schema's own words, in the shared spelling."""
         found: list[Sequence[Any]] = self.db.execute(self.dialect.statement(statement), values).fetchall()

@@ -1,8 +1,5 @@
 """What a recall asks of a file, counted in statements."""
 
-import threading
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
@@ -11,6 +8,7 @@ from engrain.engines import CallableEmbedder
 from engrain.retrieval.presets import PRESETS
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_search import DIMS, vector_of
+from tests.sqlite_statements import statements
 
 MOST_STATEMENTS = 12
 
@@ -35,27 +33,6 @@ def memory(store):
         agent.recall("Which tram does Ana take?")  # the process catches up with the file
         opened.parts.references.settle()
         yield opened
-
-
-@contextmanager
-def statements(store):
-    """What this thread runs; what a worker does for it afterwards is counted apart."""
-    ran, here = [], threading.get_ident()
-
-    def note(_, sql, __):
-        if threading.get_ident() == here:
-            ran.append(sql)
-        return True
-
-    with store._connections.reading() as reader:
-        connections = [reader, store._connections._writer]
-    for each in connections:
-        each.exec_trace = note
-    try:
-        yield ran
-    finally:
-        for each in connections:
-            each.exec_trace = None
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))

@@ -24,8 +24,8 @@ from engrain.domain.records import (
     Hit,
     Link,
     Rule,
-    Stats,
 )
+from engrain.domain.stats import Stats
 from tests.sample_records import EPISODES, FACTS, MEMORIES, MOMENTS, NOON, RULES, entity, episode, fact, link, rule
 
 LATER = NOON + timedelta(hours=1)

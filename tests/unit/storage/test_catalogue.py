@@ -77,6 +77,7 @@ INDEXES = [
             "episodes_time": index("episodes", "tenant_id scope event_time"),
             "episodes_expiry": index("episodes", "tenant_id expires_at", partial=True),
             "episodes_pending": index("episodes", "tenant_id agent created_at", partial=True),
+            "episodes_consolidated": index("episodes", "tenant_id created_at id", partial=True),
             "episodes_session": index("episodes", "tenant_id scope session turn"),
         },
     ),

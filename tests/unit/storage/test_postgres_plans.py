@@ -10,9 +10,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain.domain.bm25 import pack
+from engrain.domain.decay import DecayPolicy
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
+from engrain.domain.retention import Retention
 from engrain.storage.postgres import vectors, words
 from engrain.storage.postgres.index import near_code, own_code
 from engrain.storage.postgres.schema import OUR_TABLES
@@ -176,6 +178,8 @@ BEN = entity("Ben")
 
 VERBS = {
     "get": lambda store: store.get(CALLER, ["one", "two"]),
+    "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
+    "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
     "history": lambda store: store.history(CALLER, newest(store, kinds=("fact",)).id),
     "links": lambda store: store.links(CALLER, newest(store).id),
     "events": lambda store: store.events(CALLER),
@@ -195,12 +199,18 @@ VERBS = {
     "mentioning": lambda store: store.mentioning(request(), ["Ben"], 10),
     "speakers": lambda store: store.speakers(request()),
     "stats": lambda store: store.stats(CALLER, NOON),
+    "page": lambda store: store.page(request(), before="f", limit=10),
+    "links_from": lambda store: store.links_from(CALLER, ["one", "two"], ("supports", "contradicts")),
+    "vectors_of": lambda store: store.vectors_of(CALLER, ["one", "two"]),
+    "unmentioned": lambda store: store.unmentioned(CALLER, after=None, limit=10),
     "waiting": lambda store: store.waiting(CALLER),
     "unembedded": lambda store: store.unembedded(64),
     "attach": lambda store: store.attach([1, 2], np.array([axis(0), axis(1)])),
     "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ben")]),
     "put several": lambda store: store.put(act(), conversation("One.", "Two.", session="friday")),
     "supersede": lambda store: store.put(act(), [fact("Porto")]),
+    "put_related": lambda store: store.put_related(act(), fact("Porto"), {newest(store).id: 0.5}),
+    "supersede several": lambda store: store.supersede(act(), fact("Faro"), [newest(store, kinds=("fact",)).id]),
     "put a rule": lambda store: store.put(act(), [rule()]),
     "mention": lambda store: store.mention(act(), newest(store).id, [BEN.id]),
     "put an entity": lambda store: store.put_entity(act(), entity("Zoe")),
@@ -209,6 +219,13 @@ VERBS = {
     "link": lambda store: store.link(act(), link(newest(store), newest(store, kinds=("fact",)))),
     "retire": lambda store: store.retire(act(), newest(store).id),
     "erase": lambda store: store.erase(act(), [newest(store).id]),
+    "mark": lambda store: [
+        store.mark(act(), marked.id, "harmful") for marked in store.put(act(), [rule()]) for _ in range(3)
+    ],
+    "applications": lambda store: store.applications(CALLER, store.put(act(), [rule()])[0].id, 10),
+    "tenants": lambda store: store.tenants(),
+    "sweep": lambda store: store.sweep(act(NOON + timedelta(days=200)), "fact", DecayPolicy(), after="", limit=9),
+    "clean": lambda store: store.clean(act(NOON + timedelta(days=9)), Retention(max_entries=0), limit=9),
 }
 
 

@@ -142,7 +142,7 @@ def test_writers_of_crossing_sessions_and_facts_all_get_done(store):
     for session in ("one", "two", "three"):
         turns = [each.turn for each in stored if isinstance(each, Episode) and each.session == session]
         assert sorted(turns) == list(range(1, 13))
-    assert store.stats(CALLER, NOON).facts == 3
+    assert store.stats(CALLER, NOON).facts.live == 3
     assert store.health().problems == ()
 
 

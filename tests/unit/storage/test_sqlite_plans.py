@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import timedelta
 from importlib.resources import files
 
 import apsw.ext
 import pytest
 
+from engrain.domain.decay import AGING_KINDS, DecayPolicy
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
@@ -16,6 +17,7 @@ from engrain.storage.named_sql import load
 from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.sqlite_statements import statements
 from tests.store_samples import axis, conversation, embed_all, put
 
 OWN = load("engrain.storage.sqlite", "queries.sql")
@@ -24,6 +26,7 @@ SQL = SPEECH.statements
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
     *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
+    "entity_trigrams",
     *("tombstones",),
     *("pools", "pool_members", "jobs", "memory_metadata"),
 ]
@@ -31,7 +34,8 @@ GROWING = [
 OF_THE_WHOLE_FILE = {
     *("count_memories", "count_indexed", "count_embedded", "count_unembedded"),
     *("unindexed", "unvectored", "stray_words", "unplaced", "lost", "size"),
-    *("without_vector", "mark_embedded", "all_names", "names_of_all"),
+    *("tenants", "episode_counts"),  # a tenant's, by covering indexes
+    *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
@@ -39,10 +43,11 @@ SERVES = {
     "episodes_session": ["next_turn", "turns_between", "neighbours", "of a session", "erase_session"],
     "episodes_time": ["newest", "since"],
     "episodes_importance": ["important"],
-    "episodes_expiry": ["what runs out"],
+    "episodes_expiry": ["run_out_episodes"],
     "episodes_pending": ["the next batch to consolidate"],
+    "episodes_consolidated": ["oldest_consolidated"],
     "facts_id": ["has_memory", "get", "touch", "supersede_fact", "retract_fact", "confirm_fact", "erase_fact"],
-    "facts_active_subject": ["supersede"],
+    "facts_active_subject": ["supersede", "held", "put_related"],
     "facts_active_entity": ["supersede of an entity"],
     "facts_subject": ["history"],
     "facts_entity": ["history of an entity"],
@@ -51,10 +56,10 @@ SERVES = {
     "facts_importance": ["important"],
     "facts_source": ["forget_fact_source"],
     "facts_supersedes": ["forget_superseded"],
-    "rules_id": ["has_memory", "get", "touch", "forget_rule", "confirm_rule", "erase_rule"],
+    "rules_id": ["has_memory", "get", "touch", "forget_rule", "confirm_rule", "erase_rule", "mark_rule", "sweep"],
     "rules_time": ["newest", "important", "since"],
     "rules_source": ["forget_rule_source"],
-    "rule_applications_rule": ["erase_applications"],
+    "rule_applications_rule": ["erase_applications", "applications"],
     "memory_links_target": ["links_in", "linked_to", "erase_links_in"],
     "entities_name": ["has_entity_name"],
     "memory_entities_memory": ["erase_mentions"],
@@ -76,7 +81,6 @@ SERVES = {
 CONSTRAINS = {"embedding_versions_state"}
 # What no verb asks yet, and the schema is made for.
 QUESTIONS = {
-    "what runs out": "SELECT id FROM episodes WHERE tenant_id = ? AND expires_at <= ? LIMIT 100",
     "the next batch to consolidate": (
         "SELECT id FROM episodes WHERE tenant_id = ? AND agent = ? AND consolidation_status = 'pending' "
         "ORDER BY created_at LIMIT 10"
@@ -119,26 +123,6 @@ BEN = entity("Ben")
 LISBON, TEA, TRAM = fact("Lisbon"), fact("tea", subject="Ben", predicate="drinks", entity_id=BEN.id), rule("Take it.")
 
 
-@contextmanager
-def statements(store) -> Iterator[list[str]]:
-    """The statements that this thread's verbs run, as they run."""
-    ran: list[str] = []
-
-    def note(_, sql, __):
-        ran.append(sql)
-        return True
-
-    with store._connections.reading() as reader:
-        connections = [reader, store._connections._writer]
-    for each in connections:
-        each.exec_trace = note
-    try:
-        yield ran
-    finally:
-        for each in connections:
-            each.exec_trace = None
-
-
 def details(plan) -> list[str]:
     return [plan.detail, *(detail for each in plan.sub or () for detail in details(each))]
 
@@ -151,12 +135,17 @@ def plan(store, sql) -> list[str]:
 
 READS = {
     "get": lambda store: store.get(CALLER, ["one", "two"]),
+    "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
+    "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
+    "of a category": lambda store: store.recent(request(categories=("task",)), 10),
+    "of a scope": lambda store: store.keyword(request(scopes=("aide",)), {"tram"}, 10),
     "history": lambda store: store.history(CALLER, LISBON.id),
     "history of an entity": lambda store: store.history(CALLER, TEA.id),
     "links": lambda store: store.links(CALLER, LISBON.id),
     "events": lambda store: store.events(CALLER),
     "events of a memory": lambda store: store.events(CALLER, memory_id=LISBON.id),
     "events of a type": lambda store: store.events(CALLER, event_type="fact_created"),
+    "applications": lambda store: store.applications(CALLER, TRAM.id, 10),
     "entities": lambda store: store.entities(CALLER, [BEN.id]),
     "newest": lambda store: store.newest(request(TEAM), 10),
     "important": lambda store: store.important(request(TEAM), 10),
@@ -173,6 +162,10 @@ READS = {
     "traits": lambda store: store.traits(request(), [1, 2, 3]),
     "speakers": lambda store: store.speakers(request()),
     "stats": lambda store: store.stats(CALLER, NOON),
+    "page": lambda store: store.page(request(), before="f", limit=10),
+    "links_from": lambda store: store.links_from(CALLER, [TEA.id, LISBON.id], ("supports", "contradicts")),
+    "vectors_of": lambda store: store.vectors_of(CALLER, [TEA.id, LISBON.id]),
+    "unmentioned": lambda store: store.unmentioned(CALLER, after=None, limit=10),
     "waiting": lambda store: store.waiting(CALLER),
     "unembedded": lambda store: store.unembedded(64),
     "versions": lambda store: store.embedding_versions(),
@@ -186,9 +179,15 @@ WRITES = {
     "supersede of an entity": lambda store: put(
         store, [fact("coffee", subject="B.", predicate="drinks", entity_id=BEN.id)]
     ),
+    "put_related": lambda store: store.put_related(act(), fact("Porto"), {TEA.id: 0.5}),
+    "supersede several": lambda store: store.supersede(act(), fact("Porto"), [LISBON.id, TEA.id]),
     "settle": lambda store: (put(store, [episode("One more.", session="monday")]), store.settle()),
     "touch": lambda store: store.touch(act(), ["one", LISBON.id]),
     "confirm": lambda store: store.confirm(act(), TRAM.id),
+    "mark": lambda store: [store.mark(act(), TRAM.id, "harmful", reason="late") for _ in range(3)],
+    "sweep": lambda store: [
+        store.sweep(act(NOON + timedelta(days=200)), kind, DecayPolicy(), after="", limit=9) for kind in AGING_KINDS
+    ],
     "retire": lambda store: store.retire(act(), store.recent(request(), 1)[0].id),
     "retire a fact": lambda store: store.retire(act(), LISBON.id),
     "link": lambda store: store.link(act(), link(TEA, LISBON)),
@@ -294,6 +293,13 @@ def test_putting_one_fact_takes_few_statements(store):
     with statements(store) as ran:
         put(store, [fact("Porto")])
     assert len(ran) <= PUT_ONE_FACT
+
+
+def test_a_note_takes_few_statements_more_than_a_fact(store):
+    others = put(store, [fact(predicate=str(place)) for place in range(10)])
+    with statements(store) as ran:
+        store.put_related(act(), fact("Porto"), {each.id: 0.5 for each in others})
+    assert len(ran) <= PUT_ONE_FACT + 4 + 2 * len(others)
 
 
 def test_getting_takes_one_statement_a_kind(store):

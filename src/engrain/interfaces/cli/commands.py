@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from engrain import __version__
-from engrain.interfaces.cli import curation, output, reading, upkeep, writing
+from engrain.interfaces.cli import auditing, curation, entities, notes, output, reading, rules, tidying, upkeep, writing
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import AgentName, AsJson, Db, TenantName, options
 
@@ -14,8 +14,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _each in (writing, reading, curation, upkeep):
+for _each in (writing, reading, curation, tidying, auditing, upkeep):
     app.add_typer(_each.app)
+app.add_typer(notes.notes, name="notes")
+app.add_typer(entities.entities, name="entities")
+app.add_typer(rules.rules, name="rule")
 
 
 @app.callback(invoke_without_command=True)

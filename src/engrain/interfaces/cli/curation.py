@@ -1,11 +1,11 @@
-"""Commands that change what is there: correct, confirm, forget, erase, link; and whom facts are about."""
+"""Commands that change what is there: correct, confirm, forget, erase, link."""
 
 import sys
 from typing import Annotated
 
 import typer
 
-from engrain.domain.records import ENTITY_TYPES, RELATIONS, Episode, Fact
+from engrain.domain.records import RELATIONS, Episode, Fact
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.cli import output, rendering
 from engrain.interfaces.cli.arguments import Id, Source, SourceEpisode, ValidFrom, ValidTo, one_of
@@ -13,8 +13,6 @@ from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, command
 
 app = typer.Typer()
-entities = typer.Typer(help="Whom and what facts are about, known to all agents of a tenant.")
-app.add_typer(entities, name="entity")
 
 
 @command(app, "correct")
@@ -111,36 +109,6 @@ def link(
     with invocation.memory() as memory:
         made = memory.agent().link(source_id, target_id, relation, weight=weight)
         invocation.answer(made.to_dict(), f"linked: {made.source_id} {made.relation} {made.target_id}")
-
-
-@command(entities, "create")
-def create_entity(
-    invocation: Invocation,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its canonical name.")],
-    *,
-    entity_type: Annotated[str, typer.Option("--type", metavar="TYPE", help=one_of(ENTITY_TYPES))] = "other",
-    alias: Annotated[
-        list[str] | None, typer.Option("--alias", metavar="NAME", help="Another name of it; may be repeated.")
-    ] = None,
-) -> None:
-    """Add somebody or something that facts are about."""
-    with invocation.memory() as memory:
-        entity = memory.agent().entities.create(name, entity_type, aliases=alias)
-        invocation.answer(entity.to_dict(), f"created {entity.entity_type} {entity.id}: {entity.canonical_name}")
-
-
-@command(entities, "show")
-def show_entity(
-    invocation: Invocation,
-    id_: Annotated[str, typer.Argument(metavar="ID", help="Id of an entity, as create shows it.")],
-) -> None:
-    """One entity by id."""
-    with invocation.memory() as memory:
-        agent = memory.agent()
-        entity = agent.entities.get(id_)
-        if entity is None:
-            raise NotFound(f"no entity {id_} is known to tenant {agent.caller.tenant_id}; entity create shows ids")
-        invocation.answer(entity.to_dict(), output.pairs(entity.to_dict()))
 
 
 def _agreed(count: int) -> bool:

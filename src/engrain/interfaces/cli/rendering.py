@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from engrain.domain.findings import Audit
     from engrain.domain.records import Dropped, Event, Explanation, Hit, Link, MemoryRecord
     from engrain.portability.importer import ImportReport
 
@@ -114,6 +115,20 @@ def events(found: Sequence[Event]) -> str:
         for each in found
     ]
     return _lines([("time", "event", "id", "agent", "request", "what"), *rows])
+
+
+def audit(found: Audit) -> str:
+    """What was looked at, a line for each finding, and how many more there are."""
+    part = "" if found.is_complete else " (the newest; the setting audit_memories says how many)"
+    looked = f"{output.counted(found.memories, 'memory', 'memories')} looked at{part}"
+    counts = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in found.counts.items() if count)
+    rows = [
+        (each.severity, each.kind, json.dumps(dict(each.evidence), ensure_ascii=False), each.command, each.says)
+        for each in found.findings
+    ]
+    if not rows:
+        return f"{looked}: {counts or 'nothing found'}"
+    return f"{looked}: {counts}\n\n{_lines([('severity', 'kind', 'evidence', 'command', 'what'), *rows])}"
 
 
 def summary(memory: MemoryRecord) -> str:

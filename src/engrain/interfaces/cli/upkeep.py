@@ -1,6 +1,7 @@
 """Commands about the memory as a whole: how much, how sound, how fast, and into another shape."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -12,11 +13,17 @@ app = typer.Typer()
 
 
 @command(app, "stats")
-def stats(invocation: Invocation) -> None:
-    """How much the agent remembers."""
+def stats(
+    invocation: Invocation,
+    *,
+    scope: Annotated[
+        str | None, typer.Option("--scope", metavar="NAME", help="Of facts and rules count this scope and global.")
+    ] = None,
+) -> None:
+    """How much the agent remembers, and how it stands."""
     with invocation.memory() as memory:
-        counted = memory.agent().stats().to_dict()
-        invocation.answer(counted, output.pairs(counted))
+        counted = memory.agent().stats(scope=scope).to_dict()
+        invocation.answer(counted, output.pairs(_flat(counted)))
 
 
 @command(app, "doctor")
@@ -92,3 +99,12 @@ def migrate(
     from engrain.interfaces.cli import relocation
 
     relocation.migrate(invocation, location, check=check)
+
+
+def _flat(counted: Mapping[str, Any]) -> dict[str, Any]:
+    """What is counted of each kind under its own name: `facts active`."""
+    return {
+        f"{name} {each.replace('_', ' ')}".strip(): count
+        for name, value in counted.items()
+        for each, count in (value.items() if isinstance(value, dict) else [("", value)])
+    }

@@ -1,4 +1,4 @@
-"""Commands that add: conversations, turns, facts, rules."""
+"""Commands that add: conversations, turns, facts."""
 
 import sys
 from typing import Annotated
@@ -24,8 +24,6 @@ from engrain.interfaces.cli.invocation import Invocation, command
 from engrain.portability.formats import FORMATS
 
 app = typer.Typer()
-rules = typer.Typer(help="Guidance learned from what worked and what did not.")
-app.add_typer(rules, name="rule")
 
 
 @command(app, "import")
@@ -98,7 +96,9 @@ def remember(
     entity: Annotated[str | None, typer.Option("--entity", metavar="ID", help="Entity the subject names.")] = None,
     valid_from: ValidFrom = None,
     valid_to: ValidTo = None,
-    category: Annotated[str, typer.Option("--category", metavar="WORD", help="What sort of fact it is.")] = "fact",
+    category: Annotated[
+        str | None, typer.Option("--category", metavar="WORD", help="What sort of fact it is; its words tell.")
+    ] = None,
     permanence: Annotated[
         str, typer.Option("--permanence", metavar="WORD", help=f"How slowly it fades. {one_of(DECAY_RATES)}")
     ] = "standard",
@@ -129,27 +129,6 @@ def remember(
             idempotency_key=idempotency_key,
         )
         invocation.answer(fact.to_dict(), rendering.remembered(fact))
-
-
-@command(rules, "add")
-def add_rule(
-    invocation: Invocation,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="How to go about something.")],
-    *,
-    scope: Scope = None,
-    source_episode: SourceEpisode = None,
-    tag: Tags = None,
-    idempotency_key: IdempotencyKey = None,
-) -> None:
-    """Remember how to go about something.
-
-    A candidate, until outcomes speak for or against it.
-    """
-    with invocation.adding() as memory:
-        rule = memory.agent().rules.add(
-            text, scope=scope, source_episode_id=source_episode, tags=tag, idempotency_key=idempotency_key
-        )
-        invocation.answer(rule.to_dict(), f"added rule {rule.id} ({rule.maturity})")
 
 
 def _stdin() -> str:

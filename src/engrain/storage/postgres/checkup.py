@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.storage import mentions, versions
+from engrain.storage import registry, versions
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.vectors import index_name, takes_index
 
@@ -41,7 +41,7 @@ def problems(tx: Transaction) -> Iterator[str]:
         [(found,)] = tx.rows(statement)
         if found:
             yield f"{found} {sentence}: {_STRANGER}"
-    found = mentions.astray(tx)
+    found = registry.astray(tx)
     if found:
         yield f"{found} names of entities are missing or nobody's: {_STRANGER}"
 

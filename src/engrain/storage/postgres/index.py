@@ -70,6 +70,13 @@ class PostgresIndex:
             around = _words_around(tx, [memory], at)
             self._place(tx, dict.fromkeys(around, namespace), around, tenant_id=memory.tenant_id, ends={})
 
+    def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+        """Give a fact that left the searches its place there again, with the vector it had."""
+        self.add(tx, {doc: memory})
+        named = {"tenant_id": memory.tenant_id, "doc": doc}
+        tx.run("return_place", **named)
+        tx.run("return_vectors", **named)
+
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take out everything that was known of a memory whose row has just gone."""
         self.leave(tx, doc, memory, at)

@@ -17,6 +17,10 @@ WHERE tenant_id = :tenant_id AND (scope, session) IN (
 )
 ORDER BY scope, session FOR NO KEY UPDATE;
 
+-- scopes_of --
+-- Every scope in which a tenant keeps anything
+SELECT DISTINCT scope FROM namespaces WHERE tenant_id = :tenant_id;
+
 -- lock_speakers_of --
 -- Whoever writes down what the speakers of some episodes say has finished, or waits
 SELECT 1 FROM speakers
@@ -45,6 +49,10 @@ ON CONFLICT DO NOTHING RETURNING namespace;
 -- find_namespace --
 -- The number of a tenant's kind and scope
 SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind AND scope = :scope;
+
+-- tenants --
+-- Whoever keeps anything
+SELECT DISTINCT tenant_id FROM namespaces ORDER BY tenant_id;
 
 -- count_words --
 -- Keep a namespace's totals
@@ -114,6 +122,22 @@ RETURNING memory_index.namespace, before.words;
 -- Take a memory out of the keyword index
 DELETE FROM memory_words WHERE tenant_id = :tenant_id AND doc = :doc;
 
+-- return_place --
+-- A memory is back in the searches, with the vector it had
+UPDATE memory_index SET state = CASE WHEN EXISTS (
+    SELECT 1 FROM memory_vectors
+    WHERE memory_vectors.tenant_id = memory_index.tenant_id AND memory_vectors.doc = memory_index.doc AND version = (
+        SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'active'
+    )
+) THEN 2 ELSE 1 END WHERE tenant_id = :tenant_id AND doc = :doc AND state = 3;
+
+-- return_vectors --
+-- Its vectors are searched again
+UPDATE memory_vectors SET gone = false
+WHERE tenant_id = :tenant_id AND doc = :doc AND gone AND version IN (
+    SELECT version FROM embedding_versions WHERE tenant_id = ''
+);
+
 -- drop_vectors --
 -- Its vectors are searched for the past alone
 UPDATE memory_vectors SET gone = true
@@ -168,6 +192,10 @@ SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
 WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs AND namespace IN :namespaces
     AND (NOT gone OR CAST(:past AS boolean))
 ORDER BY raw DESC, doc DESC LIMIT :limit;
+
+-- vectors_of --
+-- The kept vectors of some memories of a tenant
+SELECT doc, embedding FROM memory_vectors WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs;
 
 -- how_many_vectors --
 -- About how many vectors there are of every tenant and version, as the planner knows it

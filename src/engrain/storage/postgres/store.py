@@ -13,13 +13,26 @@ from engrain.domain.ids import IdSource
 from engrain.domain.records import Fact
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.errors import IntegrityViolated, OutcomeUnknown
-from engrain.storage import archive, lookups, mentions, readings, recency, traits, versions
+from engrain.storage import (
+    archive,
+    cleaning,
+    counting,
+    lookups,
+    mentions,
+    readings,
+    recency,
+    surveys,
+    sweeping,
+    traits,
+    versions,
+)
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
 from engrain.storage.postgres import checkup, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.speech import SPEECH
+from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.searched import has_waiting, searched
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
 
@@ -31,6 +44,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.aging import Standing
+    from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+    from engrain.domain.maturity import Application, Outcome
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -39,9 +54,11 @@ if TYPE_CHECKING:
         Link,
         MemoryRecord,
         Relation,
-        Stats,
+        Rule,
     )
     from engrain.domain.requests import Direction, Ref, Request, Traits
+    from engrain.domain.retention import Cleaned, Retention
+    from engrain.domain.stats import Stats
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -59,7 +76,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore:
+class PostgresStore(RegistryVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is
@@ -120,6 +137,25 @@ class PostgresStore:
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         return self._read(caller, lambda tx: [memory for _, memory in lookups.visible(tx, caller, ids)])
 
+    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+        return self._read(
+            caller, lambda tx: readings.held(tx, caller, scope=scope, subject=subject, predicate=predicate)
+        )
+
+    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+        def work(ledger: Ledger) -> Fact | None:
+            _queue_for_places(ledger, [fact])
+            return ledger.add_related(fact, related)
+
+        return self._act(act, work, repeatable=False)
+
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+        def work(ledger: Ledger) -> Fact | None:
+            _queue_for_places(ledger, [fact, *(old for _, old in lookups.visible(ledger.tx, act.caller, ids))])
+            return ledger.supersede(fact, ids)
+
+        return self._act(act, work, repeatable=False)
+
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
         return self._act(act, lambda ledger: ledger.touch(ids), repeatable=False)
 
@@ -129,17 +165,23 @@ class PostgresStore:
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
         return self._act(act, lambda ledger: ledger.age(id_, to))
 
+    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+        return self._act(act, lambda ledger: ledger.mark(id_, outcome, reason), repeatable=False)
+
+    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+        return self._read(caller, lambda tx: readings.applications(tx, caller, rule_id, limit))
+
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
         def work(ledger: Ledger) -> MemoryRecord | None:
-            _hold_sessions(ledger, [id_])
+            _hold_sessions(ledger, [id_], act.caller.scopes)
             return ledger.retire(id_)
 
         return self._act(act, work)
 
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
         def work(ledger: Ledger) -> list[str]:
-            _hold_sessions(ledger, ids)
-            _hold_speakers(ledger, ids)
+            _hold_sessions(ledger, ids, act.caller.scopes)
+            _hold_speakers(ledger, ids, act.caller.scopes)
             return ledger.erase(ids)
 
         return self._act(act, work, repeatable=False)
@@ -162,17 +204,8 @@ class PostgresStore:
             caller, lambda tx: readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
         )
 
-    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        return self._act(act, lambda ledger: ledger.mention(memory_id, entity_ids), repeatable=False)
-
-    def put_entity(self, act: Act, entity: Entity) -> Entity:
-        return self._act(act, lambda ledger: ledger.put_entity(entity), repeatable=False)
-
-    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-        return self._read(caller, lambda tx: readings.entities(tx, caller, ids))
-
-    def stats(self, caller: Caller, now: datetime) -> Stats:
-        return self._read(caller, lambda tx: readings.stats(tx, caller, now, waiting=_waiting(tx, caller)))
+    def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
+        return self._read(caller, lambda tx: counting.stats(tx, caller, now, scope=scope, waiting=_waiting(tx, caller)))
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         def work(tx: Transaction) -> list[Candidate]:
@@ -227,6 +260,18 @@ class PostgresStore:
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         return self._read(request.caller, lambda tx: lookups.neighbours(tx, request, memory, reach))
+
+    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
+        return self._read(request.caller, lambda tx: surveys.page(tx, request, before=before, limit=limit))
+
+    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
+        return self._read(caller, lambda tx: surveys.links_from(tx, caller, ids, relations))
+
+    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
+        return self._read(caller, lambda tx: surveys.vectors_of(tx, caller, ids))
+
+    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
+        return self._read(caller, lambda tx: surveys.unmentioned(tx, caller, after=after, limit=limit))
 
     def settle(self) -> int:
         return 0
@@ -285,6 +330,30 @@ class PostgresStore:
             return removed
 
         return self._write(None, work)
+
+    def tenants(self) -> list[str]:
+        return self._read(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])
+
+    def sweep(
+        self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
+    ) -> Swept:
+        seen = self._read(act.caller, lambda tx: sweeping.look(tx, act, kind, policy, after=after, limit=limit))
+        if dry_run or not seen.ids:
+            return self._read(act.caller, lambda tx: sweeping.judged(tx, act, kind, policy, seen=seen))
+        return self._act(act, lambda ledger: sweeping.sweep(ledger, kind, policy, seen))
+
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+        if dry_run:
+            return self._read(act.caller, lambda tx: cleaning.counted(tx, act, retention))
+        planned = self._read(act.caller, lambda tx: cleaning.plan(tx, act, retention, limit))
+
+        def work(ledger: Ledger) -> Cleaned:
+            everywhere = [scope for (scope,) in ledger.tx.rows("scopes_of", tenant_id=act.caller.tenant_id)]
+            _hold_sessions(ledger, list(planned.removals), everywhere)
+            _hold_speakers(ledger, list(planned.removals), everywhere)
+            return cleaning.clean(ledger, retention, planned)
+
+        return self._act(act, work)
 
     @property
     def tables(self) -> Sequence[str]:
@@ -347,6 +416,12 @@ class PostgresStore:
                     raise
         return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
 
+    def _ask(self, caller: Caller, work: Callable[[Transaction], T]) -> T:
+        return self._read(caller, work)
+
+    def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
+        return self._act(act, work, repeatable=False)
+
     def _act(self, act: Act, work: Callable[[Ledger], T], *, repeatable: bool = True) -> T:
         def acted(tx: Transaction) -> T:
             index = PostgresIndex()
@@ -369,17 +444,19 @@ def _queue_for_places(ledger: Ledger, memories: Sequence[MemoryRecord]) -> None:
         ledger.tx.run("queue", tenant_id=ledger.act.caller.tenant_id, queues=queues)
 
 
-def _hold_sessions(ledger: Ledger, ids: Sequence[str]) -> None:
-    """Nobody else writes the sessions of these episodes until the end of the transaction.
+def _hold_sessions(ledger: Ledger, ids: Sequence[str], scopes: Sequence[str]) -> None:
+    """Nobody else writes the sessions of these episodes, in these scopes, until the end of the transaction.
 
     In the order in which every writer takes them: sessions, then memories.
     """
-    ledger.tx.run("lock_sessions_of", **seen_by(ledger.act.caller, ledger.tx.dialect), ids=list(ids))
+    tenant_id = ledger.act.caller.tenant_id
+    ledger.tx.run("lock_sessions_of", tenant_id=tenant_id, scopes=list(scopes), ids=list(ids))
 
 
-def _hold_speakers(ledger: Ledger, ids: Sequence[str]) -> None:
+def _hold_speakers(ledger: Ledger, ids: Sequence[str], scopes: Sequence[str]) -> None:
     """Whoever writes down what the speakers of these episodes say has finished, or waits."""
-    ledger.tx.run("lock_speakers_of", **seen_by(ledger.act.caller, ledger.tx.dialect), ids=list(ids))
+    tenant_id = ledger.act.caller.tenant_id
+    ledger.tx.run("lock_speakers_of", tenant_id=tenant_id, scopes=list(scopes), ids=list(ids))
 
 
 def _waiting(tx: Transaction, caller: Caller) -> int:

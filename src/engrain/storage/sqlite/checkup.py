@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from engrain.storage import mentions
+from engrain.storage import registry
 from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.transaction import Transaction
 
@@ -46,6 +46,6 @@ def _strays(db: apsw.Connection) -> Iterator[str]:
         found = db.execute(SPEECH.statements[statement]).get
         if found:
             yield f"{found} {sentence}: {_STRANGER}"
-    found = mentions.astray(Transaction(db, SPEECH))
+    found = registry.astray(Transaction(db, SPEECH))
     if found:
         yield f"{found} names of entities are missing or nobody's: {_STRANGER}"

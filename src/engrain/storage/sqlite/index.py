@@ -49,6 +49,12 @@ class SqliteIndex:
         if isinstance(memory, Episode):
             _index_around(tx, namespace, [memory], at)
 
+    def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+        settle_all(tx)
+        tx.run("return_place", doc=doc)
+        tx.run("return_vectors", doc=doc, change=take_numbers(tx, "change", 1))
+        word_index.index(tx, namespace_of(tx, memory), {doc: (own_terms(memory), ())})
+
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         self.leave(tx, doc, memory, at)
         tx.run("erase_vectors", doc=doc)

@@ -106,6 +106,20 @@ SELECT state FROM memory_index WHERE doc = :doc;
 -- A memory left the searches
 UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL WHERE doc = :doc;
 
+-- return_place --
+-- A memory is back in the searches, with the vector it had
+UPDATE memory_index SET state = CASE WHEN EXISTS (
+    SELECT 1 FROM memory_vectors WHERE memory_vectors.doc = memory_index.doc AND embedding IS NOT NULL AND version = (
+        SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'active'
+    )
+) THEN 2 ELSE 1 END WHERE doc = :doc AND state = 3;
+
+-- return_vectors --
+-- Its vectors are searched again
+UPDATE memory_vectors SET gone = 0, change = :change WHERE doc = :doc AND embedding IS NOT NULL AND version IN (
+    SELECT version FROM embedding_versions WHERE tenant_id = ''
+);
+
 -- drop_vectors --
 -- Its vectors are no longer searched
 UPDATE memory_vectors SET gone = 1, change = :change WHERE doc = :doc AND version IN (
@@ -145,6 +159,11 @@ WHERE version = :version AND namespace = :namespace AND change > :seen ORDER BY 
 SELECT doc, embedding FROM memory_vectors INDEXED BY memory_vectors_doc
 WHERE version = :version AND doc IN :docs AND namespace IN :namespaces AND gone <= :gone AND embedding IS NOT NULL;
 
+-- vectors_of --
+-- The kept vectors of some memories of a tenant
+SELECT doc, embedding FROM memory_vectors INDEXED BY memory_vectors_doc
+WHERE version = :version AND doc IN :docs AND tenant_id = :tenant_id AND embedding IS NOT NULL;
+
 -- unembedded --
 -- Some settled memories without a vector
 SELECT doc FROM memory_index INDEXED BY memory_index_waiting WHERE state = 1 LIMIT :limit;
@@ -170,6 +189,12 @@ DELETE FROM memory_vectors WHERE rowid IN (
     SELECT rowid FROM memory_vectors
     WHERE version IN (SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'retired') LIMIT :limit
 ) RETURNING 1;
+
+-- tenants --
+-- Whoever keeps anything; what is not settled has no namespace yet
+SELECT tenant_id FROM namespaces UNION
+SELECT tenant_id FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
+ORDER BY tenant_id;
 
 -- unsettled --
 -- The oldest docs that are not settled

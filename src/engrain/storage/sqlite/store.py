@@ -11,9 +11,23 @@ import numpy as np
 
 from engrain.domain.ids import IdSource
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
-from engrain.storage import archive, lookups, mentions, readings, recency, shortlists, traits, versions
+from engrain.storage import (
+    archive,
+    cleaning,
+    counting,
+    lookups,
+    mentions,
+    readings,
+    recency,
+    shortlists,
+    surveys,
+    sweeping,
+    traits,
+    versions,
+)
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
+from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.searched import has_waiting, searched
 from engrain.storage.sqlite import checkup, index, restoring, schema, word_index
 from engrain.storage.sqlite.connections import Connections
@@ -28,6 +42,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.aging import Standing
+    from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+    from engrain.domain.maturity import Application, Outcome
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -37,9 +53,11 @@ if TYPE_CHECKING:
         Link,
         MemoryRecord,
         Relation,
-        Stats,
+        Rule,
     )
     from engrain.domain.requests import Direction, Ref, Request, Traits
+    from engrain.domain.retention import Cleaned, Retention
+    from engrain.domain.stats import Stats
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -52,7 +70,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore:
+class SqliteStore(RegistryVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(
@@ -94,6 +112,18 @@ class SqliteStore:
         with self._reading() as tx:
             return [memory for _, memory in lookups.visible(tx, caller, ids)]
 
+    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+        with self._reading() as tx:
+            return readings.held(tx, caller, scope=scope, subject=subject, predicate=predicate)
+
+    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+        with self._acting(act) as ledger:
+            return ledger.add_related(fact, related)
+
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+        with self._acting(act) as ledger:
+            return ledger.supersede(fact, ids)
+
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
         with self._acting(act) as ledger:
             return ledger.touch(ids)
@@ -105,6 +135,14 @@ class SqliteStore:
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
         with self._acting(act) as ledger:
             return ledger.age(id_, to)
+
+    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+        with self._acting(act) as ledger:
+            return ledger.mark(id_, outcome, reason)
+
+    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+        with self._reading() as tx:
+            return readings.applications(tx, caller, rule_id, limit)
 
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
         with self._acting(act) as ledger:
@@ -134,21 +172,9 @@ class SqliteStore:
         with self._reading() as tx:
             return readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
 
-    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        with self._acting(act) as ledger:
-            return ledger.mention(memory_id, entity_ids)
-
-    def put_entity(self, act: Act, entity: Entity) -> Entity:
-        with self._acting(act) as ledger:
-            return ledger.put_entity(entity)
-
-    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+    def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
         with self._reading() as tx:
-            return readings.entities(tx, caller, ids)
-
-    def stats(self, caller: Caller, now: datetime) -> Stats:
-        with self._reading() as tx:
-            return readings.stats(tx, caller, now, waiting=_waiting(tx, caller))
+            return counting.stats(tx, caller, now, scope=scope, waiting=_waiting(tx, caller))
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:
@@ -237,6 +263,22 @@ class SqliteStore:
         with self._reading() as tx:
             return lookups.neighbours(tx, request, memory, reach)
 
+    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
+        with self._reading() as tx:
+            return surveys.page(tx, request, before=before, limit=limit)
+
+    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
+        with self._reading() as tx:
+            return surveys.links_from(tx, caller, ids, relations)
+
+    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
+        with self._reading() as tx:
+            return surveys.vectors_of(tx, caller, ids)
+
+    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
+        with self._reading() as tx:
+            return surveys.unmentioned(tx, caller, after=after, limit=limit)
+
     def settle(self) -> int:
         with self._reading() as tx:
             if not index.unsettled(tx, 1):
@@ -300,6 +342,28 @@ class SqliteStore:
         with self._writing() as tx:
             return len(tx.rows("prune_vectors", limit=limit))
 
+    def tenants(self) -> list[str]:
+        with self._reading() as tx:
+            return [tenant_id for (tenant_id,) in tx.rows("tenants")]
+
+    def sweep(
+        self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
+    ) -> Swept:
+        with self._reading() as tx:
+            seen = sweeping.look(tx, act, kind, policy, after=after, limit=limit)
+            if dry_run or not seen.ids:
+                return sweeping.judged(tx, act, kind, policy, seen=seen)
+        with self._acting(act) as ledger:
+            return sweeping.sweep(ledger, kind, policy, seen)
+
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+        with self._reading() as tx:
+            if dry_run:
+                return cleaning.counted(tx, act, retention)
+            planned = cleaning.plan(tx, act, retention, limit)
+        with self._acting(act) as ledger:
+            return cleaning.clean(ledger, retention, planned)
+
     @property
     def tables(self) -> Sequence[str]:
         return archive.TABLES
@@ -352,6 +416,14 @@ class SqliteStore:
         refuse_in_snapshot(is_inside=self._held.tx is not None)
         with self._connections.writing() as db:
             yield Transaction(db, SPEECH)
+
+    def _ask(self, caller: Caller, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+        with self._reading() as tx:
+            return work(tx)
+
+    def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
+        with self._acting(act) as ledger:
+            return work(ledger)
 
     @contextmanager
     def _acting(self, act: Act) -> Iterator[Ledger]:

@@ -25,6 +25,15 @@ CREATE TABLE entity_names (
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
 );
 
+-- By which trigrams (entities/trigrams.py) of its names an entity is found where a name is merely alike.
+CREATE TABLE entity_trigrams (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    trigram TEXT COLLATE "C" NOT NULL,
+    entity_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_id, trigram, entity_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
+);
+
 -- Which memory mentions whom, with what of the memory decides who sees that, and in which order.
 CREATE TABLE memory_entities (
     tenant_id TEXT COLLATE "C" NOT NULL,
@@ -61,6 +70,12 @@ CREATE POLICY tenant_wall ON entities USING (
 ALTER TABLE entity_names ENABLE ROW LEVEL SECURITY;
 ALTER TABLE entity_names FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_wall ON entity_names USING (
+    tenant_id = current_setting('engrain.tenant_id', true)
+    OR current_setting('engrain.every_tenant', true) = 'on'
+);
+ALTER TABLE entity_trigrams ENABLE ROW LEVEL SECURITY;
+ALTER TABLE entity_trigrams FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_wall ON entity_trigrams USING (
     tenant_id = current_setting('engrain.tenant_id', true)
     OR current_setting('engrain.every_tenant', true) = 'on'
 );

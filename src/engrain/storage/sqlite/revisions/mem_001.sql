@@ -74,6 +74,8 @@ CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, even
 CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- the next batch to consolidate
 CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at) WHERE consolidation_status = 'pending';
+-- the oldest that are consolidated, which go first where there are too many
+CREATE INDEX episodes_consolidated ON episodes (tenant_id, created_at, id) WHERE consolidation_status = 'consolidated';
 
 -- Who ever spoke in a scope.
 CREATE TABLE speakers (

@@ -25,6 +25,15 @@ CREATE TABLE entity_names (
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
 ) WITHOUT ROWID;
 
+-- By which trigrams (entities/trigrams.py) of its names an entity is found where a name is merely alike.
+CREATE TABLE entity_trigrams (
+    tenant_id TEXT NOT NULL,
+    trigram TEXT NOT NULL,
+    entity_id TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, trigram, entity_id),
+    FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
+) WITHOUT ROWID;
+
 -- Which memory mentions whom, with what of the memory decides who sees that, and in which order.
 CREATE TABLE memory_entities (
     tenant_id TEXT NOT NULL,

@@ -1,0 +1,270 @@
+"""Entities: whom and what facts are about, in a registry that all agents of a tenant share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import checks
+from engrain.domain.query import Filter
+from engrain.domain.records import ENTITY_TYPES, Entity
+from engrain.domain.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
+from engrain.domain.requests import Request
+from engrain.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from engrain.agent.parts import Parts
+    from engrain.domain.records import Caller, EntityType
+
+_MOST_PROPOSED = 200
+_FACTS_OF_CANDIDATE = 500
+_MOST_SIGHTINGS = 100
+
+
+class Entities:
+    """Whom and what facts are about: a registry that all agents of a tenant share."""
+
+    __slots__ = ("_caller", "_parts")
+
+    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
+        """Made by `Agent.entities`."""
+        self._parts = parts
+        self._caller = caller
+
+    def create(
+        self,
+        name: str,
+        entity_type: str = "other",
+        *,
+        aliases: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Entity:
+        """Add somebody or something under its canonical name; `remember(..., entity_id=)` says facts about it.
+
+        `entity_type` is person, organization, place, project, email, url or other.
+
+        Raises:
+            InvalidInput: the name is taken by another entity of this type, or a value is refused; nothing was written.
+        """
+        parts = self._parts()
+        act = parts.act(self._caller)
+        entity = Entity(
+            id=parts.ids(),
+            tenant_id=self._caller.tenant_id,
+            canonical_name=checks.name(name, what="name"),
+            entity_type=_type(entity_type),
+            aliases=checks.names(aliases, what="alias"),
+            created_at=act.at,
+            updated_at=act.at,
+            metadata=_metadata(metadata),
+        )
+        return parts.store.put_entity(act, entity)
+
+    def get(self, id_: str) -> Entity | None:
+        """One entity by id; None where the tenant knows none of that id.
+
+        One that was merged is a tombstone: its `metadata["merged_into"]` is the id of the entity that took it in.
+        """
+        return next(iter(self._parts().store.entities(self._caller, [checks.name(id_, what="id")])), None)
+
+    def update(
+        self,
+        id_: str,
+        *,
+        name: str | None = None,
+        aliases: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Entity:
+        """Call an entity otherwise, or say more of it: the name is replaced, all aliases are, metadata is merged.
+
+        What is not given stays. The old name is no alias unless it is among `aliases`.
+
+        Raises:
+            NotFound: the tenant knows no such entity.
+            InvalidInput: the name is taken, the entity was merged, or a value is refused; nothing was written.
+        """
+        parts = self._parts()
+        known = checks.name(id_, what="id")
+        changed = parts.store.change_entity(
+            parts.act(self._caller),
+            known,
+            canonical_name=checks.optional_name(name, what="name"),
+            aliases=None if aliases is None else checks.names(aliases, what="alias"),
+            metadata=None if metadata is None else _metadata(metadata),
+        )
+        if changed is None:
+            raise self._unknown(known)
+        return next(iter(parts.store.entities(self._caller, [known])), changed)
+
+    def find(
+        self, *, entity_type: str | None = None, after: Entity | None = None, limit: int | None = None
+    ) -> list[Entity]:
+        """The entities that stand for themselves, by canonical name, then type; the next page is `after` the last.
+
+        Raises:
+            InvalidInput: an unknown type, or a limit out of range.
+        """
+        parts = self._parts()
+        return parts.store.find_entities(
+            self._caller,
+            entity_type=None if entity_type is None else _type(entity_type),
+            after=("", "") if after is None else (after.canonical_name, after.entity_type),
+            limit=parts.settings.limit if limit is None else checks.count(limit, what="limit"),
+        )
+
+    def resolve(
+        self,
+        name: str,
+        *,
+        entity_type: str | None = None,
+        hints: Mapping[str, Any] | None = None,
+        fuzzy: bool = False,
+        limit: int | None = None,
+    ) -> list[EntityMatch]:
+        """Whom a name may mean, the likeliest first; empty where nobody answers to it. Nothing is created.
+
+        A canonical name scores 100, an alias 80, a name that begins with or holds the text 50; with `fuzzy` one that
+        is alike (trigram similarity of 0.3 or more) 20. `hints` may hold `topic` (a text) and `mentioned_with` (names):
+        words they share with facts that this agent sees add up to 20; and `domain_scores`, numbers by entity id that
+        are added. Of names that merely hold the text, or are alike, the first 200 are judged.
+
+        Raises:
+            InvalidInput: an empty name, an unknown type or hint, or a limit out of range.
+        """
+        from engrain.entities import resolution
+
+        parts = self._parts()
+        asked = checks.name(name, what="name")
+        known = resolution.hints_of(hints)
+        most = parts.settings.limit if limit is None else checks.count(limit, what="limit")
+        wanted = None if entity_type is None else _type(entity_type)
+        alike = checks.flag(fuzzy, what="fuzzy") and resolution.is_long_enough(asked)
+        proposed = parts.store.resembling(self._caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)
+        proposed = [each for each in proposed if wanted in (None, each.entity_type)]
+        facts = (
+            parts.store.facts_about(self._caller, [each.id for each in proposed], _FACTS_OF_CANDIDATE)
+            if known.terms
+            else []
+        )
+        by_entity = {
+            each.id: [fact for fact in facts if fact.entity_id == each.id] for each in (proposed if facts else [])
+        }
+        return resolution.ranked(asked, proposed, fuzzy=alike, hints=known, facts=by_entity)[:most]
+
+    def merge(self, source_id: str, target_id: str) -> EntityMerge:
+        """Let one entity take in another that is the same: facts, mentions, aliases and metadata move to the target.
+
+        Where both have an active fact in one place, the one of lower confidence is superseded (of equals the source's).
+        The source stays as a tombstone. Facts and mentions that this agent does not see move too; the answer leaves
+        them out. `unmerge` undoes it.
+
+        Raises:
+            InvalidInput: they are the same, one is unknown or was merged already; nothing was written.
+        """
+        parts = self._parts()
+        source, target = checks.name(source_id, what="source_id"), checks.name(target_id, what="target_id")
+        return self._counted(parts.store.merge_entities(parts.act(self._caller), source, target))
+
+    def unmerge(self, source_id: str) -> EntityMerge:
+        """Undo the merge of an entity: what moved goes back, what was superseded by it is believed again.
+
+        What was done since the merge stays as it is. Merges come apart in the reverse of their order.
+
+        Raises:
+            NotFound: the tenant knows no such entity.
+            InvalidInput: it was not merged, or another merge has to be undone first; nothing was written.
+        """
+        parts = self._parts()
+        source = checks.name(source_id, what="source_id")
+        return self._counted(parts.store.unmerge_entities(parts.act(self._caller), source))
+
+    def profile(self, id_or_name: str) -> EntityProfile:
+        """Everything this agent knows of an entity: its facts with their history, episodes, rules, who is with it.
+
+        The newest 100 memories that mention it or are about it; `related` are those mentioned in the same ones. A
+        tombstone's profile is that of the entity it was merged into.
+
+        Raises:
+            NotFound: nobody has that id or name.
+            InvalidInput: several have that name; the message names their ids.
+        """
+        from engrain.entities import profile
+
+        parts = self._parts()
+        entity = self._standing(checks.name(id_or_name, what="id_or_name"))
+        request = Request(caller=self._caller, filter=Filter(include_inactive=True), now=parts.clock())
+        sightings = parts.store.sightings(request, entity.id, _MOST_SIGHTINGS)
+        related = parts.store.entities(self._caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
+        return profile.profile(entity, sightings, {each.id: each for each in related})
+
+    def enrich(self, ids: Iterable[str] | str, *, strategy: str = "accurate", publish: bool = False) -> Enrichment:
+        """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`.
+
+        `strategy` is accurate (spelling and the name finder that the settings name) or fast (spelling alone); accurate
+        is skipped where no name finder is configured. A name is linked to the entity of its type that has it
+        canonically, else to one that has it as an alias. What the registry does not know is added to it, and so are
+        new spellings, from memories of scope global alone: the registry is the whole tenant's, and a name out of a
+        private memory would tell of it. `publish` says that these may be told too.
+
+        Raises:
+            NotFound: this agent sees no such memory; those before it are enriched.
+            EngineUnavailable: the name finder cannot answer; likewise.
+        """
+        from engrain.agent.linking import enrich
+
+        chosen = checks.choice(strategy, ["fast", "accurate"], what="strategy")
+        return enrich(
+            self._parts(),
+            self._caller,
+            checks.names(ids, what="id"),
+            accurate=chosen == "accurate",
+            publish=checks.flag(publish, what="publish"),
+        )
+
+    def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
+        """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
+        parts = self._parts()
+        request = Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=parts.clock())
+        few = checks.count(most_entities, what="most_entities", high=1_000)
+        found = parts.store.unenriched(request, most_entities=few, limit=checks.count(limit, what="limit"))
+        return [each.id for each in found]
+
+    def _standing(self, id_or_name: str) -> Entity:
+        store = self._parts().store
+        found = store.entities(self._caller, [id_or_name]) or store.entities_named(self._caller, [id_or_name])
+        by_id = {each.id: each for each in found}
+        while merged := {each.metadata[MERGED_INTO] for each in by_id.values() if MERGED_INTO in each.metadata}:
+            kept = {id_: each for id_, each in by_id.items() if MERGED_INTO not in each.metadata}
+            by_id = {**kept, **{each.id: each for each in store.entities(self._caller, sorted(merged))}}
+        match list(by_id.values()):
+            case [entity]:
+                return entity
+            case []:
+                raise self._unknown(id_or_name)
+            case several:
+                said = ", ".join(f"{each.id} ({each.entity_type} {each.canonical_name!r:.80})" for each in several[:10])
+                raise InvalidInput(f"{id_or_name!r:.80} names {len(several)} entities: {said}; give an id")
+
+    def _counted(self, done: EntityMerge) -> EntityMerge:
+        """With the mentions that this agent sees."""
+        found = {each.id: each for each in self._parts().store.entities(self._caller, [done.source.id, done.target.id])}
+        return replace(
+            done, source=found.get(done.source.id, done.source), target=found.get(done.target.id, done.target)
+        )
+
+    def _unknown(self, id_: str) -> NotFound:
+        return NotFound(f"no entity {id_!r:.80} is known to tenant {self._caller.tenant_id}; entities.find shows them")
+
+
+def _type(value: object) -> EntityType:
+    return checks.choice(value, ENTITY_TYPES, what="entity_type")
+
+
+def _metadata(value: object) -> dict[str, Any]:
+    """Metadata as given, but for the key by which the registry knows a tombstone."""
+    metadata = checks.metadata(value)
+    if MERGED_INTO in metadata:
+        raise InvalidInput(f"metadata key {MERGED_INTO!r} is kept for merges; use entities.merge, or another key")
+    return metadata

@@ -1,0 +1,103 @@
+"""Notes that were recalled lately, by agent and key: a second recall asks the database nothing."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from engrain.cache import LruCache
+from engrain.domain.notes import NoteCacheStats
+from engrain.domain.records import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.domain.notes import Note
+    from engrain.domain.records import Caller, MemoryRecord
+
+# Whose hits and misses are counted; of more agents than this the ones that were silent longest begin anew.
+_MOST_COUNTED = 10_000
+
+
+@dataclass(slots=True)
+class _Counts:
+    hits: int = 0
+    misses: int = 0
+
+
+class NoteCache:
+    """Up to `max_entries` notes of all agents, each for `ttl_s` at most; 0 for none. Thread-safe.
+
+    What this process writes is dropped here when it is written; what another one writes is seen once the entry is too
+    old. Names are `{agent}:{key}` behind the tenant, the agent percent-encoded: no agent's name reaches into another's
+    keys. An absent note is not held.
+    """
+
+    def __init__(self, max_entries: int, *, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Hold nothing yet; `clock` gives seconds that never run backwards."""
+        self._is_on = max_entries > 0
+        self._notes: LruCache[Note] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
+        self._counts: LruCache[_Counts] = LruCache(_MOST_COUNTED, ttl_s=math.inf, clock=clock)
+        self._lock = threading.Lock()
+        self._changes = 0
+
+    def read(self, caller: Caller, key: str, ask: Callable[[], Note | None]) -> Note | None:
+        """The note held, else what `ask` gives, held from then on unless something was written meanwhile."""
+        name = _agent_prefix(caller) + key
+        found = self._notes.get(name)
+        with self._lock:
+            before = self._changes
+            self._count(caller, is_hit=found is not None)
+        if found is not None:
+            return found
+        note = ask()
+        with self._lock:
+            if note is not None and self._is_on and self._changes == before:
+                self._notes.set(name, note)
+        return note
+
+    def drop(self, memory: MemoryRecord) -> None:
+        """Hold this note no longer; another memory is nothing to this cache."""
+        if isinstance(memory, Fact) and memory.subject == memory.scope:
+            own = f"{_tenant_prefix(memory.tenant_id)}{quote(memory.subject, safe='')}:{memory.predicate}"
+            with self._lock:
+                self._changes += 1
+                self._notes.delete(own)
+
+    def drop_agent(self, caller: Caller) -> int:
+        """Hold nothing of one agent; how many notes it was."""
+        with self._lock:
+            self._changes += 1
+            return self._notes.invalidate_prefix(_agent_prefix(caller))
+
+    def clear(self) -> None:
+        """Hold nothing."""
+        with self._lock:
+            self._changes += 1
+            self._notes.clear()
+
+    def stats(self, caller: Caller) -> NoteCacheStats:
+        """What is held of one agent, and how often it was asked for: others' notes are not its business."""
+        with self._lock:
+            counted = self._counts.get(_agent_prefix(caller)) or _Counts()
+            size = self._notes.count_prefix(_agent_prefix(caller))
+            return NoteCacheStats(size=size, hits=counted.hits, misses=counted.misses)
+
+    def _count(self, caller: Caller, *, is_hit: bool) -> None:
+        name = _agent_prefix(caller)
+        counted = self._counts.get(name) or _Counts()
+        counted.hits += is_hit
+        counted.misses += not is_hit
+        self._counts.set(name, counted)
+
+
+def _agent_prefix(caller: Caller) -> str:
+    return f"{_tenant_prefix(caller.tenant_id)}{quote(caller.agent, safe='')}:"
+
+
+def _tenant_prefix(tenant_id: str) -> str:
+    return f"{quote(tenant_id, safe='')}/"

@@ -1,0 +1,131 @@
+"""What outcomes make of a rule: how effective it is, how far it is trusted, and when it becomes a warning. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from engrain.domain.records import Record
+from engrain.domain.scoring import days_between
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engrain.domain.records import Maturity, Rule
+
+Outcome = Literal["helpful", "harmful"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+# One harm weighs as much as four helps; the rest keeps the quotient defined.
+HARM_WEIGHT = 4
+_NEVER_ZERO = 0.01
+
+ESTABLISHED_SUCCESSES, ESTABLISHED_EFFECTIVENESS = 5, 0.6
+PROVEN_SUCCESSES, PROVEN_EFFECTIVENESS, PROVEN_DAYS = 15, 0.8, 30
+WARNING_HARMS, WARNING_EFFECTIVENESS = 3, 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application(Record):
+    """One time that a rule was followed, and what came of it."""
+
+    id: str
+    tenant_id: str
+    rule_id: str
+    agent: str
+    outcome: Outcome
+    context: str | None = None
+    created_at: datetime
+
+
+def helped(success_count: int, applied_count: int) -> float:
+    """Effectiveness after a helpful mark, counted in: the share of applications that helped, in [0, 1]."""
+    return success_count / applied_count
+
+
+def harmed(success_count: int, harmful_count: int) -> float:
+    """Effectiveness after a harmful mark, counted in: `successes / (successes + 4 * harms + 0.01)`, in [0, 1)."""
+    return success_count / (success_count + HARM_WEIGHT * harmful_count + _NEVER_ZERO)
+
+
+def promoted(maturity: Maturity, *, success_count: int, effectiveness: float, age_days: float) -> Maturity:
+    """One step up where it has earned it."""
+    match maturity:
+        case "candidate" if success_count >= ESTABLISHED_SUCCESSES and effectiveness >= ESTABLISHED_EFFECTIVENESS:
+            return "established"
+        case "established" if (
+            success_count >= PROVEN_SUCCESSES and effectiveness >= PROVEN_EFFECTIVENESS and age_days >= PROVEN_DAYS
+        ):
+            return "proven"
+        case _:
+            return maturity
+
+
+def demoted(maturity: Maturity, *, effectiveness: float) -> Maturity:
+    """One step down where it no longer deserves its own."""
+    match maturity:
+        case "proven" if effectiveness < PROVEN_EFFECTIVENESS:
+            return "established"
+        case "established" if effectiveness < ESTABLISHED_EFFECTIVENESS:
+            return "candidate"
+        case _:
+            return maturity
+
+
+def is_warning(harmful_count: int, effectiveness: float) -> bool:
+    """Whether it did so much harm that its opposite is the lesson."""
+    return harmful_count >= WARNING_HARMS and effectiveness < WARNING_EFFECTIVENESS
+
+
+def marked(rule: Rule, outcome: Outcome, *, reason: str | None, at: datetime) -> Rule:
+    """The rule after one more application; one that keeps doing harm is inverted. A warning stays one."""
+    counted = replace(rule, applied_count=rule.applied_count + 1, last_applied_at=at, last_evaluated_at=at)
+    return _helped(counted, at) if outcome == "helpful" else _harmed(counted, reason)
+
+
+def inverted(rule: Rule) -> Rule:
+    """The warning that a rule becomes; what it said stays in `metadata.original_content`."""
+    reasons = "; ".join(map(str, _reasons(rule))) or "no reason was given"
+    return replace(
+        rule,
+        maturity="anti_pattern",
+        content=f"ANTI-PATTERN: Do NOT {rule.content}. This caused problems because: {reasons}",
+        metadata={**rule.metadata, "original_content": rule.content},
+    )
+
+
+def _helped(rule: Rule, at: datetime) -> Rule:
+    successes = rule.success_count + 1
+    effectiveness = helped(successes, rule.applied_count)
+    maturity = promoted(
+        rule.maturity,
+        success_count=successes,
+        effectiveness=effectiveness,
+        age_days=days_between(rule.created_at, at),
+    )
+    return replace(rule, success_count=successes, effectiveness_score=effectiveness, maturity=maturity)
+
+
+def _harmed(rule: Rule, reason: str | None) -> Rule:
+    harms = rule.harmful_count + 1
+    effectiveness = harmed(rule.success_count, harms)
+    metadata: dict[str, Any] = dict(rule.metadata)
+    if reason is not None:
+        metadata["harmful_reasons"] = [*_reasons(rule), reason]
+    is_lost = is_warning(harms, effectiveness)
+    if is_lost:
+        metadata["needs_inversion"] = True
+    after = replace(
+        rule,
+        harmful_count=harms,
+        effectiveness_score=effectiveness,
+        maturity=demoted(rule.maturity, effectiveness=effectiveness),
+        metadata=metadata,
+    )
+    return inverted(after) if is_lost and rule.maturity != "anti_pattern" else after
+
+
+def _reasons(rule: Rule) -> list[Any]:
+    """Those given so far; whatever else somebody keeps under the name is put first."""
+    found = rule.metadata.get("harmful_reasons", [])
+    return list(found) if isinstance(found, list | tuple) else [found]

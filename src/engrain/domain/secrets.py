@@ -1,0 +1,146 @@
+"""Credentials that stand in a text: keys, tokens, passwords, card numbers. What looks a little like one is none.
+
+What is found is never said: a `Secret` knows its kind, its place, and how to show itself masked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SecretKind = Literal["private_key", "api_key", "jwt", "password", "url_password", "card_number"]
+SECRET_KINDS: tuple[SecretKind, ...] = get_args(SecretKind)
+# A bound on the work for a text of megabytes.
+MOST_CHARACTERS = 200_000
+_MASK = "********"
+
+
+class Secret(NamedTuple):
+    """Where a secret stands; `shown` says which sort it is and nothing of what it protects."""
+
+    kind: SecretKind
+    start: int
+    end: int
+    shown: str
+
+
+_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+# Prefix, and what must follow it, as their issuers write them; the prefix is public and may be shown.
+_API_KEY = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(AKIA|ASIA)[A-Z0-9]{16}"  # Amazon
+    r"|(AIza)[A-Za-z0-9_-]{35}"  # Google
+    r"|(gh[pousr]_)[A-Za-z0-9]{36}|(github_pat_)[A-Za-z0-9_]{60,}"
+    r"|(glpat-)[A-Za-z0-9_-]{20,}"
+    r"|(xox[abeoprs]-)[A-Za-z0-9-]{20,}"  # Slack
+    r"|([sr]k_(?:live|test)_)[A-Za-z0-9]{20,}"  # Stripe
+    r"|(sk-(?:ant-|proj-|or-)?)[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic, OpenRouter
+    r"|(hf_)[A-Za-z0-9]{30,}|(npm_)[A-Za-z0-9]{36}|(pypi-)[A-Za-z0-9_-]{50,}"
+    r"|(SG\.)[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"  # SendGrid
+    r")(?![A-Za-z0-9_-])"
+)
+# Header and claims are JSON objects, so both begin with `{"` in base64 (RFC 7519 §3).
+_JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
+_URL_PASSWORD = re.compile(
+    r"\b([a-z][a-z0-9+.-]{1,20}://)([^\s/:@]{0,64}):([^\s/@]{3,128})@[A-Za-z0-9\[]", re.IGNORECASE
+)
+_NAMED = re.compile(
+    r"(?<![A-Za-z0-9])(pass(?:word|wd|phrase)|pwd|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?|client[ _-]?secret"
+    r"|(?:access|auth|bearer|refresh|api)[ _-]?token|authorization)"
+    r"[\"']?(\s{0,3}(?:=|:=|:|=>)\s{0,3}(?:bearer\s{1,3}|basic\s{1,3})?|\s{1,3}is\s{1,3})"
+    r"(\"[^\"\n]{4,200}\"|'[^'\n]{4,200}'|`[^`\n]{4,200}`|[^\s\"'`,;]{4,200})",
+    re.IGNORECASE,
+)
+_CARD = re.compile(r"(?<![\w.+/-])(?:\d[ -]?){12,18}\d(?![\w/-]|\.\d)")
+# What stands for a password in documentation, templates and masks.
+_PLACEHOLDER = re.compile(
+    r"^(?:[<\[({$%].*|.*[>\])}%]|[*x.•_#?-]+|.*(?:\.\.\.|\*\*\*|…).*|(?:os\.|process\.|env[.\[(]|getenv|config\.|settings\.).*"
+    r"|.*(?:example|placeholder|redacted|changeme|dummy|your[_-]|my[_-]|foobar).*)$",
+    re.IGNORECASE,
+)
+# Issuer prefixes and lengths (ISO/IEC 7812): Visa, Mastercard, American Express, Discover, Diners Club, JCB.
+_ISSUERS = re.compile(
+    r"(?:4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}|3[47]\d{13}"
+    r"|6(?:011|5\d\d|4[4-9]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12})"
+)
+_LEAST_PASSWORD, _LEAST_NAMED_KEY = 6, 12
+_LEAST_VARIETY = 5
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """The secrets in the first 200,000 characters, in their order; of those that overlap the first."""
+    clipped = text[:MOST_CHARACTERS]
+    found = sorted(
+        (secret for look in _LOOKS for secret in look(clipped)), key=lambda each: (each.start, -each.end, each.kind)
+    )
+    apart: list[Secret] = []
+    for secret in found:
+        if not apart or secret.start >= apart[-1].end:
+            apart.append(secret)
+    return apart
+
+
+def _private_keys(text: str) -> Iterator[Secret]:
+    for match in _PRIVATE_KEY.finditer(text):
+        yield Secret("private_key", match.start(), match.end(), f"private key {_MASK}")
+
+
+def _api_keys(text: str) -> Iterator[Secret]:
+    for match in _API_KEY.finditer(text):
+        prefix = next(group for group in match.groups() if group is not None)
+        body = match[0][len(prefix) :]
+        if len(set(body)) >= 2 * _LEAST_VARIETY and any(char.isdigit() for char in body):
+            yield Secret("api_key", match.start(), match.end(), prefix + _MASK)
+
+
+def _jwts(text: str) -> Iterator[Secret]:
+    for match in _JWT.finditer(text):
+        yield Secret("jwt", match.start(), match.end(), f"eyJ{_MASK}")
+
+
+def _url_passwords(text: str) -> Iterator[Secret]:
+    for match in _URL_PASSWORD.finditer(text):
+        if not _PLACEHOLDER.match(match[3]) and match[3].lower() not in {"password", "pass", "pwd", "secret"}:
+            yield Secret("url_password", match.start(3), match.end(3), f"{match[1]}{_MASK}")
+
+
+def _named(text: str) -> Iterator[Secret]:
+    """`password = ...` and its like, where what follows is one word such as only a machine or a password has."""
+    for match in _NAMED.finditer(text):
+        value = match[3].strip("\"'`").rstrip(".!?)")
+        named = match[1].lower()
+        is_password = named.startswith(("pass", "pwd"))
+        least = _LEAST_PASSWORD if is_password else _LEAST_NAMED_KEY
+        if len(value) >= least and _looks_chosen(value, is_told="is" in match[2].lower().split()):
+            yield Secret("password" if is_password else "api_key", match.start(3), match.end(3), f"{named}={_MASK}")
+
+
+def _looks_chosen(value: str, *, is_told: bool) -> bool:
+    """Whether a word mixes what no plain word mixes: letters and digits, or signs besides; a date or path does not."""
+    if _PLACEHOLDER.match(value) or " " in value or len(set(value)) < _LEAST_VARIETY:
+        return False
+    has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    if is_told and not (has_letter and has_digit):
+        return False
+    if re.fullmatch(r"\d+[-./:\d]*|[A-Za-z]+(?:[-_./][A-Za-z]+)*\(?|https?://.*|\.?/.*|\d+[-_ ]?[A-Za-z]+", value):
+        return False
+    return has_letter and (has_digit or bool(re.search(r"[!@#$%^&*+=~]", value)))
+
+
+def _cards(text: str) -> Iterator[Secret]:
+    for match in _CARD.finditer(text):
+        digits = re.sub(r"[ -]", "", match[0])
+        if _ISSUERS.fullmatch(digits) and len(set(digits)) > 1 and _passes_luhn(digits):
+            yield Secret("card_number", match.start(), match.end(), f"card of {len(digits)} digits {_MASK}")
+
+
+def _passes_luhn(digits: str) -> bool:
+    """The check digit of ISO/IEC 7812-1, annex B."""
+    doubled = [int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits))]
+    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0  # noqa: PLR2004  # sum of its digits
+
+
+_LOOKS = (_private_keys, _api_keys, _jwts, _url_passwords, _named, _cards)

@@ -1,0 +1,81 @@
+"""Names that their spelling gives away: mentions, hashtags, e-mail addresses, URLs and dates."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engrain.domain.registry import Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from engrain.domain.registry import NameKind
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)(?:\.(?=[ ,]*\d))?"
+)
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_ORDINAL = rf"{_DAY}(?:st|nd|rd|th)?"
+_YEAR = r"(?:1[5-9]|20|21)\d\d"
+_NUMBER_OF_MONTH = r"(?:1[0-2]|0?[1-9])"
+# What may stand at the end of an address and most often ends the sentence instead.
+_TRAILING = ".,;:!?'\"\u2019\u201d*_~>"
+_OPENED_BY = {")": "(", "]": "[", "}": "{"}
+
+_PATTERNS: Mapping[NameKind, tuple[re.Pattern[str], float]] = {
+    "url": (re.compile(r"\b(?:https?://|www\.(?=[\w-]+\.))[^\s<>\"]+", re.IGNORECASE), 0.99),
+    "email": (
+        re.compile(r"(?<![\w.+/-])\w[\w.+'-]{0,63}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,24}(?![\w@-])"),
+        0.99,
+    ),
+    "mention": (re.compile(r"(?<![\w@/.+-])@[^\W\d_][\w-]*(?:\.[\w-]+)*(?![\w@])"), 0.95),
+    "hashtag": (re.compile(r"(?<![\w#&/])#(?=\w*[^\W\d_])\w+(?:-\w+)*"), 0.95),
+    "date": (
+        re.compile(
+            rf"(?<![\w/.-])(?:{_YEAR}-(?:1[0-2]|0[1-9])-(?:3[01]|[12]\d|0[1-9])"
+            rf"|{_DAY}[./]{_NUMBER_OF_MONTH}[./](?:{_YEAR}|\d\d)|{_NUMBER_OF_MONTH}/{_DAY}/(?:{_YEAR}|\d\d)"
+            rf"|{_ORDINAL}\ (?:of\ )?{_MONTH}(?:,?\ {_YEAR})?|{_MONTH}\ {_ORDINAL}(?:,?\ {_YEAR})?|{_MONTH}\ {_YEAR})"
+            r"(?!(?!T\d\d:)[\w/]|-\d|\.\d)"
+        ),
+        0.9,
+    ),
+}
+
+
+class RegexNames:
+    """The `NameFinder` that is always there: no model, no network, microseconds for a sentence.
+
+    It leaves names of people and places alone: capital letters begin sentences too, and of languages that have none it
+    would find nothing.
+    """
+
+    name = "regex"
+
+    def find(self, text: str) -> list[Name]:
+        """As the port says; a date inside a URL is found too, and left to whoever removes overlaps."""
+        return sorted(self._found(text), key=lambda each: (each.start, each.end))
+
+    def _found(self, text: str) -> Iterator[Name]:
+        for kind, (pattern, confidence) in _PATTERNS.items():
+            for match in pattern.finditer(text):
+                said = _trimmed(match[0]) if kind == "url" else match[0]
+                yield Name(
+                    text=said,
+                    kind=kind,
+                    start=match.start(),
+                    end=match.start() + len(said),
+                    confidence=confidence,
+                    source=self.name,
+                )
+
+
+def _trimmed(url: str) -> str:
+    """An address without the punctuation of the sentence around it: `(see https://x.org/a_(b).)` ends at `(b)`."""
+    while True:
+        last = url[-1]
+        opening = _OPENED_BY.get(last)
+        if last not in _TRAILING and (opening is None or url.count(opening) >= url.count(last)):
+            return url
+        url = url[:-1]

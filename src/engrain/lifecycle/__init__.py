@@ -1,0 +1,1 @@
+"""What time does to a memory as a whole: what decays, and what is cleaned away."""

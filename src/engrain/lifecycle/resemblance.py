@@ -1,0 +1,178 @@
+"""Which memories say the same, or nearly: by their words, and where they have vectors by those. Pure and bounded."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from engrain.domain.analysis import stems, words
+from engrain.domain.entities import name_key
+from engrain.domain.records import Episode, Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from engrain.domain.records import MemoryRecord
+
+# Two memories are nearly the same where so much of their words is shared; a little less where their vectors agree.
+LEAST_JACCARD = 0.8
+LEAST_COSINE, LEAST_JACCARD_BESIDE = 0.93, 0.6
+# Fewer words than these resemble each other by chance: "Thanks, see you soon!"
+_LEAST_STEMS = {"episode": 6, "fact": 4, "rule": 4}
+_LEAST_WORDS_OF_EPISODE = 6
+# Of what a text begins with so much is compared, and a word that more of one group share tells nothing.
+_MOST_CHARACTERS = 4_000
+_MOST_HOLDERS = 200
+_ROWS_AT_ONCE = 512
+_MOST_PAIRS = 100_000
+# The analyzer leaves these of "don't" and "cannot"; a memory that denies another is not like it.
+_DENIALS = frozenset(
+    "no not never nor none nothing nobody without cannot don didn doesn isn wasn aren weren hasn haven hadn won wouldn "
+    "couldn shouldn".split()
+)
+
+Group = tuple[str, ...]  # only memories of one group are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What is compared of a memory."""
+
+    id: str
+    group: Group  # its kind, and of a turn who speaks, of a fact whom it is about
+    same: tuple[str, ...] | None  # equal where two say the same; None where that would mean nothing
+    stems: frozenset[str]
+    marks: frozenset[str]  # numbers and denials: two that differ in these say different things
+    is_long: bool  # whether it has words enough to resemble another
+
+
+class Pair(NamedTuple):
+    """Two memories that say nearly the same, `first` with the smaller id; `cosine` is None where one has no vector."""
+
+    first: str
+    second: str
+    jaccard: float
+    cosine: float | None
+
+
+def sketch(memory: MemoryRecord) -> Sketch:
+    """What is compared of a memory; a fact says its subject and predicate too."""
+    match memory:
+        case Episode():
+            group: Group = ("episode", memory.role, name_key(memory.speaker or ""))
+            text = memory.content
+            same = (*group, _normal(text)) if len(text.split()) >= _LEAST_WORDS_OF_EPISODE else None
+        case Fact():
+            group = ("fact", name_key(memory.entity_id or memory.subject))
+            text = f"{memory.subject} {memory.predicate} {memory.content}"
+            same = (*group, name_key(memory.predicate), _normal(memory.content))
+        case _:
+            group, text = ("rule",), memory.content
+            same = (*group, _normal(text))
+    heard = words(text[:_MOST_CHARACTERS])
+    found = frozenset(stems(heard))
+    return Sketch(
+        id=memory.id,
+        group=group,
+        same=same,
+        stems=found,
+        marks=frozenset(word for word in heard if word in _DENIALS or any(map(str.isdigit, word))),
+        is_long=len(found) >= _LEAST_STEMS[memory.kind],
+    )
+
+
+def duplicates(sketches: Iterable[Sketch]) -> list[tuple[str, ...]]:
+    """The ids of those that say the same, ascending, a tuple for each thing said more than once."""
+    saying: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for each in sketches:
+        if each.same is not None:
+            saying[each.same].append(each.id)
+    return sorted(tuple(sorted(ids)) for ids in saying.values() if len(ids) > 1)
+
+
+def near_duplicates(sketches: Iterable[Sketch], vectors: Mapping[str, NDArray[np.float32]]) -> list[Pair]:
+    """Pairs of one group that say nearly but not exactly the same, by ids; at most 100,000."""
+    groups: dict[Group, list[Sketch]] = defaultdict(list)
+    for each in sketches:
+        if each.is_long:
+            groups[each.group].append(each)
+    found: list[Pair] = []
+    for _, members in sorted(groups.items()):
+        members.sort(key=lambda each: each.id)
+        likely = set(_sharing_words(members)) | set(_sharing_direction(members, vectors))
+        found += [pair for one, other in sorted(likely) if (pair := _judged(members[one], members[other], vectors))]
+        if len(found) >= _MOST_PAIRS:
+            break
+    return sorted(found[:_MOST_PAIRS])
+
+
+def jaccard(one: Collection[str], other: Collection[str]) -> float:
+    """The share of two sets that both have, 0-1; 0 for two empty ones."""
+    shared = len(set(one) & set(other))
+    return shared / (len(one) + len(other) - shared) if shared else 0.0
+
+
+def repeats(later: Sketch, earlier: Sketch) -> float:
+    """How much of an earlier memory's words a later one says again, 0-1; 0 where numbers or denials differ."""
+    if not earlier.is_long or not earlier.marks <= later.marks:
+        return 0.0
+    return len(earlier.stems & later.stems) / len(earlier.stems)
+
+
+def _judged(one: Sketch, other: Sketch, vectors: Mapping[str, NDArray[np.float32]]) -> Pair | None:
+    """The pair, if the two are alike enough."""
+    if one.marks != other.marks or (one.same is not None and one.same == other.same):
+        return None
+    shared = jaccard(one.stems, other.stems)
+    cosine = _cosine(vectors.get(one.id), vectors.get(other.id))
+    agree = cosine is not None and cosine >= LEAST_COSINE and shared >= LEAST_JACCARD_BESIDE
+    if not agree and shared < LEAST_JACCARD:
+        return None
+    return Pair(one.id, other.id, round(shared, 4), None if cosine is None else round(cosine, 4))
+
+
+def _cosine(one: NDArray[np.float32] | None, other: NDArray[np.float32] | None) -> float | None:
+    return None if one is None or other is None or one.shape != other.shape else float(one @ other)
+
+
+def _sharing_words(members: Sequence[Sketch]) -> Iterator[tuple[int, int]]:
+    """Places of pairs that may share enough words.
+
+    Two sets with a Jaccard index of at least t share one of the `n - ceil(t n) + 1` rarest words of each (prefix
+    filtering: Chaudhuri, Ganti, Kaushik, "A primitive operator for similarity joins in data cleaning", ICDE 2006).
+    """
+    held = Counter(stem for each in members for stem in each.stems)
+    holders: dict[str, list[int]] = defaultdict(list)
+    for place, each in enumerate(members):
+        rarest = sorted(each.stems, key=lambda stem: (held[stem], stem))
+        for stem in rarest[: len(rarest) - int(np.ceil(LEAST_JACCARD * len(rarest))) + 1]:
+            holders[stem].append(place)
+    for places in holders.values():
+        if len(places) <= _MOST_HOLDERS:
+            yield from combinations(places, 2)
+
+
+def _sharing_direction(
+    members: Sequence[Sketch], vectors: Mapping[str, NDArray[np.float32]]
+) -> Iterator[tuple[int, int]]:
+    """Places of pairs whose vectors point the same way; every pair of the group is looked at, in blocks."""
+    places = [place for place, each in enumerate(members) if each.id in vectors]
+    if len({vectors[members[place].id].shape for place in places}) != 1:
+        return
+    rows = np.stack([vectors[members[place].id] for place in places])
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        cosines = rows[start : start + _ROWS_AT_ONCE] @ rows[start:].T
+        for one, other in np.argwhere(cosines >= LEAST_COSINE).tolist():
+            if one < other:
+                yield places[start + one], places[start + other]
+
+
+def _normal(text: str) -> str:
+    """What it says, whatever its case, its spaces and the stop at its end."""
+    return name_key(text).rstrip(".!? ")

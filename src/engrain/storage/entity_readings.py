@@ -1,0 +1,121 @@
+"""What the registry of entities can be asked, and what memories that a caller sees say of whom."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.entities import name_key
+from engrain.domain.registry import merged_into
+from engrain.domain.trigrams import trigrams
+from engrain.storage import lookups, readings
+from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
+from engrain.storage.rows import KIND_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
+    from engrain.domain.requests import Request
+    from engrain.storage.transaction import Transaction
+
+# The share of a name's trigrams that a name like it has at least: below it the similarity is less than 0.3 too.
+_LEAST_SHARED = 0.3
+# More than the longest run of tombstones that one page should stop at.
+_PAGE = 200
+
+
+def find(
+    tx: Transaction, caller: Caller, *, entity_type: EntityType | None, after: tuple[str, str], limit: int
+) -> list[Entity]:
+    """Those that stand for themselves, by canonical name, then type; a page at a time, until there are enough."""
+    bound: dict[str, Any] = {"tenant_id": caller.tenant_id, "page": max(limit, _PAGE)}
+    of_type = ""
+    if entity_type is not None:
+        bound["entity_type"] = entity_type
+        of_type = "AND entity_type = :entity_type"
+    columns = tx.speech.rows.entities.columns
+    statement = (
+        f"SELECT {columns} FROM entities WHERE tenant_id = :tenant_id "  # noqa: S608  # no input in it
+        f"AND (canonical_name, entity_type) > (:name, :type) {of_type} ORDER BY canonical_name, entity_type LIMIT :page"
+    )
+    found: list[str] = []
+    while len(found) < limit:
+        rows = tx.ask(statement, {**bound, "name": after[0], "type": after[1]})
+        page = [tx.speech.rows.entities.record(row) for row in rows]
+        found += [entity.id for entity in page if merged_into(entity) is None]
+        if len(page) < bound["page"]:
+            break
+        after = (page[-1].canonical_name, page[-1].entity_type)
+    return readings.entities(tx, caller, found[: max(limit, 0)])
+
+
+def named(tx: Transaction, caller: Caller, names: Collection[str]) -> list[Entity]:
+    """Whom names name; with tombstones of exactly such a name, and whom these were merged into."""
+    tenant = {"tenant_id": caller.tenant_id}
+    keys = sorted({name_key(name) for name in names} - {""})
+    ids = {id_ for (id_,) in tx.rows("named_entities", **tenant, names=tx.dialect.listed(keys))}
+    ids |= {id_ for (id_,) in tx.rows("entities_called", **tenant, names=tx.dialect.listed(sorted(set(names))))}
+    found: dict[str, Entity] = {}
+    while ids:
+        new = readings.entities(tx, caller, sorted(ids))
+        found |= {entity.id: entity for entity in new}
+        ids = {into for entity in new if (into := merged_into(entity)) is not None} - found.keys()
+    return [found[id_] for id_ in sorted(found)]
+
+
+def resembling(tx: Transaction, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
+    """Whom a name may mean: whom it names, whose names hold it, and who is alike by trigrams."""
+    key = name_key(name)
+    if not key:
+        return []
+    bound = {"tenant_id": caller.tenant_id, "limit": max(limit, 0)}
+    ids = {id_ for (id_,) in tx.rows("named_entities", tenant_id=caller.tenant_id, names=tx.dialect.listed([key]))}
+    ids |= {id_ for _, id_ in tx.rows("names_holding", **bound, pattern=f"%{_literal(key)}%")}
+    asked = trigrams(key) if fuzzy else frozenset()
+    if asked:
+        least = math.ceil(_LEAST_SHARED * len(asked))
+        rows = tx.rows("alike_entities", **bound, trigrams=tx.dialect.listed(sorted(asked)), least=least)
+        ids |= {id_ for id_, _ in rows}
+    return readings.entities(tx, caller, sorted(ids))
+
+
+def facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
+    """The newest facts about each of some entities, in one statement."""
+    if not entity_ids or limit <= 0:
+        return []
+    bound = {**seen_by(caller, tx.dialect), "entities": tx.dialect.listed(entity_ids), "limit": limit}
+    rows = tx.speech.rows.kinds["fact"]
+    happened = HAPPENED_AT["fact"]
+    newest = f"row_number() OVER (PARTITION BY entity_id ORDER BY {happened} DESC, id DESC) AS place"
+    statement = (
+        f"SELECT {rows.columns} FROM (SELECT {rows.columns}, {newest} FROM facts INDEXED BY facts_about "  # noqa: S608  # no input in it
+        "WHERE tenant_id = :tenant_id AND entity_id IN :entities AND scope IN :scopes) AS n"
+        f" WHERE place <= :limit ORDER BY {happened} DESC, id DESC"
+    )
+    return [rows.record(row) for row in tx.ask(statement, bound)]
+
+
+def unenriched(tx: Transaction, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
+    """The newest that match, that nobody has read again, and that mention few."""
+    found: list[MemoryRecord] = []
+    for kind in request.filter.kinds:
+        condition, bound = compiled(request, kind, tx.dialect)
+        if not bound or limit <= 0:
+            continue
+        table = KIND_TABLES[kind]
+        few = (
+            "(SELECT count(*) FROM memory_entities WHERE memory_entities.tenant_id = :tenant_id "  # noqa: S608  # no input in it
+            f"AND memory_kind = '{kind}' AND memory_id = {table}.id) <= :most_entities"
+        )
+        where = f"{condition} AND {tx.dialect.lacks('metadata', 'enriched_at')} AND {few}"
+        bound |= {"most_entities": most_entities, "limit": limit}
+        order = f"ORDER BY {HAPPENED_AT[kind]} DESC, id DESC LIMIT :limit"
+        found += [memory for _, memory in lookups.select(tx, kind, where, bound, order=order)]
+    found.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
+    return found[: max(limit, 0)]
+
+
+def _literal(text: str) -> str:
+    """A text in a LIKE pattern, as itself."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")

@@ -1,0 +1,89 @@
+"""The registry's verbs of a Store, which differ between databases in how a transaction is entered alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, TypeVar
+
+from engrain.storage import entity_readings, mentions, readings, registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import Any
+
+    from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
+    from engrain.domain.registry import EntityMerge, Sightings
+    from engrain.domain.requests import Act, Request
+    from engrain.storage.ledger import Ledger
+    from engrain.storage.transaction import Transaction
+
+_Answer = TypeVar("_Answer")
+
+
+class RegistryVerbs(ABC):
+    """`domain.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
+
+    @abstractmethod
+    def _ask(self, caller: Caller, work: Callable[[Transaction], _Answer]) -> _Answer:
+        """What `work` reads in a transaction of the caller's tenant."""
+
+    @abstractmethod
+    def _do(self, act: Act, work: Callable[[Ledger], _Answer]) -> _Answer:
+        """What `work` writes in a transaction of its own, once."""
+
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        return self._do(act, lambda ledger: ledger.mention(memory_id, entity_ids))
+
+    def put_entity(self, act: Act, entity: Entity) -> Entity:
+        return self._do(act, lambda ledger: ledger.put_entity(entity))
+
+    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+        return self._ask(caller, lambda tx: readings.entities(tx, caller, ids))
+
+    def change_entity(
+        self,
+        act: Act,
+        id_: str,
+        *,
+        canonical_name: str | None = None,
+        aliases: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Entity | None:
+        def work(ledger: Ledger) -> Entity | None:
+            return registry.change(ledger, id_, canonical_name=canonical_name, aliases=aliases, metadata=metadata)
+
+        return self._do(act, work)
+
+    def find_entities(
+        self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
+    ) -> list[Entity]:
+        return self._ask(
+            caller, lambda tx: entity_readings.find(tx, caller, entity_type=entity_type, after=after, limit=limit)
+        )
+
+    def entities_named(self, caller: Caller, names: Collection[str]) -> list[Entity]:
+        return self._ask(caller, lambda tx: entity_readings.named(tx, caller, names))
+
+    def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
+        return self._ask(caller, lambda tx: entity_readings.resembling(tx, caller, name, fuzzy=fuzzy, limit=limit))
+
+    def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
+        return self._ask(caller, lambda tx: entity_readings.facts_about(tx, caller, entity_ids, limit))
+
+    def sightings(self, request: Request, entity_id: str, limit: int) -> Sightings:
+        return self._ask(request.caller, lambda tx: mentions.sightings(tx, request, entity_id, limit))
+
+    def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:
+        return self._do(act, lambda ledger: registry.merge(ledger, source_id, target_id))
+
+    def unmerge_entities(self, act: Act, source_id: str) -> EntityMerge:
+        return self._do(act, lambda ledger: registry.unmerge(ledger, source_id))
+
+    def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        return self._do(act, lambda ledger: ledger.enrich(memory_id, entity_ids))
+
+    def unenriched(self, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
+        return self._ask(
+            request.caller,
+            lambda tx: entity_readings.unenriched(tx, request, most_entities=most_entities, limit=limit),
+        )

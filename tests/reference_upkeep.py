@@ -1,0 +1,111 @@
+"""What the reference store does as time goes by: rules learn, memories age, episodes are cleaned away."""
+
+from collections import Counter
+
+from engrain.domain import aging, decay, events, maturity
+from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+from engrain.domain.maturity import Application, Outcome
+from engrain.domain.records import Caller, Episode, Rule
+from engrain.domain.requests import Act
+from engrain.domain.retention import Cleaned, Retention, has_run_out
+from engrain.errors import InvalidInput
+from tests.reference_entries import Entry, turn_of
+from tests.reference_records import ReferenceRecords
+
+
+class ReferenceUpkeep(ReferenceRecords):
+    """Marks, sweeps and cleanups, each a loop over all there is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._applications: list[Application] = []
+
+    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+        with self._writing():
+            for entry in self._entries.named(act.caller, [id_]):
+                before = entry.memory
+                if not isinstance(before, Rule) or before.is_forgotten:
+                    raise InvalidInput(f"{id_} is no rule, or a forgotten one; mark a live rule")
+                entry.memory = after = maturity.marked(before, outcome, reason=reason, at=act.at)
+                values = {"tenant_id": after.tenant_id, "rule_id": id_, "agent": act.caller.agent, "outcome": outcome}
+                self._applications.append(Application(id=self._ids(), **values, context=reason, created_at=act.at))
+                self._events.append(events.marked(act, before, after, self._ids, outcome=outcome))
+                if after.content != before.content:
+                    del self._entries[entry.ref]
+                    self._arrive(after)
+                    self._entries.settle(self._entries.unsettled())
+                    self._events.append(events.inverted(act, before, self._ids))
+                return after
+            return None
+
+    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+        with self._open():
+            seen = {entry.memory.id for entry in self._entries.named(caller, [rule_id])}
+            found = [each for each in self._applications if each.rule_id in seen and each.tenant_id == caller.tenant_id]
+            return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[: max(limit, 0)]
+
+    def tenants(self) -> list[str]:
+        with self._open():
+            return sorted(self._tenants)
+
+    def sweep(
+        self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
+    ) -> Swept:
+        with self._writing():
+            aging_ones = sorted(
+                (entry for entry in self._entries.values() if _ages(entry, act, kind, after)),
+                key=lambda entry: entry.memory.id,
+            )[:limit]
+            counts = Counter(to for entry in aging_ones if (to := self._aged(entry, act, policy, dry_run=dry_run)))
+            last = aging_ones[-1].memory.id if len(aging_ones) == limit else None
+            return Swept(looked_at=len(aging_ones), last=last, **counts)
+
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+        with self._writing():
+            self._entries.settle(self._entries.unsettled())
+            every = [entry for entry in self._entries.values() if _is_episode_of(entry, act)]
+            expired = [entry for entry in every if has_run_out(turn_of(entry), retention, now=act.at)]
+            kept = [entry for entry in every if entry not in expired]
+            over = 0 if retention.max_entries is None else max(len(kept) - retention.max_entries, 0)
+            loose = [entry for entry in kept if turn_of(entry).consolidated]
+            surplus = sorted(loose, key=lambda entry: (entry.memory.created_at, entry.memory.id))[:over]
+            left = len(kept) - len(surplus)
+            if dry_run:
+                return Cleaned(expired=len(expired), capacity=len(surplus), remaining=left)
+            expired.sort(key=lambda entry: turn_of(entry).expires_at or act.at)
+            going = [(entry, "expired") for entry in expired] + [(entry, "capacity") for entry in surplus]
+            now = going[:limit]
+            self._remove([entry for entry, _ in now], act)
+            self._events += [events.cleaned(act, turn_of(entry), why, self._ids) for entry, why in now]
+            counts = Counter(why for _, why in now)
+            return Cleaned(**counts, remaining=left if len(now) < limit else None)
+
+    def _aged(self, entry: Entry, act: Act, policy: DecayPolicy, *, dry_run: bool) -> aging.Standing | None:
+        before = entry.memory
+        assert not isinstance(before, Episode)
+        to = decay.due(before, policy, now=act.at)
+        if to is not None and not dry_run:
+            entry.memory = aging.aged(before, to, act.at)
+            if to == "expired":
+                entry.leave()
+            self._events.append(events.aged(act, before, to, self._ids))
+        return to
+
+    def _remove(self, going: list[Entry], act: Act) -> None:
+        for entry in going:
+            del self._entries[entry.ref]
+        for entry in going:
+            if turn_of(entry).session is not None:
+                self._entries.index_around([turn_of(entry)], act.at)
+        self._cut_loose(act.caller.tenant_id, {entry.memory.id for entry in going})
+
+
+def _ages(entry: Entry, act: Act, kind: AgingKind, after: str) -> bool:
+    memory = entry.memory
+    if isinstance(memory, Episode) or memory.kind != kind or memory.tenant_id != act.caller.tenant_id:
+        return False
+    return memory.id > after and memory.decay_rate > 0 and memory.is_live(act.at)
+
+
+def _is_episode_of(entry: Entry, act: Act) -> bool:
+    return isinstance(entry.memory, Episode) and entry.memory.tenant_id == act.caller.tenant_id

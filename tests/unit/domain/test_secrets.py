@@ -1,0 +1,175 @@
+"""Secrets planted here are made up and put together, so that no scanner of sources takes them for real ones."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.domain.secrets import SECRET_KINDS, find_secrets
+
+RANDOM = "a8Fk2Lq9Zx7Vb3Nm5Tg1Hj6Rw4Yc0PdSeUi"
+
+LABELS = {
+    *(
+        "private key",
+        "akia",
+        "sk",
+        "skproj",
+        "skant",
+        "ghp",
+        "githubpat",
+        "glpat",
+        "xoxb",
+        "sklive",
+        "aiza",
+        "hf",
+        "npm",
+    ),
+    *("sg.", "apikey", "authorization", "clientsecret", "secretaccesskey", "eyj", "password", "passwd", "pwd"),
+    *("passphrase", "postgresql://", "https://", "card of 16 digits", "card of 15 digits"),
+}
+PLANTED = {
+    "private_key": [
+        "-----BEGIN " + "RSA PRIVATE KEY-----\nMIIEow",
+        "keep this: -----BEGIN " + "OPENSSH PRIVATE KEY-----",
+        "-----BEGIN " + "PRIVATE KEY-----",
+        "-----BEGIN " + "PGP PRIVATE KEY BLOCK-----",
+    ],
+    "api_key": [
+        "use AKIA" + "IOSFODNN7QWERTYX for the bucket",
+        "the key is sk-" + RANDOM,
+        "sk-proj-" + RANDOM,
+        "sk-ant-" + RANDOM + "-x",
+        "ghp_" + (RANDOM + "Qz")[:36],
+        "github_pat_" + (RANDOM * 3)[:70],
+        "glpat-" + RANDOM[:20],
+        "xoxb-" + "123456789012-" + RANDOM[:24],
+        "sk_live_" + RANDOM[:24],
+        "AIza" + RANDOM[:35],
+        "hf_" + RANDOM[:34],
+        "npm_" + (RANDOM + "Qz")[:36],
+        "SG." + RANDOM[:22] + "." + RANDOM,
+        'api_key = "' + RANDOM[:20] + '"',
+        "Authorization: Bearer " + RANDOM,
+        "client_secret=" + RANDOM[:16] + ";",
+        "AWS_SECRET_ACCESS_KEY=" + RANDOM + "/bPx",
+    ],
+    "jwt": ["eyJ" + "hbGciOiJIUzI1NiJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0." + RANDOM],
+    "password": [
+        "password=hunter2",
+        "Password: Tr0ub4dor&3",
+        'the "password": "s3cr3t-Pa55"',
+        "My wifi password is blue42horse.",
+        "passwd=c0rrecthorse",
+        "PWD: 9fj3kd8",
+        "passphrase = correct#horse#battery",
+        "DB_PASSWORD=p4rrot-Zebra",
+    ],
+    "url_password": ["postgresql://app:k9Xv2pQ@db.internal/prod", "https://ana:q7mZp2@git.example.net/x.git"],
+    "card_number": [
+        "card 4111 1111 1111 1111",
+        "5555555555554444",
+        "amex 3782 822463 10005 exp 04/29",
+        "4242-4242-4242-4242",
+    ],
+}
+HARMLESS = [
+    "I forgot my password again.",
+    "The password is required.",
+    "password: required",
+    "Password must have 8 characters and a digit.",
+    "The password is 8 characters long.",
+    "Her password is too short, she said.",
+    "Set password=<your password> in the file.",
+    "password=${DB_PASSWORD}",
+    "password = os.environ['DB_PASSWORD']",
+    "password=********",
+    "password: ...",
+    "password=changeme123 is only the placeholder.",
+    "The password policy is strict: rotate every 90 days.",
+    "password is set in config.toml",
+    "password: see the vault",
+    "passwords: four of them leaked",
+    "The passphrase is a line of a poem.",
+    "api_key: str | None = None",
+    "api_key = settings.api_key",
+    "The api key is stored in the keychain.",
+    "api key: ask Ben for it on 2024-05-07",
+    "API_TOKEN=your_token_goes_here1",
+    "The secret is to whisk slowly.",
+    "secret key: the one under the mat",
+    "Her secret is safe with me: 1984.",
+    "Authorization: Bearer <token>",
+    "Authorization is handled by the gateway.",
+    "The access token is valid for 15 minutes.",
+    "client secret: rotate on 2025-01-31",
+    "sk-learn is short for scikit-learn",
+    "sk-this-is-a-long-hyphenated-name-of-nothing",
+    "AKIA is a prefix that Amazon uses.",
+    "AKIAAAAAAAAAAAAAAAAA",
+    "hf_transformers_and_other_libraries_are_fine",
+    "eyJ is how a JWT begins: header.payload.signature",
+    "The public key begins -----BEGIN PUBLIC KEY-----",
+    "-----BEGIN CERTIFICATE-----",
+    "https://example.org:8080/path@2x.png",
+    "postgresql://localhost:5432/prod",
+    "postgresql://user:password@localhost/db",
+    "http://user:${PASS}@host/",
+    "Order 4111 1111 1111 1112 has shipped.",
+    "Call +49 1511 2345678 90 tomorrow.",
+    "The id is 018f4c2e-7b1a-7d3e-9f00-4242424242424242.",
+    "ISBN 978-3-16-148410-0 is out of print.",
+    "IBAN DE89 3704 0044 0532 0130 00 is hers.",
+    "Pi is 3.14159265358979323846, roughly.",
+    "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "timestamps 1715083200000 and 1715083200001",
+    "0000 0000 0000 0000 is no card.",
+    "tracking number 1234567812345678",
+    "pwd: /home/ana/projects/engrain",
+    "passwd is a command; pwd prints the folder.",
+    "The token budget is 4096 tokens.",
+    "auth token: none",
+    "password=True",
+    "Is your password: 'strong-enough'?",
+    "secret=not-a-secret-at-all",
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in PLANTED.items() for text in texts])
+def test_a_planted_secret_is_found_and_not_shown(kind, text):
+    [secret] = find_secrets(text)
+    assert secret.kind == kind
+    label, mask, rest = secret.shown.partition("********")
+    assert (mask, rest) == ("********", "")
+    assert label.rstrip("= ").lower().replace("_", "").replace("-", "") in LABELS
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_looks_a_little_like_one_is_none(text):
+    assert find_secrets(text) == []
+
+
+def test_every_kind_is_planted():
+    assert tuple(PLANTED) == SECRET_KINDS
+    assert len(HARMLESS) >= 40
+
+
+def test_several_stand_apart_and_in_order():
+    text = "password=hunter2, card 4111111111111111, ghp_" + (RANDOM + "Qz")[:36]
+    found = find_secrets(text)
+    assert [each.kind for each in found] == ["password", "card_number", "api_key"]
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+
+
+@given(st.text(alphabet="password=: isk-AB12'\"@/.eyJ\n") | st.text())
+def test_any_text_is_looked_through(text):
+    for secret in find_secrets(text):
+        assert 0 <= secret.start < secret.end <= len(text)
+
+
+def test_a_huge_text_is_looked_through_up_to_its_bound():
+    assert len(find_secrets("password=hunter2 " + "password is a word " * 200_000)) == 1
+    assert find_secrets(" " * 300_000 + "password=hunter2") == []
+    assert find_secrets("1" * 300_000) == find_secrets("a:" * 300_000) == []
