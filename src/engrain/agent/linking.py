@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain import metrics
+from engrain.agent.parts import unknown
 from engrain.domain.records import GLOBAL_SCOPE, Entity
 from engrain.domain.registry import Enrichment
 from engrain.engines.ner_regex import RegexNames
 from engrain.entities import finding, linking
-from engrain.errors import InvalidInput, NotFound
+from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, 
     for id_ in ids:
         memory = next(iter(parts.store.get(caller, [id_])), None)
         if memory is None:
-            raise NotFound(f"no memory {id_} is visible to agent {caller.agent}; recall shows ids")
+            raise unknown(caller, id_)
         mentioned, new = _linked(parts, act, memory, finders, publish=publish)
         links += len(parts.store.enrich(act, memory.id, mentioned))
         created += new

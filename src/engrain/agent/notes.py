@@ -166,8 +166,7 @@ class Notes:
             min_similarity=checks.number(min_similarity, what="min_similarity", low=0, high=1),
             category=checks.optional_name(category, what="category"),
         )
-        answer = parts.search(self._caller, asked, Filter())
-        parts.refer(self._caller, [hit.memory for hit in answer])
+        answer = parts.answer(self._caller, asked, Filter())
         hits = [
             NoteHit(note=note_of(hit.memory), score=hit.score, source=source(hit.why))
             for hit in answer

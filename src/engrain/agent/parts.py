@@ -121,6 +121,13 @@ class Parts:
             answer = search.search(self.store, request, enough, lambda: self._embedding(caller))
             return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.rerank_budget_s)
 
+    def answer(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
+        """The answer to a question, a reference left to each hit unless it was asked of the past."""
+        answer = self.search(caller, question, narrowed)
+        if narrowed.as_of is None:
+            self.refer(caller, [hit.memory for hit in answer])
+        return answer
+
     def refer(self, caller: Caller, memories: Sequence[MemoryRecord]) -> None:
         """Leave one reference to each of these to be counted soon."""
         self.references.note(Act(caller=caller, at=self.clock()), [each.id for each in memories])

@@ -107,10 +107,7 @@ class Reading:
             as_of=checks.moment(as_of, what="as_of"),
             include_inactive=checks.flag(include_inactive, what="include_inactive"),
         )
-        answer = parts.search(self._caller, asked, narrowed)
-        if narrowed.as_of is None:
-            parts.refer(self._caller, [hit.memory for hit in answer])
-        return answer
+        return parts.answer(self._caller, asked, narrowed)
 
     def context(
         self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None

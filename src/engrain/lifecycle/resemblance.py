@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engrain.domain.analysis import stems, words
+from engrain.domain.analysis import jaccard, stems, words
 from engrain.domain.entities import name_key
 from engrain.domain.records import Episode, Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -110,12 +110,6 @@ def near_duplicates(sketches: Iterable[Sketch], vectors: Mapping[str, NDArray[np
         if len(found) >= _MOST_PAIRS:
             break
     return sorted(found[:_MOST_PAIRS])
-
-
-def jaccard(one: Collection[str], other: Collection[str]) -> float:
-    """The share of two sets that both have, 0-1; 0 for two empty ones."""
-    shared = len(set(one) & set(other))
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
 def repeats(later: Sketch, earlier: Sketch) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import terms
+from engrain.domain.analysis import jaccard, terms
 from engrain.domain.notes import is_note
 from engrain.domain.query import Filter
 from engrain.domain.records import Fact
@@ -14,7 +14,6 @@ from engrain.retrieval.tfidf import IdfCorpus, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
     from datetime import datetime
 
     from engrain.domain.ports import Store
@@ -64,9 +63,3 @@ def vocabulary(own: Sequence[str], others: Mapping[str, Sequence[str]]) -> dict[
     weights = IdfCorpus([own, *others.values()]).vector(own)
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))[:VOCABULARY]
     return {term: round(weights[term], _WEIGHT_DIGITS) for term in heaviest}
-
-
-def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """The share of all their words that both have, 0-1; 0 where there are none."""
-    union = len(one | other)
-    return len(one & other) / union if union else 0.0

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.domain.analysis import jaccard
 from engrain.lifecycle.resemblance import (
     LEAST_COSINE,
     LEAST_JACCARD,
     duplicates,
-    jaccard,
     near_duplicates,
     repeats,
     sketch,
