@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.aging import Standing
+    from engrain.domain.completions import Completion, Prompt
     from engrain.domain.decay import AgingKind, DecayPolicy, Swept
     from engrain.domain.maturity import Application, Outcome
     from engrain.domain.records import (
@@ -73,6 +74,17 @@ class NameFinder(Protocol):
 
     def find(self, text: str) -> list[Name]:
         """The names, by start, then end; they may overlap. EngineUnavailable where it cannot answer."""
+
+
+class LLM(Protocol):
+    """A language model: asked one question at a time, and never needed to write a memory or to find one."""
+
+    @property
+    def name(self) -> str:
+        """`"provider:model"`, recorded with what it made."""
+
+    def complete(self, prompt: Prompt, *, timeout_s: float) -> Completion:
+        """Its answer within the time, retries included. Thread-safe; EngineUnavailable once retries end."""
 
 
 class Records(Protocol):

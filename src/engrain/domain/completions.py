@@ -1,0 +1,52 @@
+"""What is asked of a language model, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One question to a model. What it is to do stands in `system`; `user` is data, whatever it says.
+
+    Attributes:
+        schema: JSON schema of the answer; a provider that cannot hold a model to it leaves that to whoever parses.
+        max_tokens: of the answer; None for the provider's own limit.
+    """
+
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage(Record):
+    """What completions cost, as far as the provider says: tokens, and US dollars where prices are known."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """A model's answer as text, whatever was asked for, and what it cost."""
+
+    text: str
+    usage: Usage = Usage(calls=1)
