@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT = max(measures.DEPTHS)
 # The bench remembers vectors itself, and counts what a question's took each time it is asked.
-_SETTINGS = {"embedding_cache_entries": 0}
+_SETTINGS = {"embedding": {"cache_entries": 0}}
 _TOLD_EVERY = 512
 _IMPORTS_TOLD = 5
 

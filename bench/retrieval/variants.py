@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
     from engrain.retrieval.presets import Preset
 
-DEFAULT: str = Settings.model_fields["preset"].default
+DEFAULT: str = Settings().retrieval.preset
 BY_RANK = "by rank (RRF)"
 
 

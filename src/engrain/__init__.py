@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from engrain.agent import Agent
     from engrain.aio import AsyncAgent, AsyncMemory
-    from engrain.config import Settings
+    from engrain.config.tree import Settings
     from engrain.context.block import ContextBlock
     from engrain.domain.records import Answer, Episode, Explanation, Fact, Hit
     from engrain.errors import EngrainError, InvalidInput, NotFound
@@ -40,7 +40,7 @@ _HOMES = {
     "InvalidInput": "engrain.errors",
     "Memory": "engrain.service",
     "NotFound": "engrain.errors",
-    "Settings": "engrain.config",
+    "Settings": "engrain.config.tree",
 }
 
 __all__ = [

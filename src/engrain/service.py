@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from engrain import config
 from engrain.agent import Agent
 from engrain.agent.parts import Parts
 from engrain.agent.references import References
 from engrain.agent.workers import Workers
+from engrain.config import key_for, load
 from engrain.domain import checks
 from engrain.domain.decay import DecayPolicy
 from engrain.domain.ids import IdSource
@@ -47,13 +47,13 @@ def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
     """
     from engrain import engines
 
-    name = settings.embedder if spec is None else spec
-    key = config.key_for(name, url=settings.embedding_url, key=settings.embedding_key)
+    name = settings.embedding.model if spec is None else spec
+    key = key_for(name, url=settings.embedding.url, key=settings.embedding.key)
     return engines.embedder(
         name,
-        threads=settings.embedding_threads,
-        dims=settings.embedding_dims,
-        reach=engines.Reach(url=settings.embedding_url, key=key),
+        threads=settings.embedding.threads,
+        dims=settings.embedding.dims,
+        reach=engines.Reach(url=settings.embedding.url, key=key),
     )
 
 
@@ -65,9 +65,9 @@ def reranker_of(settings: Settings, spec: str | None = None) -> Reranker | None:
     """
     from engrain import engines
 
-    name = settings.reranker if spec is None else spec
-    key = config.key_for(name, url=settings.rerank_url, key=settings.rerank_key)
-    return engines.reranker(name, reach=engines.Reach(url=settings.rerank_url, key=key))
+    name = settings.reranking.model if spec is None else spec
+    key = key_for(name, url=settings.reranking.url, key=settings.reranking.key)
+    return engines.reranker(name, reach=engines.Reach(url=settings.reranking.url, key=key))
 
 
 class Memory:
@@ -91,16 +91,16 @@ class Memory:
         from engrain.retrieval.custom_presets import with_custom
         from engrain.retrieval.embedding_queue import EmbeddingQueue
 
-        settings = settings or config.load()
-        presets = with_custom(settings.presets)
+        settings = settings or load()
+        presets = with_custom(settings.retrieval.presets)
         workers = Workers()
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)
         self._decay = DecayPolicy(
-            curve=settings.decay_curve,
-            anchor=settings.decay_anchor,
-            fading_below=settings.decay_fading_below,
-            expired_below=settings.decay_expired_below,
+            curve=settings.decay.curve,
+            anchor=settings.decay.anchor,
+            fading_below=settings.decay.fading_below,
+            expired_below=settings.decay.expired_below,
         )
         self._closed = False
         self._process = os.getpid()
@@ -118,7 +118,7 @@ class Memory:
             presets=presets,
             workers=workers,
             references=References(store, workers),
-            note_cache=NoteCache(settings.note_cache_entries, ttl_s=settings.note_cache_ttl_s),
+            note_cache=NoteCache(settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s),
         )
 
     @classmethod
@@ -127,6 +127,7 @@ class Memory:
         location: str | Path | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
+        config: str | Path | None = None,
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
         name_finder: NameFinder | str | None = None,
@@ -135,31 +136,34 @@ class Memory:
     ) -> Self:
         """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing.
 
+        `settings` are nested by section, over the environment and the TOML file `config` (ENGRAIN_CONFIG, else the
+        engrain.toml of the working folder), which may be a host's with a table `[modules.memory]`.
+
         `embedder`, `reranker` (which deep searches ask) and `name_finder` (whom `entities.enrich` asks) are a
         `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids` give the time
         (aware, UTC) and fresh ids; tests inject them.
 
         Raises:
-            InvalidInput: an unknown setting or embedder, or a location that is no path.
+            InvalidInput: an unknown setting or embedder, a file that is no TOML, or a location that is no path.
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
         from engrain import engines
         from engrain.retrieval.checked_embedder import checked
         from engrain.storage import open_store
 
-        chosen = config.load(settings)
+        chosen = load(settings, file=config)
         if embedder is None or isinstance(embedder, str):
             embedder = embedder_of(chosen, embedder)
         embedder = checked(embedder)
         if reranker is None or isinstance(reranker, str):
             reranker = reranker_of(chosen, reranker)
         if name_finder is None or isinstance(name_finder, str):
-            name_finder = engines.name_finder(chosen.name_finder if name_finder is None else name_finder)
+            name_finder = engines.name_finder(chosen.entities.name_finder if name_finder is None else name_finder)
         store = open_store(
             chosen.db if location is None else location,
-            busy_timeout_s=chosen.busy_timeout_s,
-            synchronous=chosen.synchronous,
-            pool_size=chosen.pool_size,
+            busy_timeout_s=chosen.storage.busy_timeout_s,
+            synchronous=chosen.storage.synchronous,
+            pool_size=chosen.storage.pool_size,
         )
         try:
             return cls(
@@ -234,9 +238,9 @@ class Memory:
         """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
 
         What fades is found as before and says so in `metadata["status"]`; what expired is out of the searches and stays
-        readable. The settings `decay_...` say when. Made to be run once a day; a second run changes nothing, and one
-        after a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many
-        it looked at.
+        readable. The settings `decay` say when. Made to be run once a day; a second run changes nothing, and one after
+        a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many it
+        looked at.
         """
         from engrain.lifecycle.sweep import sweep
 
@@ -255,7 +259,7 @@ class Memory:
     ) -> CleanupReport:
         """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
 
-        `max_entries` is how many of a tenant may stay (the setting `episode_max_entries`); what is not consolidated and
+        `max_entries` is how many of a tenant may stay (the setting `cleanup.max_entries`); what is not consolidated and
         has not run out stays anyway. What is removed cannot be read again; facts and rules learned from it stay. A
         second run changes nothing; a dry run only counts. `progress` is told after each batch how many it removed.
 
@@ -265,10 +269,10 @@ class Memory:
         from engrain.domain.retention import Retention
         from engrain.lifecycle.cleanup import cleanup
 
-        most = self.settings.episode_max_entries
+        most = self.settings.cleanup.max_entries
         if max_entries is not None:
             most = checks.count(max_entries, what="max_entries", high=_MOST_ENTRIES)
-        kept = Retention(expired_days=self.settings.episode_retention_days, max_entries=most)
+        kept = Retention(expired_days=self.settings.cleanup.retention_days, max_entries=most)
         return cleanup(self.parts.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
 
     def health(self) -> Health:
@@ -343,7 +347,7 @@ def _caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
     """The embedder, asked only for what it was not asked lately, if the settings want that."""
     from engrain.engines.caching import CachingEmbedder
 
-    if embedder is None or not settings.embedding_cache_entries:
+    if embedder is None or not settings.embedding.cache_entries:
         return embedder
-    entries, ttl_s = settings.embedding_cache_entries, settings.embedding_cache_ttl_s
+    entries, ttl_s = settings.embedding.cache_entries, settings.embedding.cache_ttl_s
     return CachingEmbedder(embedder, max_entries=entries, ttl_s=ttl_s)

@@ -24,7 +24,7 @@ from tests.acceptance.engines import HashEmbedder
 
 ROOT = Path(__file__).parents[2]
 AGENT = "ana"
-SETTINGS = {"embedding_wait_s": 60}  # a busy machine is no reason to answer without vectors
+SETTINGS = {"embedding": {"wait_s": 60}}  # a busy machine is no reason to answer without vectors
 
 
 def opened(path, *, vectors=True):

@@ -39,7 +39,7 @@ def database(tmp_path, monkeypatch):
     for name in [name for name in os.environ if name.startswith("ENGRAIN_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("ENGRAIN_DB", str(tmp_path / "memory.db"))
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "none")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "none")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "memory.db"
 

@@ -12,7 +12,7 @@ from engrain.aio import AsyncAgent, AsyncEntities, AsyncRules
 from engrain.errors import InvalidInput, MemoryClosed, NotFound, UnreadableImport
 from tests.acceptance.engines import HashEmbedder, HeldEmbedder
 
-SETTINGS = {"embedding_wait_s": 60}
+SETTINGS = {"embedding": {"wait_s": 60}}
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
             return (
                 [report.added, {hit.memory.id for hit in answer} == {episode.id, fact.id}, gone == got],
                 [block.text.splitlines()[1], (await agent.stats()).episodes.total, (await memory.health()).problems],
-                [agent.caller.agent, memory.settings.embedding_wait_s],
+                [agent.caller.agent, memory.settings.embedding.wait_s],
             )
 
     assert asyncio.run(live()) == ([1, True, True], ["- boat is called: Aurora", 1, ()], ["ana", 60])

@@ -29,7 +29,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def memory(path):
-    settings = {"embedding_wait_s": 60}
+    settings = {"embedding": {"wait_s": 60}}
     with Memory.open(path, embedder=HashEmbedder(), clock=Ticking(), settings=settings) as memory:
         yield memory
 

@@ -272,12 +272,17 @@ def test_a_bad_caller_is_refused(memory, parameter, value):
     assert says(str(refused.value), value)
 
 
-SETTINGS = [7, "text", b"bytes", [("limit", 5)], {7: 1}, {"limits": 5}, {"limit": "many"}, {"limit": -1}, {"db": 7}]
+SETTINGS = [7, "text", b"bytes", [("limit", 5)], {7: 1}, {"limit": 5}, {"retrieval": {"limits": 5}}, {"db": 7}]
 SETTINGS += [
-    {"limit": None},
-    {"busy_timeout_s": math.nan},
-    {"embedding_wait_s": -1},
-    {"synchronous": "off"},
+    {"retrieval": {"limit": "many"}},
+    {"retrieval": {"limit": -1}},
+    {"retrieval": {"limit": None}},
+    {"retrieval": {7: 1}},
+    {"retrieval": 7},
+    {"retrieval": [("limit", 5)]},
+    {"storage": {"busy_timeout_s": math.nan}},
+    {"embedding": {"wait_s": -1}},
+    {"storage": {"synchronous": "off"}},
     {"l" * 10_000: 1},
 ]
 OF_OPEN = {
@@ -293,6 +298,7 @@ OF_OPEN = {
     ],
     "embedder": ["", "unknown", "mini-lm", 7, b"bytes", ..., HashEmbedder, ["minilm"]],
     "settings": SETTINGS,
+    "config": [7, b"bytes", ["a list"], "nowhere.toml", "a\x00b.toml", "~nobody-of-that-name/x.toml"],
 }
 
 

@@ -32,7 +32,7 @@ def calendar():
 
 @pytest.fixture
 def memory(tmp_path, calendar):
-    settings = {"embedding_wait_s": 60}
+    settings = {"embedding": {"wait_s": 60}}
     with Memory.open(tmp_path / "agent.db", embedder=HashEmbedder(), clock=calendar, settings=settings) as memory:
         yield memory
 
@@ -143,7 +143,7 @@ def test_to_get_a_memory_counts_as_a_reference(agent, calendar):
 
 def test_a_memory_is_read_uncounted_while_another_writer_holds_the_file(tmp_path):
     path = tmp_path / "agent.db"
-    with Memory.open(path, embedder="none", settings={"busy_timeout_s": 0}) as memory:
+    with Memory.open(path, embedder="none", settings={"storage": {"busy_timeout_s": 0}}) as memory:
         agent = memory.agent("assistant")
         episode = agent.observe("A turn")
         before = metrics.snapshot().get("references_not_counted", 0)

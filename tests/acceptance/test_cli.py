@@ -303,3 +303,22 @@ def test_times_are_iso_8601_in_utc(cli):
 def test_stdin_may_be_replaced_in_process(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\ufeffwith a mark".encode())))
     assert cli("observe", "-", "--json").json["content"] == "with a mark"
+
+
+def test_settings_come_from_the_file_that_is_named_before_or_after_the_command(cli, database, monkeypatch):
+    own, host = database.with_name("own.toml"), database.with_name("butler.toml")
+    own.write_text('agent = "ana"\n', encoding="utf-8")
+    host.write_text('[butler]\nname = "b"\n[modules.memory]\nagent = "bo"\n', encoding="utf-8")
+    assert (
+        cli("--config", own, "remember", "tea", "--subject", "Ana", "--predicate", "likes", "--scope", "ana").code == 0
+    )
+
+    def seen(*options):
+        return len(cli("recall", "tea", "--json", *options).json["hits"])
+
+    assert (seen(), seen("--config", own), seen("--config", host)) == (0, 1, 0)
+    monkeypatch.setenv("ENGRAIN_CONFIG", str(own))
+    assert (seen(), seen("--config", host)) == (1, 0)
+    missing = cli("stats", "--config", "nowhere.toml")
+    assert missing.code == 2
+    assert "nowhere.toml cannot be read" in missing.err

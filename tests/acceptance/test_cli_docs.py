@@ -30,7 +30,7 @@ def commands(group, prefix=""):
 
 
 COMMANDS = dict(commands(ROOT))
-SHARED = {"--db", "--agent", "--tenant", "--json", "--help"}
+SHARED = {"--db", "--agent", "--tenant", "--config", "--json", "--help"}
 
 
 def row(parameter):
@@ -99,7 +99,7 @@ def test_what_the_page_shows_runs(tmp_path, engrain):
     ran = subprocess.run(
         ["/bin/sh", "-e", "-c", f"{engrain}\n{script}"],
         cwd=REPOSITORY,
-        env={**os.environ, "ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDER": "none"},
+        env={**os.environ, "ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDING__MODEL": "none"},
         capture_output=True,
         text=True,
         check=False,

@@ -28,7 +28,7 @@ def test_a_sound_memory_has_no_problems(chat, database):
     assert (found["memory"]["memories"], found["memory"]["indexed"]) == (308, 308)
     assert found["permissions"]["file"] == "600"
     assert found["embedder"] == {"name": "none"}
-    assert (found["settings"]["db"], found["settings"]["limit"]) == (str(database), 10)
+    assert (found["settings"]["db"], found["settings"]["retrieval"]["limit"]) == (str(database), 10)
 
 
 def test_a_person_reads_it_in_sections(chat):
@@ -38,14 +38,14 @@ def test_a_person_reads_it_in_sections(chat):
 
 
 def test_the_embedder_is_tried(cli, monkeypatch):
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     embedder = cli("doctor", "--json").json["embedder"]
     assert embedder["dims"] == 384
     assert embedder["first_embedding_ms"] > 0
 
 
 def test_an_embedder_that_cannot_work_is_a_problem(cli, monkeypatch):
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "nobody:knows")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "nobody:knows")
     ran = cli("doctor", "--json")
     assert ran.code == 1
     [problem] = ran.json["problems"]
@@ -56,7 +56,7 @@ def test_an_embedder_that_cannot_work_is_a_problem(cli, monkeypatch):
 def test_vectors_of_another_embedder_are_a_problem_and_a_note_to_whoever_writes(cli, database, monkeypatch):
     with Memory.open(database, embedder=Elsewhere()) as memory:
         memory.agent().observe("a kettle")
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     [problem] = cli("doctor", "--json").json["problems"]
     assert "the vectors here are of elsewhere:model" in problem
     assert cli("observe", "a violin").err == f"note: {problem}\n"
@@ -103,7 +103,7 @@ def test_an_index_that_lost_something_is_a_problem(chat, database):
 
 def test_memories_without_a_vector_are_a_note(cli, monkeypatch):
     cli("observe", "a kettle")
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     ran = cli("doctor", "--json")
     assert ran.code == 0
     assert ran.json["notes"] == ["1 memory waits for a vector; the next command that adds something makes it"]
@@ -129,7 +129,7 @@ def test_bench_tells_a_person_the_same(database):
 
 def test_bench_embeds_where_there_is_an_embedder(cli, monkeypatch):
     assert cli("--version").code == 0
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     measured = measurement.measure(Invocation(as_json=True), memories=60)
     assert measured["embedded"] == 60
     assert measured["embed_per_s"] > 0

@@ -103,7 +103,7 @@ def test_an_unknown_setting_is_exit_code_2(cli, monkeypatch):
     monkeypatch.setenv("ENGRAIN_LIMT", "3")
     ran = cli("stats")
     assert ran.code == 2
-    assert "limit" in only_line(ran)
+    assert "given by ENGRAIN_LIMT, is unknown; did you mean retrieval.limit?" in only_line(ran)
 
 
 def test_a_file_that_is_not_there_cannot_be_imported(cli):
@@ -165,7 +165,7 @@ def test_a_busy_file_is_exit_code_4_and_can_be_tried_again(process, database):
     other = sqlite3.connect(database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     # A process of its own: locks of POSIX do not hold between two libraries in one.
-    ran = process("observe", "hello", "--json", ENGRAIN_BUSY_TIMEOUT_S="0")
+    ran = process("observe", "hello", "--json", ENGRAIN_STORAGE__BUSY_TIMEOUT_S="0")
     assert (ran.code, ran.out, ran.error["code"]) == (4, "", "database_busy")
     other.rollback()
     other.close()

@@ -78,7 +78,7 @@ def test_the_format_can_be_said(cli, tmp_path):
 
 
 def test_vectors_are_made_unless_they_are_left_for_later(cli, tmp_path, monkeypatch):
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     file = write(tmp_path / "chat.jsonl", 80)
     cli("import", file)
     assert cli("stats", "--json").json["pending_embeddings"] == 0
@@ -96,7 +96,8 @@ def broken_installation(tmp_path):
     """The environment of a machine where the default embedder cannot be loaded."""
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "onnxruntime.py").write_text("raise ImportError('its library is missing')")
-    return {"PYTHONPATH": str(tmp_path / "broken"), "ENGRAIN_EMBEDDER": "minilm"}
+    path = os.pathsep.join([str(tmp_path / "broken"), os.environ.get("PYTHONPATH", "")])
+    return {"PYTHONPATH": path, "ENGRAIN_EMBEDDING__MODEL": "minilm"}
 
 
 def test_without_an_embedder_the_turns_are_kept_and_the_exit_code_is_5(
@@ -122,7 +123,7 @@ def test_without_an_embedder_one_turn_is_stored_all_the_same(process, broken_ins
 
 
 def test_a_command_that_adds_makes_the_vectors_that_wait(cli, tmp_path, monkeypatch):
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     cli("import", write(tmp_path / "chat.jsonl", 130), "--no-embed")
     ran = cli("observe", "one more")
     assert "making the vectors of" in ran.err
@@ -149,7 +150,7 @@ def test_interrupted_while_reading_it_leaves_whole_turns_and_a_second_run_comple
 
 
 def test_interrupted_while_making_vectors_it_keeps_every_turn(terminal, cli, tmp_path, database, monkeypatch):
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "minilm")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     file = write(tmp_path / "chat.jsonl", 600)
     started = terminal("import", file)
     started.read_until(r"making vectors")

@@ -101,7 +101,7 @@ class Source:
 
 
 def memory_of(location):
-    return Memory(open_store(location), embedder=HashEmbedder(), settings=config.load({"embedding_wait_s": 60}))
+    return Memory(open_store(location), embedder=HashEmbedder(), settings=config.load({"embedding": {"wait_s": 60}}))
 
 
 def fill(memory, tenant, name, turns):

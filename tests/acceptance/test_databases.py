@@ -32,7 +32,7 @@ def opened(location):
         embedder=HashEmbedder(),
         clock=Clock(),
         ids=lambda: f"018f0000-0000-7000-8000-{next(numbers):012}",
-        settings={"embedding_wait_s": 60},
+        settings={"embedding": {"wait_s": 60}},
     )
 
 

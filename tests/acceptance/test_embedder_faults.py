@@ -105,7 +105,7 @@ def test_the_queue_tries_again_whatever_the_engine_raised(caplog, error):
 
 def test_a_slow_embedder_holds_up_neither_writes_nor_searches(tmp_path):
     embedder = HeldEmbedder()
-    settings = {"embedding_wait_s": 0}
+    settings = {"embedding": {"wait_s": 0}}
     with Memory.open(tmp_path / "memory.db", embedder=embedder, settings=settings) as memory:
         agent = memory.agent("ana", session="s")
         agent.observe("The first turn")

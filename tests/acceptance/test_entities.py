@@ -192,7 +192,7 @@ def test_a_private_memory_adds_no_name_unless_its_owner_publishes_it(memory, age
 
 
 def test_new_memories_are_linked_where_the_settings_say_so(tmp_path):
-    settings = {"link_entities": "fast"}
+    settings = {"entities": {"link": "fast"}}
     with Memory.open(tmp_path / "m.db", embedder="none", settings=settings, clock=Clock()) as memory:
         agent = memory.agent()
         ana = agent.entities.create("Ana", "person")

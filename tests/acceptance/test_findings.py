@@ -170,7 +170,9 @@ def test_a_sample_dialogue_and_harmless_sentences_are_clean(memory, clock):
 
 
 def test_it_looks_at_no_more_than_the_setting_says(tmp_path, clock):
-    with Memory.open(tmp_path / "small.db", embedder="none", clock=clock, settings={"audit_memories": 3}) as memory:
+    with Memory.open(
+        tmp_path / "small.db", embedder="none", clock=clock, settings={"audit": {"memories": 3}}
+    ) as memory:
         agent = memory.agent("aide")
         for number in range(2):
             agent.remember("x", subject=f"Subject {number}", predicate="is")

@@ -13,7 +13,7 @@ from tests.acceptance.children import AGENT, Child
 from tests.acceptance.engines import FaultyEmbedder, HashEmbedder
 
 SAMPLES = Path(__file__).parents[1] / "unit" / "portability" / "samples"
-SETTINGS = {"embedding_wait_s": 60}
+SETTINGS = {"embedding": {"wait_s": 60}}
 
 
 @pytest.fixture

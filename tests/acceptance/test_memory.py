@@ -14,7 +14,7 @@ from tests.uncounted import uncounted
 
 PRESETS = ("engrain", "semantic", "keyword", "hybrid")
 START = datetime(2026, 11, 21, 9, tzinfo=UTC)
-SETTINGS = {"embedding_wait_s": 60}  # a busy machine is no reason to answer without vectors
+SETTINGS = {"embedding": {"wait_s": 60}}  # a busy machine is no reason to answer without vectors
 
 
 @pytest.fixture

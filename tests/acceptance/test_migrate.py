@@ -45,7 +45,7 @@ def old(request, database):
 def unusable_embedder(monkeypatch, database):
     """Any command that opens the memory as such fails with it."""
     assert database.name
-    monkeypatch.setenv("ENGRAIN_EMBEDDER", "nonsense:model")
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "nonsense:model")
 
 
 @pytest.mark.usefixtures("unusable_embedder")

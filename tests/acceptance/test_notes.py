@@ -191,7 +191,7 @@ def test_a_note_of_another_process_is_seen_once_the_cache_lets_go(tmp_path, agen
 
 @pytest.mark.req("C16")
 def test_a_memory_may_hold_no_notes(tmp_path):
-    settings = {"note_cache_entries": 0}
+    settings = {"notes": {"cache_entries": 0}}
     with Memory.open(tmp_path / "agent.db", embedder="none", settings=settings) as memory:
         agent = memory.agent("aide")
         agent.notes.save("editor", "vim")
@@ -294,7 +294,7 @@ def test_notes_and_facts_are_the_same_memories(agent):
 
 
 def test_a_note_is_read_for_names_and_worth_as_any_fact_is(tmp_path):
-    with Memory.open(tmp_path / "agent.db", embedder="none", settings={"link_entities": "fast"}) as memory:
+    with Memory.open(tmp_path / "agent.db", embedder="none", settings={"entities": {"link": "fast"}}) as memory:
         agent = memory.agent("aide")
         told = agent.remember("I prefer to be reached at ana@example.org", subject="Ana", predicate="contact")
         note = agent.notes.save("contact", "I prefer to be reached at ana@example.org")

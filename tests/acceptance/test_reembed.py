@@ -155,7 +155,7 @@ def small(database):
 
 @pytest.mark.usefixtures("small")
 def test_the_command_changes_to_an_embedder_and_again_has_nothing_to_do(process):
-    minilm = {"ENGRAIN_EMBEDDER": "minilm"}
+    minilm = {"ENGRAIN_EMBEDDING__MODEL": "minilm"}
     asked = ["recall", "Ana hates early flights.", "--agent", "default", "--json"]
     before = process(*asked, **minilm)
     assert "engrain reembed --embedder minilm:all-MiniLM-L6-v2" in before.json["degraded"][0]

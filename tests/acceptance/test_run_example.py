@@ -29,7 +29,7 @@ def example(database):
 
 
 def test_it_finds_what_answers_the_six_questions(example, database):
-    ran = example(ENGRAIN_EMBEDDER="minilm")
+    ran = example(ENGRAIN_EMBEDDING__MODEL="minilm")
     assert ran.returncode == 0, ran.stderr
     assert f"memory: {database}" in ran.stdout
     assert "308 turns added, 0 already there, 11 sessions" in ran.stdout

@@ -80,7 +80,7 @@ def test_a_rule_that_nobody_confirms_is_forgotten(memory, ana, clock):
 
 @pytest.mark.req("Y11")
 def test_by_access_a_fact_that_is_used_does_not_expire(clock):
-    with Memory.open(":memory:", embedder="none", clock=clock, settings={"decay_anchor": "access"}) as memory:
+    with Memory.open(":memory:", embedder="none", clock=clock, settings={"decay": {"anchor": "access"}}) as memory:
         ana = memory.agent("ana")
         used, unused = (ana.remember("tea", subject=name, predicate="p", permanence="ephemeral") for name in "AB")
         clock.wait(29)
@@ -91,8 +91,8 @@ def test_by_access_a_fact_that_is_used_does_not_expire(clock):
 
 
 def test_thresholds_that_leave_nothing_to_fade_do_not_open():
-    with pytest.raises(InvalidInput, match="decay_expired_below must be less than decay_fading_below"):
-        Memory.open(":memory:", embedder="none", settings={"decay_fading_below": 0.05, "decay_expired_below": 0.2})
+    with pytest.raises(InvalidInput, match=r"decay.expired_below must be less than decay.fading_below"):
+        Memory.open(":memory:", embedder="none", settings={"decay": {"fading_below": 0.05, "expired_below": 0.2}})
 
 
 @pytest.mark.req("B03.1", "B03.5", "B21.1", "B21.2", "B21.3", "B30.1")

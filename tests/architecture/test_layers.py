@@ -23,7 +23,7 @@ LEVELS = [
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 # Leaves import nothing of ours but errors; anybody may import the first three, and only who wires may read settings.
 LEAVES = {"errors", "metrics", "cache", "config"}
-READS_SETTINGS = {"agent", "service", "aio", "jobs", "interfaces", "__init__"}
+READS_SETTINGS = {"config", "agent", "service", "aio", "jobs", "interfaces", "__init__"}
 # The formats of other systems know what a memory is and how one is kept, not how it is found.
 PORTABILITY_KNOWS = {"domain", "storage", "errors", "metrics", "portability"}
 

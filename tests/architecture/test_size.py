@@ -16,7 +16,7 @@ GENERATED = {"src/engrain/aio.py"}
 # pydantic-settings calls this one by position; the others have yet to name their parameters.
 POSITIONAL = {
     "bench/speed/language.py:_turn",
-    "src/engrain/config.py:settings_customise_sources",
+    "src/engrain/config/tree.py:settings_customise_sources",
 }
 
 PATHS = sorted(path for folder in ("src", "tools", "bench") for path in (ROOT / folder).rglob("*.py"))

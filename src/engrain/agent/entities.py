@@ -111,7 +111,7 @@ class Entities:
             self._caller,
             entity_type=None if entity_type is None else _type(entity_type),
             after=("", "") if after is None else (after.canonical_name, after.entity_type),
-            limit=parts.settings.limit if limit is None else checks.count(limit, what="limit"),
+            limit=parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit"),
         )
 
     def resolve(
@@ -138,7 +138,7 @@ class Entities:
         parts = self._parts()
         asked = checks.name(name, what="name")
         known = resolution.hints_of(hints)
-        most = parts.settings.limit if limit is None else checks.count(limit, what="limit")
+        most = parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit")
         wanted = None if entity_type is None else _type(entity_type)
         alike = checks.flag(fuzzy, what="fuzzy") and resolution.is_long_enough(asked)
         proposed = parts.store.resembling(self._caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
 
 _SPELLING = RegexNames()
-_NO_FINDER = "no name finder is configured: set name_finder (such as spacy), or ask for strategy fast"
+_NO_FINDER = "no name finder is configured: set entities.name_finder (such as spacy), or ask for strategy fast"
 
 
 def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, publish: bool) -> Enrichment:

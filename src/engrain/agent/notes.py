@@ -87,7 +87,7 @@ class Notes:
     def recall(self, key: str) -> Note | None:
         """The note under a key; None where there is none. A second call asks the database nothing.
 
-        What this process writes is seen at once, what another one writes after `note_cache_ttl_s` at the latest. Not
+        What this process writes is seen at once, what another one writes after `notes.cache_ttl_s` at the latest. Not
         counted as a reference.
 
         Raises:
@@ -161,7 +161,7 @@ class Notes:
         asked = Question(
             text=checks.query(query),
             preset=parts.preset("notes"),
-            limit=parts.settings.limit if limit is None else checks.count(limit, what="limit"),
+            limit=parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit"),
             deep=checks.choice(mode, _MODES, what="mode") == "deep",
             min_similarity=checks.number(min_similarity, what="min_similarity", low=0, high=1),
             category=checks.optional_name(category, what="category"),

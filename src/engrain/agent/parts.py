@@ -86,7 +86,7 @@ class Parts:
     def follow_up(self, act: Act, stored: MemoryRecord) -> None:
         """What a new memory sets going: a vector made in the background and, if so set, whom it mentions noted."""
         self.queue.announce()
-        if self.settings.link_entities == "fast":
+        if self.settings.entities.link == "fast":
             self._link(act, stored)
 
     def referenced(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
@@ -105,7 +105,7 @@ class Parts:
         """
         from engrain.retrieval import presets
 
-        return presets.preset(self.settings.preset if name is None else name, self.presets)
+        return presets.preset(self.settings.retrieval.preset if name is None else name, self.presets)
 
     def search(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
         """The answer to a question; whose ranking looks at references sees those of every recall before it."""
@@ -119,7 +119,7 @@ class Parts:
                 return search.search(self.store, request, question, lambda: self._embedding(caller))
             enough = replace(question, limit=max(question.limit, deep.MOST_CANDIDATES))
             answer = search.search(self.store, request, enough, lambda: self._embedding(caller))
-            return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.rerank_budget_s)
+            return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.reranking.budget_s)
 
     def answer(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
         """The answer to a question, a reference left to each hit unless it was asked of the past."""
@@ -159,7 +159,7 @@ class Parts:
         """Have the vectors made of so many memories, and wait while they are few; whether they are made."""
         if waiting:
             self.queue.announce()  # another process may have left them
-        return waiting <= _WORTH_WAITING_FOR and self.queue.wait(self.settings.embedding_wait_s)
+        return waiting <= _WORTH_WAITING_FOR and self.queue.wait(self.settings.embedding.wait_s)
 
     def _kept_before(self, caller: Caller, memory: _Kept, key: str | None) -> _Kept:
         if key is None:

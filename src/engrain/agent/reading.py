@@ -67,14 +67,14 @@ class Reading:
         """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why.
 
         Any text is a query. `preset` names the ranking: engrain, semantic, keyword, hybrid, recall, assistant,
-        weighted, notes, recency, importance, or one of the setting `presets`. The rest narrows: `tags` must all be
-        there, of the others any; since <= time < until. `as_of` searches what was believed at that time in place of
-        what is now; `include_inactive` adds what is superseded, retracted, expired or forgotten; what is believed less
-        than `min_confidence` (the preset's) is left out.
+        weighted, notes, recency, importance, or one of the setting `retrieval.presets`. The rest narrows: `tags` must
+        all be there, of the others any; since <= time < until. `as_of` searches what was believed at that time in place
+        of what is now; `include_inactive` adds what is superseded, retracted, expired or forgotten; what is believed
+        less than `min_confidence` (the preset's) is left out.
 
-        With `deep` the memory's re-ranker puts the best 50 in order, within the setting `rerank_budget_s`; without one,
-        or where it fails or is late, the order stays and `degraded` says so. With `neighbours` (0-5) each episode comes
-        with so many turns before and after it, one statement for each hit. With `explain` the answer tells of
+        With `deep` the memory's re-ranker puts the best 50 in order, within the setting `reranking.budget_s`; without
+        one, or where it fails or is late, the order stays and `degraded` says so. With `neighbours` (0-5) each episode
+        comes with so many turns before and after it, one statement for each hit. With `explain` the answer tells of
         candidates that are no hits, and why. Each hit counts as a reference (`reference_count`) once the answer is
         there, unless it was asked for with `as_of`.
 
@@ -88,7 +88,7 @@ class Reading:
         asked = Question(
             text=checks.query(query),
             preset=parts.preset(preset),
-            limit=parts.settings.limit if limit is None else checks.count(limit, what="limit"),
+            limit=parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit"),
             deep=checks.flag(deep, what="deep"),
             min_confidence=least,
             neighbours=checks.count(neighbours, what="neighbours", high=_MOST_NEIGHBOURS),
@@ -124,7 +124,7 @@ class Reading:
         from engrain.retrieval.search import Question
 
         parts = self._parts()
-        chosen = parts.settings.budget_tokens if budget_tokens is None else budget_tokens
+        chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
         budget = checks.count(chosen, what="budget_tokens", high=10_000_000)
         asked = Question(text=checks.query(query), preset=parts.preset(None), limit=_CONTEXT_CANDIDATES)
         others = Filter(exclude_sessions=checks.names(self._caller.session, what="session"))
@@ -232,7 +232,7 @@ class Reading:
 
         `kinds` are secret, contradiction, duplicate, near_duplicate, echo, stale, orphaned and never_recalled; without
         any, all. Of each kind the answer has `limit` findings after the first `skip`, and `counts` all of them. Looks
-        at as many memories as the setting `audit_memories` says. What is older than `unused_days` and was never
+        at as many memories as the setting `audit.memories` says. What is older than `unused_days` and was never
         asked for is never_recalled. `progress` is told how many memories were read.
 
         Raises:
@@ -245,8 +245,8 @@ class Reading:
             kinds=checks.choices(kinds, FINDING_KINDS, what="kind") or FINDING_KINDS,
             limit=checks.count(limit, what="limit"),
             skip=checks.count(skip, what="skip", high=_MOST_SKIPPED),
-            most_memories=parts.settings.audit_memories,
-            fading_below=parts.settings.decay_fading_below,
+            most_memories=parts.settings.audit.memories,
+            fading_below=parts.settings.decay.fading_below,
             unused_days=checks.number(unused_days, what="unused_days", low=0, high=36_500),
         )
         parts.references.settle()

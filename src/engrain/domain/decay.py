@@ -48,7 +48,7 @@ class DecayPolicy(Record):
         if not 0 <= self.expired_below < self.fading_below <= 1:
             raise InvalidInput(
                 f"a memory fades below {self.fading_below} and expires below {self.expired_below}: "
-                "decay_expired_below must be less than decay_fading_below, and both lie in 0-1"
+                "decay.expired_below must be less than decay.fading_below, and both lie in 0-1"
             )
 
 

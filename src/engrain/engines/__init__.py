@@ -178,8 +178,8 @@ def _served_reranker(provider: str, model: str, reach: Reach) -> Reranker:
     from engrain.engines.rerank_api import COHERE_URL, PATH, Served, ServedReranker
 
     if provider != "cohere" and reach.url is None:
-        raise InvalidInput(f"the re-ranker {provider} has no address of its own: set rerank_url")
-    access = _access(provider, reach, own_url=COHERE_URL, path=PATH, setting="rerank")
+        raise InvalidInput(f"the re-ranker {provider} has no address of its own: set reranking.url")
+    access = _access(provider, reach, own_url=COHERE_URL, path=PATH, setting="reranking")
     return ServedReranker(Served(provider=provider, model=model or None), access)
 
 
@@ -190,7 +190,7 @@ def _access(provider: str, reach: Reach, *, own_url: str, path: str, setting: st
     return Access(
         url=joined(reach.url or own_url, path),
         key=reach.key,
-        set_url=f"{setting}_url",
-        set_key=f"{setting}_key" if variable is None else f"{setting}_key or {variable}",
+        set_url=f"{setting}.url",
+        set_key=f"{setting}.key" if variable is None else f"{setting}.key or {variable}",
         needs_key=reach.url is None,
     )

@@ -98,7 +98,7 @@ class RemoteEmbedder:
             rows = self._taken(batch, role)
             if rows.shape[1] != self.dims:
                 raise EngineUnavailable(
-                    f"{self._who} returned vectors of {rows.shape[1]} dimensions, not {self.dims}: set embedding_dims "
+                    f"{self._who} returned vectors of {rows.shape[1]} dimensions, not {self.dims}: set embedding.dims "
                     "to what it returns"
                 )
             vectors[first : first + len(batch)] = rows
@@ -131,7 +131,7 @@ class RemoteEmbedder:
             vectors = self._dialect.vectors(answer, len(texts))
         except (LookupError, TypeError, ValueError):
             raise EngineUnavailable(
-                f"{self._who} answered JSON that holds no vector for each of {len(texts)} texts: check embedding_url"
+                f"{self._who} answered JSON that holds no vector for each of {len(texts)} texts: check embedding.url"
             ) from None  # the cause may quote the answer
         return unit_rows(vectors, count=len(texts), who=self._who)
 

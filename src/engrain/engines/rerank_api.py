@@ -78,7 +78,7 @@ class ServedReranker:
             is_whole = sorted(at for at, _ in pairs) == list(range(count))
         except (LookupError, TypeError, ValueError):
             raise EngineUnavailable(
-                f"{self._who} answered JSON that holds no scores: check rerank_url"
+                f"{self._who} answered JSON that holds no scores: check reranking.url"
             ) from None  # the cause may quote the answer
         if not is_whole or not all(math.isfinite(score) for _, score in pairs):
             raise EngineUnavailable(f"{self._who} did not give each of {count} memories one finite score")

@@ -59,7 +59,7 @@ class SentenceTransformers:
             is_new = hasattr(engine, "get_embedding_dimension")  # the other name goes away
             dims = engine.get_embedding_dimension() if is_new else engine.get_sentence_embedding_dimension()
             if not isinstance(dims, int):
-                raise EngineUnavailable(f"the embedder {self.name} does not say its dimensions: set embedding_dims")
+                raise EngineUnavailable(f"the embedder {self.name} does not say its dimensions: set embedding.dims")
             self._dims = dims
         return self._dims
 

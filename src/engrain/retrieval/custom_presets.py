@@ -17,7 +17,7 @@ _KEYS = ("base", "weights", "min_confidence")
 
 
 def with_custom(settings: Mapping[str, object]) -> Mapping[str, Preset]:
-    """The presets that ship and those of the setting `presets`, by name.
+    """The presets that ship and those of the setting `retrieval.presets`, by name.
 
     Raises:
         InvalidInput: a name that is taken, an unknown key, base or channel (with the nearest known one), or a weight

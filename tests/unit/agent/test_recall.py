@@ -177,16 +177,19 @@ def test_many_threads_asking_at_once_get_what_each_asked_for(clock):
 def test_a_ranking_of_ones_own_is_asked_for_by_its_name(monkeypatch):
     own = {"mine": {"base": "engrain", "weights": {"keyword": 1.2, "session": 0, "statement": 0}}}
     Path("engrain.toml").write_text(
-        '[presets.mine]\nbase = "engrain"\n[presets.mine.weights]\nkeyword = 1.2\nsession = 0\nstatement = 0\n',
+        '[retrieval.presets.mine]\nbase = "engrain"\n'
+        "[retrieval.presets.mine.weights]\nkeyword = 1.2\nsession = 0\nstatement = 0\n",
         encoding="utf-8",
     )
     from_file = load()
     Path("engrain.toml").unlink()
-    monkeypatch.setenv("ENGRAIN_PRESETS", json.dumps(own))
+    monkeypatch.setenv("ENGRAIN_RETRIEVAL__PRESETS", json.dumps(own))
     from_environment = load()
-    monkeypatch.delenv("ENGRAIN_PRESETS")
-    assert from_file.presets == from_environment.presets == load({"presets": own}).presets == own
-    with Memory.open(":memory:", embedder="none", settings={"presets": own, "preset": "mine"}) as memory:
+    monkeypatch.delenv("ENGRAIN_RETRIEVAL__PRESETS")
+    called = {"presets": own, "preset": "mine"}
+    for settings in (from_file, from_environment, load({"retrieval": called})):
+        assert settings.retrieval.presets == own
+    with Memory.open(":memory:", embedder="none", settings={"retrieval": called}) as memory:
         agent = memory.agent("aide")
         agent.observe("tram", session="monday")
         for answer in (agent.recall("tram"), agent.recall("tram", preset="mine")):
@@ -198,12 +201,18 @@ def test_a_ranking_of_ones_own_is_asked_for_by_its_name(monkeypatch):
 
 def test_a_ranking_that_is_none_is_refused_when_the_memory_is_opened(tmp_path):
     with pytest.raises(InvalidInput, match="channel of preset mine 'keywords' is unknown; did you mean keyword"):
-        Memory.open(tmp_path / "a.db", settings={"presets": {"mine": {"weights": {"keywords": 1}}}}, embedder="none")
+        Memory.open(
+            tmp_path / "a.db",
+            settings={"retrieval": {"presets": {"mine": {"weights": {"keywords": 1}}}}},
+            embedder="none",
+        )
 
 
 def test_an_environment_that_is_no_json_is_refused(monkeypatch):
-    monkeypatch.setenv("ENGRAIN_PRESETS", "{")
-    with pytest.raises(InvalidInput, match="presets"):
+    monkeypatch.setenv("ENGRAIN_RETRIEVAL__PRESETS", "{")
+    with pytest.raises(
+        InvalidInput, match=r"setting retrieval.presets, given by ENGRAIN_RETRIEVAL__PRESETS, is no JSON"
+    ):
         load()
 
 

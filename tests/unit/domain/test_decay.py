@@ -132,5 +132,5 @@ def test_in_steps_worth_follows_the_age_and_keeps_two_fifths(confidence, days):
     ("fading", "expired"), [(0.05, 0.2), (0.2, 0.2), (0.2, -0.1), (1.1, 0.05), (math.nan, 0.05), (0.2, math.nan)]
 )
 def test_thresholds_that_leave_nothing_to_fade_are_refused(fading, expired):
-    with pytest.raises(InvalidInput, match="decay_expired_below must be less than decay_fading_below"):
+    with pytest.raises(InvalidInput, match=r"decay.expired_below must be less than decay.fading_below"):
         DecayPolicy(fading_below=fading, expired_below=expired)

@@ -184,7 +184,7 @@ class TestWired:
         assert [call for call in engine.calls if call[1] == "query"] == [(["Who likes apples?"], "query")]
 
     def test_unless_the_settings_want_none_kept(self, engine, tmp_path):
-        settings = {"embedding_cache_entries": 0}
+        settings = {"embedding": {"cache_entries": 0}}
         with Memory.open(tmp_path / "a.db", embedder=engine, settings=settings) as memory:
             agent = memory.agent("ana")
             agent.observe("apples")

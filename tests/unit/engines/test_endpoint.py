@@ -22,8 +22,8 @@ def access(url, key=KEY):
     return Access(
         url=url,
         key=None if key is None else SecretStr(key),
-        set_url="embedding_url",
-        set_key="embedding_key",
+        set_url="embedding.url",
+        set_key="embedding.key",
         needs_key=False,
     )
 
@@ -152,11 +152,11 @@ def test_an_answer_without_end_is_refused(models, timing):
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (401, "does not accept the key (401): set embedding_key"),
-        (403, "does not accept the key (403): set embedding_key"),
-        (404, "has nothing there (404): check embedding_url and the model's name"),
-        (405, "has nothing there (405): check embedding_url and the model's name"),
-        (302, "has nothing there (302): check embedding_url and the model's name"),
+        (401, "does not accept the key (401): set embedding.key"),
+        (403, "does not accept the key (403): set embedding.key"),
+        (404, "has nothing there (404): check embedding.url and the model's name"),
+        (405, "has nothing there (405): check embedding.url and the model's name"),
+        (302, "has nothing there (302): check embedding.url and the model's name"),
     ],
 )
 def test_what_will_not_pass_is_not_tried_again_and_says_what_to_set(endpoint, models, status, said):
@@ -181,19 +181,19 @@ def test_only_a_code_of_the_services_error_is_quoted(endpoint, models, error):
 def test_a_wrong_key_is_said_without_quoting_it(models, timing):
     wrong = Endpoint("e", access(f"{models.url}/v1/embeddings", key="sk-wrong"), timing)
     said = failure(wrong)
-    assert said == f"e at {models.url}/v1/embeddings does not accept the key (401 invalid_api_key): set embedding_key"
+    assert said == f"e at {models.url}/v1/embeddings does not accept the key (401 invalid_api_key): set embedding.key"
 
 
 @pytest.mark.parametrize("content", [b"<html>Welcome</html>", b"", b"\xff\xfe", b"[" * 100_000])
 def test_an_answer_that_is_no_json_is_said_and_not_tried_again(endpoint, models, content):
     models.faults = [Fault(200, {"content-type": "text/html; charset=utf-8"}, content)]
-    assert failure(endpoint).endswith("answered no JSON (text/html): check embedding_url")
+    assert failure(endpoint).endswith("answered no JSON (text/html): check embedding.url")
     assert len(models.asked) == 1
 
 
 def test_a_missing_key_is_said_before_anything_goes_out(models, timing):
     needy = replace(access(f"{models.url}/v1/embeddings", key=None), needs_key=True)
-    assert failure(Endpoint("e", needy, timing)) == "e has no key: set embedding_key"
+    assert failure(Endpoint("e", needy, timing)) == "e has no key: set embedding.key"
     assert models.asked == []
 
 
@@ -201,7 +201,7 @@ def test_a_missing_key_is_said_before_anything_goes_out(models, timing):
 def test_a_key_that_no_header_carries_is_refused_unquoted(key):
     with pytest.raises(InvalidInput) as refused:
         Endpoint("e", access("http://127.0.0.1:9/", key=key))
-    assert str(refused.value) == "the key in embedding_key is none: a key is printable ASCII without blanks"
+    assert str(refused.value) == "the key in embedding.key is none: a key is printable ASCII without blanks"
 
 
 def test_nothing_that_can_be_printed_holds_the_key(endpoint):

@@ -92,14 +92,14 @@ def test_an_unknown_reranker_is_refused_with_the_nearest(spec, said):
 
 @pytest.mark.parametrize("spec", ["http:m", "tei"])
 def test_a_reranker_without_an_address_is_refused(spec):
-    with pytest.raises(InvalidInput, match="has no address of its own: set rerank_url"):
+    with pytest.raises(InvalidInput, match=r"has no address of its own: set reranking.url"):
         reranker(spec)
 
 
 def test_a_providers_own_address_needs_a_key_and_says_where_it_is_looked_for():
-    with pytest.raises(EngineUnavailable, match=r"openai:m has no key: set embedding_key or OPENAI_API_KEY$"):
+    with pytest.raises(EngineUnavailable, match=r"openai:m has no key: set embedding.key or OPENAI_API_KEY$"):
         embedder("openai:m", dims=3).embed(["a"], role="query")
-    with pytest.raises(EngineUnavailable, match=r"cohere:m has no key: set rerank_key or COHERE_API_KEY$"):
+    with pytest.raises(EngineUnavailable, match=r"cohere:m has no key: set reranking.key or COHERE_API_KEY$"):
         reranker("cohere:m").rerank("q", ["a"], timeout_s=1)
 
 

@@ -32,8 +32,8 @@ def make(models, timing):
         access = Access(
             url=f"{models.url}{path}",
             key=SecretStr(KEY),
-            set_url="embedding_url",
-            set_key="embedding_key",
+            set_url="embedding.url",
+            set_key="embedding.key",
             needs_key=True,
         )
         return RemoteEmbedder(dialect, model, access, dims=dims, timing=timing)
@@ -166,10 +166,13 @@ def alike(change):
 
 
 WRONG = {
-    "too few": (alike(lambda rows: rows[1:]), "holds no vector for each of 3 texts: check embedding_url"),
+    "too few": (alike(lambda rows: rows[1:]), "holds no vector for each of 3 texts: check embedding.url"),
     "too many": (alike(lambda rows: [*rows, rows[0]]), "holds no vector for each of 3 texts"),
     "none": (alike(lambda _: []), "holds no vector for each of 3 texts"),
-    "too short": (alike(lambda rows: [row[1:] for row in rows]), f"{DIMS - 1} dimensions, not {DIMS}: set embedding_d"),
+    "too short": (
+        alike(lambda rows: [row[1:] for row in rows]),
+        f"{DIMS - 1} dimensions, not {DIMS}: set embedding.dims",
+    ),
     "uneven": (alike(lambda rows: [rows[0][1:], *rows[1:]]), "what are no vectors of one length"),
     "flat": (alike(lambda rows: [row[0] for row in rows]), r"the shape \(3,\)"),
     "empty": (alike(lambda rows: [[] for _ in rows]), r"the shape \(3, 0\)"),

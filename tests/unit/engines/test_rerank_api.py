@@ -18,7 +18,7 @@ DOCUMENTS = ["ben reads books", "ana likes red apples", "", "pears and apples", 
 def make(models, timing):
     def made(provider="cohere", model="rerank-v3.5", path="/v2/rerank", url=models.url):
         access = Access(
-            url=f"{url}{path}", key=SecretStr(KEY), set_url="rerank_url", set_key="rerank_key", needs_key=False
+            url=f"{url}{path}", key=SecretStr(KEY), set_url="reranking.url", set_key="reranking.key", needs_key=False
         )
         return ServedReranker(Served(provider=provider, model=model), access, timing)
 
@@ -111,5 +111,5 @@ def test_nobody_there_is_said(make):
 
 def test_a_refused_key_names_the_setting(make, models):
     models.key = "another"
-    with pytest.raises(EngineUnavailable, match=r"does not accept the key \(401 invalid_api_key\): set rerank_key"):
+    with pytest.raises(EngineUnavailable, match=r"does not accept the key \(401 invalid_api_key\): set reranking.key"):
         make().rerank(QUERY, ["a"], timeout_s=5)

@@ -16,7 +16,7 @@ from tests.servers.models import DIMS, KEY
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     """No settings of the machine, and no keys."""
-    for variable in ("OPENAI_API_KEY", "COHERE_API_KEY", "ENGRAIN_EMBEDDER", "ENGRAIN_DB"):
+    for variable in ("OPENAI_API_KEY", "COHERE_API_KEY", "ENGRAIN_EMBEDDING__MODEL", "ENGRAIN_DB"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(tmp_path)
 
@@ -27,13 +27,8 @@ def opened(models, tmp_path, request):
 
     def open_(provider="openai", **settings):
         path = {"openai": "/v1", "cohere": "/v2"}[provider]
-        given = {
-            "embedder": f"{provider}:{request.node.name}",
-            "embedding_url": models.url + path,
-            "embedding_key": KEY,
-            **settings,
-        }
-        return Memory.open(tmp_path / "memory.db", settings=given)
+        served = {"model": f"{provider}:{request.node.name}", "url": models.url + path, "key": KEY}
+        return Memory.open(tmp_path / "memory.db", settings={"embedding": {**served, **settings}})
 
     return open_
 
@@ -64,7 +59,7 @@ def test_a_service_that_is_away_at_the_first_open_costs_vectors_and_nothing_else
         answer = agent.recall("apples")
         assert [hit.memory.id for hit in answer] == [turn.id]
         assert answer.degraded[0].startswith("keywords alone: the embedder openai:")
-        assert "does not accept the key (401 invalid_api_key): set embedding_key" in answer.degraded[0]
+        assert "does not accept the key (401 invalid_api_key): set embedding.key" in answer.degraded[0]
     models.key = KEY
     with opened() as memory:
         memory.flush()
@@ -75,7 +70,7 @@ def test_a_service_that_is_away_at_the_first_open_costs_vectors_and_nothing_else
 def test_one_whose_dimensions_are_known_is_waited_for(opened, models, how):
     known = {}
     if how == "by the settings":
-        known["embedding_dims"] = DIMS
+        known["dims"] = DIMS
     else:
         with opened():
             pass
@@ -95,9 +90,9 @@ def test_one_whose_dimensions_are_known_is_waited_for(opened, models, how):
 
 
 def test_one_that_has_other_dimensions_now_is_not_mixed_in(opened):
-    with opened(embedding_dims=DIMS) as memory:
+    with opened(dims=DIMS) as memory:
         memory.agent("ana").observe("A turn about apples")
-    with opened(embedding_dims=DIMS + 1) as memory:
+    with opened(dims=DIMS + 1) as memory:
         [said] = memory.agent("ana").recall("apples").degraded
         assert f"not of {DIMS + 1} dimensions; open with that one" in said
 
@@ -105,7 +100,7 @@ def test_one_that_has_other_dimensions_now_is_not_mixed_in(opened):
 def test_the_key_is_nowhere_to_be_read(opened, models, caplog, capsys, monkeypatch):
     models.key = "another"
     caplog.set_level(logging.DEBUG)
-    with opened(embedding_dims=DIMS) as memory:
+    with opened(dims=DIMS) as memory:
         agent = memory.agent("ana")
         agent.observe("A turn about apples")
         said = [*agent.recall("apples").degraded, repr(memory.settings), *memory.health().problems]
@@ -114,10 +109,10 @@ def test_the_key_is_nowhere_to_be_read(opened, models, caplog, capsys, monkeypat
     said.append(str(raised.value))
     for name, value in (
         ("DB", "memory.db"),
-        ("EMBEDDER", "openai:doctor"),
-        ("EMBEDDING_URL", f"{models.url}/v1"),
-        ("EMBEDDING_KEY", KEY),
-        ("EMBEDDING_DIMS", str(DIMS)),
+        ("EMBEDDING__MODEL", "openai:doctor"),
+        ("EMBEDDING__URL", f"{models.url}/v1"),
+        ("EMBEDDING__KEY", KEY),
+        ("EMBEDDING__DIMS", str(DIMS)),
     ):
         monkeypatch.setenv(f"ENGRAIN_{name}", value)
     main(["doctor", "--json"])
@@ -132,9 +127,9 @@ def test_a_providers_key_goes_to_the_providers_own_address_alone(models, monkeyp
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
     monkeypatch.setenv("COHERE_API_KEY", "co-of-cohere")
     models.key = None
-    settings = load({"embedder": "openai:elsewhere", "embedding_url": f"{models.url}/v1"})
+    settings = load({"embedding": {"model": "openai:elsewhere", "url": f"{models.url}/v1"}})
     embedder_of(settings).embed(["a"], role="query")
-    served = {"reranker": "cohere:elsewhere", "rerank_url": f"{models.url}/v2"}
+    served = {"reranking": {"model": "cohere:elsewhere", "url": f"{models.url}/v2"}}
     reranker_of(load(served)).rerank("q", ["a"], timeout_s=5)
     assert len(models.asked) == 3  # one to learn the dimensions
     assert not any("authorization" in headers for _, headers, _ in models.asked)
@@ -143,13 +138,13 @@ def test_a_providers_key_goes_to_the_providers_own_address_alone(models, monkeyp
 
 def test_settings_choose_the_reranker(models):
     assert reranker_of(load()) is None
-    settings = load({"reranker": "http:m", "rerank_url": f"{models.url}/v2/rerank", "rerank_key": KEY})
+    settings = load({"reranking": {"model": "http:m", "url": f"{models.url}/v2/rerank", "key": KEY}})
     pairs = reranker_of(settings).rerank("red apples", ["red apples", "ships"], timeout_s=5)
     assert sorted(pairs) == [(0, 1.0), (1, 0.0)]
 
 
 def test_the_length_of_vectors_is_asked_for(opened, models):
-    with opened(embedding_dims=5) as memory:
+    with opened(dims=5) as memory:
         memory.agent("ana").observe("A turn")
         memory.flush()
         assert memory.parts.store.embedding_versions()[0].dims == 5

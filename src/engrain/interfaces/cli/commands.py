@@ -7,7 +7,7 @@ import typer
 from engrain import __version__
 from engrain.interfaces.cli import auditing, curation, entities, notes, output, reading, rules, tidying, upkeep, writing
 from engrain.interfaces.cli.failures import ExitCode
-from engrain.interfaces.cli.invocation import AgentName, AsJson, Db, TenantName, options
+from engrain.interfaces.cli.invocation import AgentName, AsJson, ConfigFile, Db, TenantName, options
 
 app = typer.Typer(
     rich_markup_mode=None,  # plain help takes half the time and is the same in a pipe
@@ -29,10 +29,11 @@ def engrain(
     db: Db = None,
     agent: AgentName = None,
     tenant: TenantName = None,
+    config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why."""
-    context.obj = options(db=db, agent=agent, tenant=tenant, as_json=as_json)
+    context.obj = options(db=db, agent=agent, tenant=tenant, config=config, as_json=as_json)
     if version:
         output.say(f"engrain {__version__}")
         raise typer.Exit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import platform
 import stat
@@ -47,7 +49,8 @@ def examine(invocation: Invocation) -> dict[str, Any]:
 
 def shown(found: dict[str, Any]) -> str:
     """What `examine` found, for a person."""
-    sections = [(name, found[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
+    shown_as = {**found, "settings": _by_dotted_name(found["settings"])}
+    sections = [(name, shown_as[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
     width = max(len(key) for _, values in sections for key in values)
     lines = [f"{name}\n{_indented(output.pairs(values, width=width))}\n" for name, values in sections if values]
     lines += [f"note: {each}" for each in found["notes"]]
@@ -113,13 +116,21 @@ def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], 
             return {"name": "none"}, None
         [vector] = embedder.embed(["Is anybody there?"], role="query")
     except EngrainError as error:
-        problems.append(f"the embedder {settings.embedder} does not work: {error}")
-        return {"name": settings.embedder}, None
+        problems.append(f"the embedder {settings.embedding.model} does not work: {error}")
+        return {"name": settings.embedding.model}, None
     taken_ms = round((time.perf_counter() - start) * 1000, 1)
     norm = float(vector @ vector) ** 0.5
     if not abs(norm - 1) < 1e-3:  # noqa: PLR2004  # float32 over a few hundred dimensions, NaN refused
         problems.append(f"the embedder {embedder.name} gave a vector of length {norm:.3f}, not 1: reinstall engrain")
     return {"name": embedder.name, "dims": embedder.dims, "first_embedding_ms": taken_ms}, embedder
+
+
+def _by_dotted_name(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings as they are written in messages and documents: `embedding.model`."""
+    from engrain.config import dotted_names
+
+    paths = {name: name.split(".") for name in dotted_names()}
+    return {name: functools.reduce(operator.getitem, path, settings) for name, path in paths.items()}
 
 
 def _indented(text: str) -> str:

@@ -30,6 +30,7 @@ class Invocation:
     db: str | None = None
     agent: str | None = None
     tenant: str | None = None
+    config: str | None = None
     as_json: bool = False
 
     def inside(self, outer: "Invocation") -> "Invocation":
@@ -38,6 +39,7 @@ class Invocation:
             db=outer.db if self.db is None else self.db,
             agent=outer.agent if self.agent is None else self.agent,
             tenant=outer.tenant if self.tenant is None else self.tenant,
+            config=outer.config if self.config is None else self.config,
             as_json=self.as_json or outer.as_json,
         )
 
@@ -49,9 +51,9 @@ class Invocation:
 
     def settings(self) -> "Settings":
         """The settings in force."""
-        from engrain import config
+        from engrain.config import load
 
-        return config.load(self.given)
+        return load(self.given, file=self.config)
 
     @contextmanager
     def memory(self, *, embedder: "Embedder | str | None" = None) -> Iterator["Memory"]:
@@ -61,7 +63,7 @@ class Invocation:
         settings = self.settings()
         path = path_of(settings.db)
         is_new = path is not None and not path.exists()
-        with Memory.open(settings=self.given, embedder=embedder) as memory:
+        with Memory.open(settings=self.given, config=self.config, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory
@@ -139,14 +141,27 @@ AgentName = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="
 TenantName = Annotated[
     str | None, typer.Option("--tenant", metavar="NAME", help="Tenant of the agent (ENGRAIN_TENANT).")
 ]
+ConfigFile = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="TOML file of settings instead of engrain.toml, or a host's with [modules.memory] (ENGRAIN_CONFIG).",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document instead of text.")]
 
 
 def options(
-    *, db: Db = None, agent: AgentName = None, tenant: TenantName = None, as_json: AsJson = False
+    *,
+    db: Db = None,
+    agent: AgentName = None,
+    tenant: TenantName = None,
+    config: ConfigFile = None,
+    as_json: AsJson = False,
 ) -> Invocation:
     """What every command takes, before or after its name."""
-    return Invocation(db=db, agent=agent, tenant=tenant, as_json=as_json)
+    return Invocation(db=db, agent=agent, tenant=tenant, config=config, as_json=as_json)
 
 
 def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

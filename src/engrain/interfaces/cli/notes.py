@@ -63,10 +63,11 @@ def search(
     query: Query,
     *,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Let the re-ranker put the best in order (ENGRAIN_RERANKER).")
+        bool, typer.Option("--deep", help="Let the re-ranker put the best in order (ENGRAIN_RERANKING__MODEL).")
     ] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="How many notes at most, 0-1000 (ENGRAIN_LIMIT).")
+        int | None,
+        typer.Option("--limit", metavar="N", help="How many notes at most, 0-1000 (ENGRAIN_RETRIEVAL__LIMIT)."),
     ] = None,
     category: Annotated[
         str | None,

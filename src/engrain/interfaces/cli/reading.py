@@ -14,10 +14,11 @@ from engrain.retrieval.presets import PRESETS
 app = typer.Typer()
 
 HitLimit = Annotated[
-    int | None, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000 (ENGRAIN_LIMIT).")
+    int | None, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000 (ENGRAIN_RETRIEVAL__LIMIT).")
 ]
 PresetName = Annotated[
-    str | None, typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_PRESET). {one_of(PRESETS)}")
+    str | None,
+    typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_RETRIEVAL__PRESET). {one_of(PRESETS)}"),
 ]
 
 
@@ -58,7 +59,9 @@ def recall(
     min_confidence: Annotated[
         float | None, typer.Option("--min-confidence", metavar="P", help="Believed at least so much, 0-1.")
     ] = None,
-    deep: Annotated[bool, typer.Option("--deep", help="Let the re-ranker order the best (ENGRAIN_RERANKER).")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Let the re-ranker order the best (ENGRAIN_RERANKING__MODEL).")
+    ] = False,
     neighbours: Annotated[
         int, typer.Option("--neighbours", metavar="N", help="With the turns before and after each episode, 0-5.")
     ] = 0,
@@ -109,7 +112,7 @@ def context_block(
     budget: Annotated[
         int | None,
         typer.Option(
-            "--budget", metavar="TOKENS", help="Most tokens, of four characters each (ENGRAIN_BUDGET_TOKENS)."
+            "--budget", metavar="TOKENS", help="Most tokens, of four characters each (ENGRAIN_CONTEXT__BUDGET_TOKENS)."
         ),
     ] = None,
     session: Annotated[

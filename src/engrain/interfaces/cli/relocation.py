@@ -56,8 +56,8 @@ def copy(invocation: Invocation, source: str, target: str) -> None:
             report = copy_database(
                 source,
                 target,
-                busy_timeout_s=settings.busy_timeout_s,
-                synchronous=settings.synchronous,
+                busy_timeout_s=settings.storage.busy_timeout_s,
+                synchronous=settings.storage.synchronous,
                 progress=_steps(shown, visible=not invocation.as_json),
             )
         except KeyboardInterrupt as stop:
@@ -81,9 +81,11 @@ def migrate(invocation: Invocation, location: str | None, *, check: bool) -> Non
     settings = invocation.settings()
     where = settings.db if location is None else location
     if check:
-        found = upgrading.standing(where, busy_timeout_s=settings.busy_timeout_s)
+        found = upgrading.standing(where, busy_timeout_s=settings.storage.busy_timeout_s)
     else:
-        found = upgrading.upgrade(where, busy_timeout_s=settings.busy_timeout_s, synchronous=settings.synchronous)
+        found = upgrading.upgrade(
+            where, busy_timeout_s=settings.storage.busy_timeout_s, synchronous=settings.storage.synchronous
+        )
     document = {"location": found.location, "before": found.revision or None, "newest": HEAD, "behind": found.is_behind}
     invocation.answer({**document, "migrated": found.is_behind and not check}, _migrated(found, HEAD, check=check))
     if check and found.is_behind:

@@ -119,7 +119,7 @@ def events(found: Sequence[Event]) -> str:
 
 def audit(found: Audit) -> str:
     """What was looked at, a line for each finding, and how many more there are."""
-    part = "" if found.is_complete else " (the newest; the setting audit_memories says how many)"
+    part = "" if found.is_complete else " (the newest; the setting audit.memories says how many)"
     looked = f"{output.counted(found.memories, 'memory', 'memories')} looked at{part}"
     counts = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in found.counts.items() if count)
     rows = [

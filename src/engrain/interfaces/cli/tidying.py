@@ -35,7 +35,7 @@ def cleanup(
     *,
     max_entries: Annotated[
         int | None,
-        typer.Option("--max-entries", metavar="N", help="Episodes of a tenant to keep (ENGRAIN_EPISODE_MAX_ENTRIES)."),
+        typer.Option("--max-entries", metavar="N", help="Episodes of a tenant to keep (ENGRAIN_CLEANUP__MAX_ENTRIES)."),
     ] = None,
     dry_run: DryRun = False,
 ) -> None:

@@ -57,7 +57,7 @@ def reembed(
     invocation: Invocation,
     *,
     embedder: Annotated[
-        str | None, typer.Option("--embedder", metavar="NAME", help="Embedder to change to (ENGRAIN_EMBEDDER).")
+        str | None, typer.Option("--embedder", metavar="NAME", help="Embedder to change to (ENGRAIN_EMBEDDING__MODEL).")
     ] = None,
 ) -> None:
     """Make the vectors of all memories with another embedder, and search by them.

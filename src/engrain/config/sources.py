@@ -1,0 +1,132 @@
+"""Where settings come from: the caller, the environment, a TOML file. Each says its part, and under which name."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic_settings import EnvSettingsSource, SettingsError
+
+from engrain.config import naming
+from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings
+from engrain.errors import InvalidInput
+
+TOML_FILE = "engrain.toml"
+CONFIG_VARIABLE = "ENGRAIN_CONFIG"
+CALLER = "the caller"
+_HOST_TABLE = ("modules", "memory")
+_OF_THE_TEST_SUITES = "ENGRAIN_TEST_"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one source says: nested values, all of whose names are settings, and what the source is called."""
+
+    origin: str
+    values: Mapping[str, Any]
+
+
+def sources(values: object, file: str | Path | None) -> list[Given]:
+    """Who says something, the one that wins first: the caller, variables (the most exact first), then one file.
+
+    Raises:
+        InvalidInput: an unknown name, a section that is no table, a file that is missing or no TOML.
+    """
+    return [_caller(values), *_environment(), *_file(file)]
+
+
+def _caller(values: object) -> Given:
+    if values is None:
+        return Given(CALLER, {})
+    if not isinstance(values, Mapping) or not _all_text(values):
+        raise InvalidInput(f"settings must be a mapping of names to values, not {values!r:.80}")
+    naming.check(values, origin=CALLER)
+    return Given(CALLER, values)
+
+
+def _all_text(values: Mapping[object, object]) -> bool:
+    return all(
+        isinstance(name, str) and (not isinstance(inner, Mapping) or _all_text(inner)) for name, inner in values.items()
+    )
+
+
+def _environment() -> Iterator[Given]:
+    """One source for each variable, so that a wrong one can be named; pydantic-settings reads them in any case."""
+    reader = EnvSettingsSource(Settings)
+    paths = {
+        variable: variable.upper().removeprefix(ENV_PREFIX).lower().split(ENV_DELIMITER)
+        for variable in os.environ
+        if _is_ours(variable.upper())
+    }
+    for variable in sorted(paths, key=lambda each: (-len(paths[each]), each)):
+        path = paths[variable]
+        naming.check(_nested(path), origin=variable)
+        reader.env_vars = {variable.lower(): os.environ[variable]}
+        try:
+            values = reader()
+        except SettingsError as error:
+            name = ".".join(path)
+            raise InvalidInput(f"setting {name}, given by {variable}, is no JSON, as a table there must be") from error
+        naming.check(values, origin=variable)
+        yield Given(variable, values)
+
+
+def _is_ours(variable: str) -> bool:
+    """Whether it is to be a setting; some variables say where to find them, or what the test suites use."""
+    return (
+        variable.startswith(ENV_PREFIX) and variable != CONFIG_VARIABLE and not variable.startswith(_OF_THE_TEST_SUITES)
+    )
+
+
+def _nested(path: list[str]) -> dict[str, Any]:
+    """`{"a": {"b": {}}}` for a path of a and b."""
+    return {path[0]: _nested(path[1:])} if path else {}
+
+
+def _file(named: str | Path | None) -> Iterator[Given]:
+    """The file the caller names, else the one that ENGRAIN_CONFIG names, else engrain.toml where there is one."""
+    if named is not None and not isinstance(named, str | Path):
+        raise InvalidInput(f"config must be the path of a TOML file, not {named!r:.80}")
+    named = named or os.environ.get(CONFIG_VARIABLE) or None
+    path = _absolute(TOML_FILE if named is None else named)
+    if named is None and not path.exists():
+        return
+    document = _parsed(path)
+    if named is not None and _HOST_TABLE[0] in document:
+        values, origin = _of_host(document, path), f"[{'.'.join(_HOST_TABLE)}] of {path}"
+    else:
+        values, origin = document, str(path)
+    naming.check(values, origin=origin)
+    yield Given(origin, values)
+
+
+def _absolute(path: str | Path) -> Path:
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as error:  # ~name of nobody
+        raise InvalidInput(f"{str(path)!r:.300} names the folder of a user who does not exist") from error
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{path} is not TOML in UTF-8: {error}; correct it") from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; name a TOML file") from error
+    except ValueError as error:  # a NUL in its name
+        raise InvalidInput(f"{str(path)!r:.300} is no path: {error}; name a TOML file") from error
+
+
+def _of_host(document: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """The table of ours in a file that belongs to a host; what else is there is the host's."""
+    table: Any = document
+    for name in _HOST_TABLE:
+        table = table.get(name) if isinstance(table, Mapping) else None
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f"{path} is a host's file and has no table [{'.'.join(_HOST_TABLE)}]; add one")
+    return table

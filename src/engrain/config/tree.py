@@ -1,0 +1,226 @@
+"""Every setting there is: one typed tree of frozen sections. What each means stands beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+import platformdirs
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+ENV_PREFIX = "ENGRAIN_"
+ENV_DELIMITER = "__"
+
+
+def default_location() -> Path:
+    """Where the memory lives when nobody says: the user's data folder of the platform."""
+    return Path(platformdirs.user_data_dir("engrain", appauthor=False)) / "memory.db"
+
+
+def _is_an_address(value: str) -> str:
+    """As given; whatever could hold a secret is kept out of an address, so that it may be shown."""
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not value.isascii() or " " in value:
+        raise ValueError("an address is http(s)://host[:port][/path]")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError("an address has no user, password, query or fragment; the key has a setting of its own")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_is_an_address)]
+
+
+class _WithoutTruthValues(BaseModel):
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_truth_value(cls, value: object, info: ValidationInfo) -> object:
+        """As given; pydantic would take `limit = true` for 1."""
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("this setting is no truth value")
+        return value
+
+
+class Section(_WithoutTruthValues):
+    """Settings of one room: a table of the file, and a prefix of variables."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Embedding(Section):
+    """Who turns texts into vectors, and how it is reached."""
+
+    model: str = Field(default="minilm", description="provider:model of the embedder; none for keywords alone")
+    threads: int = Field(default=2, ge=1, le=64, description="Threads the embedder computes with")
+    wait_s: float = Field(
+        default=2.0, ge=0, le=60, description="How long a search waits for the vectors of the newest memories"
+    )
+    url: Address | None = Field(
+        default=None, description="Base address of the service that embeds, where it is not the provider's own"
+    )
+    key: SecretStr | None = Field(default=None, description="The key of the service that embeds; never shown")
+    dims: int | None = Field(
+        default=None, ge=1, le=65_535, description="Length of the vectors to ask a model for that offers several"
+    )
+    cache_entries: int = Field(
+        default=10_000, ge=0, le=10_000_000, description="How many vectors are kept in memory by their text; 0 for none"
+    )
+    cache_ttl_s: float = Field(default=86_400.0, gt=0, description="How long a vector is kept there")
+
+
+class Reranking(Section):
+    """Who puts the best hits of a deep search in order, and how it is reached."""
+
+    model: str = Field(default="none", description="provider:model of the re-ranker of deep searches; none for no such")
+    budget_s: float = Field(default=2.0, gt=0, le=600, description="How long a deep search waits for its re-ranker")
+    url: Address | None = Field(
+        default=None, description="Base address of the service that re-ranks, where it is not the provider's own"
+    )
+    key: SecretStr | None = Field(default=None, description="The key of the service that re-ranks; never shown")
+
+
+class Entities(Section):
+    """Who finds names, and when."""
+
+    name_finder: str = Field(
+        default="none", description="provider:model of who finds names in texts; none for spelling alone"
+    )
+    link: Literal["off", "fast"] = Field(
+        default="off", description="fast notes whom each new memory mentions, by the spelling of names"
+    )
+
+
+class Storage(Section):
+    """How the database is used."""
+
+    busy_timeout_s: float = Field(
+        default=5.0, ge=0, le=600, description="How long a write waits for another process's, or a call for the server"
+    )
+    pool_size: int = Field(default=8, ge=1, le=1000, description="Connections to PostgreSQL at once")
+    synchronous: Literal["normal", "full"] = Field(
+        default="normal",
+        description="full also survives a power cut; normal survives the end of the process at any moment",
+    )
+
+
+class Retrieval(Section):
+    """How a search ranks, and how much it returns."""
+
+    preset: str = Field(default="engrain", description="The ranking of a search that names none")
+    presets: dict[str, Any] = Field(
+        default={}, description="Rankings of your own, by name: base, weights, min_confidence"
+    )
+    limit: int = Field(default=10, ge=0, le=1000, description="How many hits a search returns that asks for no number")
+
+
+class Context(Section):
+    """How large a context block may be."""
+
+    budget_tokens: int = Field(default=1000, ge=0, description="The budget of a context block that names none")
+
+
+class Decay(Section):
+    """How facts and rules lose their worth that nobody confirms."""
+
+    curve: Literal["exponential", "steps"] = Field(
+        default="exponential",
+        description="How confidence decays: by each fact's or rule's own rate, or in steps of age",
+    )
+    anchor: Literal["confirmation", "access"] = Field(
+        default="confirmation",
+        description="From when it decays: the last confirmation, or access for the last use as well",
+    )
+    fading_below: float = Field(default=0.2, ge=0, le=1, description="Confidence below which a fact or rule fades")
+    expired_below: float = Field(default=0.05, ge=0, le=1, description="Confidence below which it expires")
+
+
+class Cleanup(Section):
+    """Which episodes a cleanup removes."""
+
+    retention_days: float = Field(
+        default=0.0, ge=0, le=36_500, description="How many days a cleanup leaves an episode that has run out"
+    )
+    max_entries: int = Field(
+        default=10_000, ge=0, description="How many episodes of a tenant a cleanup leaves, of those it may remove"
+    )
+
+
+class Notes(Section):
+    """How notes are kept at hand."""
+
+    cache_entries: int = Field(
+        default=1_000,
+        ge=0,
+        le=10_000_000,
+        description="How many notes are kept in memory by their agent and key; 0 for none",
+    )
+    cache_ttl_s: float = Field(
+        default=300.0,
+        gt=0,
+        description="How long a note is kept there; until then another process's change may go unseen",
+    )
+
+
+class Audit(Section):
+    """How far an audit looks."""
+
+    memories: int = Field(
+        default=20_000,
+        ge=1,
+        le=1_000_000,
+        description="How many memories an audit looks at: facts, rules, then episodes",
+    )
+
+
+class Settings(_WithoutTruthValues, BaseSettings):
+    """How engrain behaves. `engrain.config.load` reads it: from the caller, then `ENGRAIN_*`, then one TOML file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter=ENV_DELIMITER,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    db: str = Field(
+        default_factory=lambda: str(default_location()), description="Path of the memory's file, or postgresql://..."
+    )
+    tenant: str = Field(default="default", description="The tenant of a caller that names none")
+    agent: str = Field(default="assistant", description="The agent the command line speaks for")
+    embedding: Embedding = Embedding()
+    reranking: Reranking = Reranking()
+    entities: Entities = Entities()
+    storage: Storage = Storage()
+    retrieval: Retrieval = Retrieval()
+    context: Context = Context()
+    decay: Decay = Decay()
+    cleanup: Cleanup = Cleanup()
+    notes: Notes = Notes()
+    audit: Audit = Audit()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  # pydantic-settings names the parameters
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # likewise
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # likewise
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # likewise
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What it is made of, and nothing else: `load` has read the sources, and knows which one said what."""
+        return (init_settings,)
+
+
+def sections() -> dict[str, type[Section]]:
+    """Every section by its name."""
+    kinds = {name: field.annotation for name, field in Settings.model_fields.items()}
+    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Section)}
+
+
+def dotted_names() -> list[str]:
+    """Every setting by its dotted name: `db`, `embedding.url`."""
+    inner = sections()
+    top = [name for name in Settings.model_fields if name not in inner]
+    return [*top, *(f"{name}.{each}" for name, section in inner.items() for each in section.model_fields)]
