@@ -369,7 +369,7 @@ class ReferenceRecords:
         closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
         entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
         entry.leave()
-        self._events.append(events.superseded(act, closed, fact, self._ids))
+        self._events.append(events.superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))
 
     def _connect(self, tenant_id: str, link: Link) -> bool:
         key = (tenant_id, link.source_id, link.target_id, link.relation)

@@ -128,7 +128,7 @@ class ReferenceRegistry(ReferenceRecords):
                 told["facts_superseded"].append(each.loser.id)
                 told["conflicts"].append([each.loser.id, each.winner.id, self._connect(tenant_id, edge)])
                 closed = merging.superseded(each.loser, act.at)
-                self._events.append(events.superseded(act, closed, each.winner, self._ids))
+                self._events.append(events.superseded(act, closed, each.winner, self._ids, was_open=False))
             for each in sorted(of_source, key=lambda fact: fact.id):
                 scopes[each.scope]["facts_repointed"].append(each.id)
                 self._point(tenant_id, each.id, target_id)

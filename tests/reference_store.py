@@ -37,12 +37,12 @@ from engrain.errors import EngineUnavailable, InvalidInput
 from tests.reference_entries import Entry, best_first
 from tests.reference_records import AT_MOST
 from tests.reference_registry import ReferenceRegistry
-from tests.reference_upkeep import ReferenceUpkeep
+from tests.reference_runs import ReferenceRuns
 
 Result = TypeVar("Result")
 
 
-class ReferenceStore(ReferenceRegistry, ReferenceUpkeep):
+class ReferenceStore(ReferenceRegistry, ReferenceRuns):
     """What was put, found: every search a loop over all there is."""
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:

@@ -120,6 +120,11 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"lease_until": LATER, "worker": "w", "payload": {"deep": 1}, "last_error": "e"}
         | {"created_at": NOON, "finished_at": None}
     ],
+    "runs": [
+        {**_OURS, "id": "n1", "kind": "consolidation", "agent": "aide", "status": "running", "worker": "w"}
+        | {"lease_until": LATER, "started_at": NOON, "finished_at": None, "model": "m", "prompt_version": "p"}
+        | {"episode_ids": [TURN.id], "report": {"facts": 1}, "error": "e"}
+    ],
 }  # fmt: skip
 
 

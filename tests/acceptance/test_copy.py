@@ -65,6 +65,24 @@ MORE = {
             "payload": ODD,
         }
     ],
+    "runs": [
+        {
+            "tenant_id": "acme",
+            "id": "n1",
+            "kind": "consolidation",
+            "agent": "ana",
+            "status": "done",
+            "worker": "w",
+            "model": None,
+            "prompt_version": "p",
+            "error": None,
+            "lease_until": TIME,
+            "started_at": TIME,
+            "finished_at": None,
+            "episode_ids": ["a,b", "ß"],
+            "report": ODD,
+        }
+    ],
 }
 
 

@@ -44,7 +44,8 @@ def test_a_supersession_is_an_event_of_the_old_fact_beside_that_of_the_new(store
     [old] = put(store, [fact("Lisbon")])
     [new] = store.put(act(LATER), [fact("Porto", created_at=LATER)])
     [closed] = store.get(CALLER, [old.id])
-    expected = [events.superseded(act(LATER), closed, new, nameless), events.created(act(LATER), new, nameless)]
+    superseded = events.superseded(act(LATER), closed, new, nameless, was_open=True)
+    expected = [superseded, events.created(act(LATER), new, nameless)]
     told = written(store)[:2]
     assert sorted(told, key=lambda event: event.event_type, reverse=True) == expected
     assert told[0].payload or told[1].payload

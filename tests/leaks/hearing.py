@@ -8,6 +8,7 @@ from typing import Any
 from engrain.domain.maturity import Application
 from engrain.domain.records import Caller, Event, MemoryRecord
 from engrain.domain.requests import Candidate, Ref
+from engrain.domain.runs import Run
 from engrain.errors import EngrainError
 from tests.leaks.world import CANARY, ID, World, sees
 
@@ -22,8 +23,9 @@ def said(answer: object, refs: Refs) -> str:  # noqa: PLR0911  # one for each ki
             return f"{type(answer).__name__}{answer.args!r} {more!r}"
         case Candidate(ref=ref, raw=raw):
             return f"{refs.get(ref, ref)} {raw!r}"
-        case Event() | Application():
-            return repr({each.name: getattr(answer, each.name) for each in fields(answer) if each.name != "id"})
+        case Event() | Application() | Run():
+            own = {"id", "run_id", "memory_id"} if getattr(answer, "run_id", None) else {"id"}
+            return repr({each.name: getattr(answer, each.name) for each in fields(answer) if each.name not in own})
         case Mapping():
             return "\n".join(sorted(f"{refs.get(key, key)}: {said(value, refs)}" for key, value in answer.items()))
         case list() if answer and all(isinstance(each, Event) for each in answer):

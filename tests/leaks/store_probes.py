@@ -14,6 +14,7 @@ from engrain.domain.ports import Store
 from engrain.domain.query import Filter
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
+from engrain.domain.runs import RUN_KINDS
 from tests.leaks.hearing import said
 from tests.leaks.world import READ_AT, World, canary_of
 from tests.sample_records import NOON
@@ -22,7 +23,7 @@ from tests.sample_search import WORDS, vector_of
 # Of the whole database: nothing of theirs reaches a caller.
 HOUSEKEEPING = frozenset(
     "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
-    "tenants sweep clean tables rows key_of last_key restore reindex health close".split()
+    "tenants sweep clean shards tables rows key_of last_key restore reindex health close".split()
 )
 WRITES = frozenset(
     {
@@ -42,6 +43,11 @@ WRITES = frozenset(
         "link",
         "mention",
         "put_entity",
+        "claim",
+        "renew",
+        "carry_out",
+        "give_up",
+        "undo",
     }
 )
 
@@ -316,6 +322,21 @@ def neighbours(reader: Reader) -> Asked:
             yield f"{canary_of(memory)} {filter_}", found
 
 
+def pending_sessions(reader: Reader) -> Asked:
+    for now in (NOON, READ_AT):
+        yield str(now), reader.store.pending_sessions(reader.caller, now)
+
+
+def is_session_consolidated(reader: Reader) -> Asked:
+    for session in sorted({each.session or "" for each in reader.world.memories if isinstance(each, Episode)}):
+        yield session, reader.store.is_session_consolidated(reader.caller, session, READ_AT)
+
+
+def runs(reader: Reader) -> Asked:
+    for kind in (None, *RUN_KINDS):
+        yield str(kind), reader.store.runs(reader.caller, kind=kind)
+
+
 def waiting(reader: Reader) -> Asked:
     yield "", reader.store.waiting(reader.caller)
 
@@ -327,7 +348,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(find_entities, entities_named, resembling, facts_about, sightings, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
         *(page, links_from, vectors_of, unmentioned),
-        waiting,
+        *(pending_sessions, is_session_consolidated, runs, waiting),
     )
 }
 

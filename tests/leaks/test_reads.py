@@ -6,6 +6,7 @@ import pytest
 
 from engrain.domain.ports import Records, Registry, Searches, Store, Surveys
 from engrain.domain.records import Caller
+from engrain.domain.runs_port import Runs
 from tests.leaks.hearing import Refs, said, secrets_in, strangers_in
 from tests.leaks.store_probes import HOUSEKEEPING, READS, WRITES, Reader, takes_caller, verbs
 from tests.leaks.world import World, canary_of, live
@@ -40,7 +41,8 @@ def test_every_verb_of_a_store_is_asked_or_is_known_to_be_housekeeping():
     known = {*READS, *WRITES, *HOUSEKEEPING}
     assert verbs(Store) == known, "probe the new verb: tests/leaks/store_probes.py"
     assert {verb for verb in verbs(Store) if takes_caller(Store, verb)} - OF_A_TENANT == {*READS, *WRITES}
-    assert verbs(Records) | verbs(Registry) | verbs(Searches) | verbs(Surveys) == {*READS, *WRITES, "settle"}
+    of_callers = verbs(Records) | verbs(Registry) | verbs(Searches) | verbs(Surveys) | verbs(Runs)
+    assert of_callers == {*READS, *WRITES, "settle", "shards"}
 
 
 @pytest.mark.req("B06.1", "B06.2", "B29.1", "B29.2", "N12")

@@ -39,6 +39,8 @@ INSERT INTO pools (tenant_id, name, created_at)
     SELECT tenant_id, 'team', now() FROM (SELECT DISTINCT tenant_id FROM namespaces);
 INSERT INTO pool_members (tenant_id, pool, agent, joined_at) SELECT tenant_id, name, 'aide', now() FROM pools;
 INSERT INTO jobs (tenant_id, id, name, run_at, created_at) SELECT tenant_id, 'a', 'sweep', now(), now() FROM pools;
+INSERT INTO runs (tenant_id, id, kind, agent, worker, lease_until, started_at)
+    SELECT tenant_id, 'a', 'summary', 'aide', 'w', now(), now() FROM pools;
 INSERT INTO memory_metadata (tenant_id, key, value) SELECT tenant_id, 'a', 'b' FROM pools;
 INSERT INTO rule_applications (tenant_id, id, rule_id, agent, outcome, created_at)
     SELECT tenant_id, 'a', 'b', 'aide', 'helpful', now() FROM pools;
@@ -262,6 +264,7 @@ def _hostile_values(town, ours):
         "kind": "episode",
         "id": theirs.id,
         "rule_id": theirs.id,
+        "agent": theirs.agent,
         "ids": sorted(town.world.ids),
         "doc": docs[0],
         "docs": docs,

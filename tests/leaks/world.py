@@ -14,6 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
+from engrain.domain.learning import Plan
 from engrain.domain.ports import Store
 from engrain.domain.query import Filter
 from engrain.domain.records import (
@@ -25,6 +26,7 @@ from engrain.domain.records import (
     MemoryRecord,
 )
 from engrain.domain.requests import Act, Ref, Request
+from engrain.domain.runs import Claim
 from tests.sample_records import NOON
 from tests.sample_search import DIMS, WORDS, vector_of
 
@@ -80,13 +82,21 @@ class Mention:
 
 
 @dataclass(frozen=True)
+class Work:
+    """A run of learning, which ends with nothing learned."""
+
+    act: Act
+    worker: str
+
+
+@dataclass(frozen=True)
 class Upkeep:
     """`settle`, `embed` or `build`: done for every tenant at once."""
 
     verb: str
 
 
-Step = Put | Change | Mark | Join | Register | Mention | Upkeep
+Step = Put | Change | Mark | Join | Register | Mention | Work | Upkeep
 
 
 def sees(caller: Caller, *memories: MemoryRecord) -> bool:
@@ -107,6 +117,8 @@ def seen_part(step: Step, caller: Caller) -> Step | None:
             return step if sees(caller, source, target) else None
         case Register(entity=entity):
             return step if entity.tenant_id == caller.tenant_id else None
+        case Work(act=act):
+            return step if (act.caller.tenant_id, act.caller.agent) == (caller.tenant_id, caller.agent) else None
         case Upkeep():
             return step
 
@@ -191,7 +203,7 @@ def canary_of(memory: MemoryRecord) -> str:
     return CANARY.findall(memory.content)[0]
 
 
-def live(store: Store, world: World) -> dict[Ref, str]:
+def live(store: Store, world: World) -> dict[Ref, str]:  # noqa: C901  # one for each kind of step
     """Let a world happen in a store; the canaries of memories by the store's refs."""
     store.use_embedder(EMBEDDER, DIMS)
     refs: dict[Ref, str] = {}
@@ -211,6 +223,10 @@ def live(store: Store, world: World) -> dict[Ref, str]:
                 store.put_entity(act, entity)
             case Mention(act=act, memory=memory, entities=entities):
                 store.mention(act, memory.id, [each.id for each in entities])
+            case Work(act=act, worker=worker):
+                begun = store.claim(act, Claim(kind="reflection", worker=worker, lease_s=60, model=worker))
+                assert begun is not None
+                store.carry_out(act, begun.run.id, Plan(episode_ids=()), {"note": worker})
             case Upkeep(verb=verb):
                 refs |= _keep_up(store, verb)
     return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))

@@ -20,7 +20,21 @@ from engrain.domain.records import (
     Rule,
 )
 from engrain.domain.requests import Act
-from tests.leaks.world import READ_AT, Change, Join, Mark, Mention, Put, Register, Step, Upkeep, World, canary_of, sees
+from tests.leaks.world import (
+    READ_AT,
+    Change,
+    Join,
+    Mark,
+    Mention,
+    Put,
+    Register,
+    Step,
+    Upkeep,
+    Work,
+    World,
+    canary_of,
+    sees,
+)
 from tests.sample_records import NOON
 from tests.sample_search import WORDS
 
@@ -71,14 +85,14 @@ class _Maker:
         return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("settle")))
 
     def _acquaintances(self, caller: Caller) -> tuple[Step, ...]:
-        """Whom everybody knows: somebody it keeps a fact of its own about, and somebody of whom nothing is known."""
+        """Whom everybody knows: somebody it keeps a fact about, and somebody of whom nothing is known; its own run."""
         self._minutes += 1
         at = NOON + timedelta(minutes=self._minutes)
         act = Act(caller=replace(caller, request_id=f"request {self._canary()}"), at=at)
         somebody, stranger = self._register(act), self._register(act)
         known = replace(self._note(caller, f"knows {self._canary()}", at), entity_id=somebody.entity.id)
         self._memories[-1] = known
-        return somebody, stranger, Put(act, (known,))
+        return somebody, stranger, Put(act, (known,)), Work(act, f"worker {self._canary()}")
 
     def _notes(self, caller: Caller) -> tuple[Step, ...]:
         """What everybody has of its own: two notes that have to do with each other."""
@@ -201,6 +215,7 @@ class _Maker:
             event_time=self.numbers.choice(_MOMENTS),
             expires_at=self.numbers.choice(_ENDINGS[self.seed % 2]),
             model=f"maker:{canary}",
+            consolidation_status="pending" if self._canaries % 3 else "consolidated",
             tool_calls=({"name": canary},),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.aging import standing
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.domain.retention import Removal
+    from engrain.domain.runs import Run, Setback
 
 
 def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
@@ -33,16 +35,17 @@ def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     return of_memory(act, f"{memory.kind}_created", memory, ids, payload=payload)
 
 
-def superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str]) -> Event:
-    """A fact lost its place to a newer one; `old` as it is now."""
-    return of_memory(
-        act, "fact_superseded", old, ids, payload={"superseded_by": new.id, "valid_to": said(old.valid_to)}
-    )
+def superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, was_open: bool) -> Event:
+    """A fact lost its place to a newer one; `old` as it is now, `was_open`: nobody had said until when it was true."""
+    payload = {"superseded_by": new.id, "valid_to": said(old.valid_to), "was_open": was_open}
+    return of_memory(act, "fact_superseded", old, ids, payload=payload)
 
 
 def confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
-    """Somebody stood by a fact or a rule."""
-    changed = {"last_confirmed_at": [said(before.last_confirmed_at), said(act.at)]}
+    """Somebody stood by a fact or a rule, which may have been fading."""
+    changed: dict[str, Any] = {"last_confirmed_at": [said(before.last_confirmed_at), said(act.at)]}
+    if before.metadata.get("status") == "fading":
+        changed["standing"] = ["fading", "active"]
     return of_memory(act, f"{before.kind}_confirmed", before, ids, payload=changed)
 
 
@@ -132,6 +135,41 @@ def of_registry(
     return _event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
 
 
+def doubted(act: Act, before: Fact, after: Fact, ids: Callable[[], str], *, by: Fact, linked: bool) -> Event:
+    """A newer fact speaks against one in another place; `linked`: they were not linked so before."""
+    payload = {"confidence": [before.confidence, after.confidence], "by": by.id, "linked": linked}
+    return of_memory(act, "fact_doubted", before, ids, payload=payload)
+
+
+def of_run(act: Act, run: Run, ids: Callable[[], str], *, payload: Mapping[str, Any]) -> Event:
+    """A run stands as it does now: `run_started`, `run_done`, `run_failed`, `run_abandoned` or `run_undone`."""
+    status = "started" if run.status == "running" else run.status
+    of_it = replace(act, run_id=run.id)
+    return _event(of_it, f"run_{status}", ids, scope=run.agent, memory_id=run.id, payload=payload)
+
+
+def consolidated(act: Act, before: Episode, ids: Callable[[], str]) -> Event:
+    """What an episode says is learned."""
+    payload = {"status": [before.consolidation_status, "consolidated"]}
+    return of_memory(act, "episode_consolidated", before, ids, payload=payload)
+
+
+def set_back(act: Act, before: Episode, after: Setback, ids: Callable[[], str], *, error: str) -> Event:
+    """The consolidation of an episode failed."""
+    payload = {
+        "status": [before.consolidation_status, after.status],
+        "attempts": [before.consolidation_attempts, after.attempts],
+        "retry_at": [said(before.next_consolidation_retry_at), said(after.retry_at)],
+        "error": [before.last_consolidation_error, error],
+    }
+    return of_memory(act, "episode_consolidation_failed", before, ids, payload=payload)
+
+
+def unlinked(act: Act, linked: Event, ids: Callable[[], str]) -> Event:
+    """An edge that an earlier event told of was taken away."""
+    return _event(act, "link_removed", ids, scope=linked.scope, memory_id=linked.memory_id, payload=linked.payload)
+
+
 def restored(act: Act, before: Fact, ids: Callable[[], str]) -> Event:
     """A fact that a merge of entities had superseded is believed again."""
     return of_memory(act, "fact_restored", before, ids, payload={"validity": [before.validity, "active"]})
@@ -188,6 +226,7 @@ def _event(
         actor=act.caller.agent,
         request_id=act.caller.request_id,
         memory_id=memory_id,
+        run_id=act.run_id,
         payload=payload,
         created_at=act.at,
     )

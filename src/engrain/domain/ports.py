@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from engrain.domain.registry_port import Registry
+from engrain.domain.runs_port import Runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -424,7 +425,7 @@ class Archive(Protocol):
         """Give restored memories their places in the searches, at most `limit`, the oldest first; how many it was."""
 
 
-class Store(Records, Registry, Searches, Surveys, Vectors, Upkeep, Archive, Protocol):
+class Store(Records, Registry, Searches, Surveys, Vectors, Upkeep, Runs, Archive, Protocol):
     """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits."""
 
     def health(self) -> Health:

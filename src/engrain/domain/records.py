@@ -280,6 +280,7 @@ class Event(Record):
     actor: str
     request_id: str | None = None
     memory_id: str | None = None
+    run_id: str | None = None  # the run of learning it was part of
     payload: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
     created_at: datetime
 

@@ -26,10 +26,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One write: who does it and when. Its events carry both, and the caller's request id."""
+    """One write: who does it and when. Its events carry both, the caller's request id, and the run it is part of."""
 
     caller: Caller
     at: datetime
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

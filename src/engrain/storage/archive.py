@@ -112,7 +112,7 @@ _TABLES: Mapping[str, Table] = {
         "happened_at created_at",
     ),
     "memory_events": Table(
-        "tenant_id id", "tenant_id id event_type scope actor request_id memory_id", "created_at", json="payload"
+        "tenant_id id", "tenant_id id event_type scope actor request_id memory_id run_id", "created_at", json="payload"
     ),
     "tombstones": Table("tenant_id id", "tenant_id id kind scope digest", "erased_at"),
     "jobs": Table(
@@ -120,6 +120,13 @@ _TABLES: Mapping[str, Table] = {
         "tenant_id id name dedupe_key status attempts worker last_error",
         "run_at lease_until created_at finished_at",
         json="payload",
+    ),
+    "runs": Table(
+        "tenant_id id",
+        "tenant_id id kind agent status worker model prompt_version error",
+        "lease_until started_at finished_at",
+        names="episode_ids",
+        json="report",
     ),
     # What was forgotten of episodes alone: a fact and a rule say so themselves, an episode's end may be mere time.
     DEPARTURES: Table(

@@ -6,7 +6,7 @@ A memory's place in the searches is the backend's own business: its `Index` is t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engrain.domain import aging, events, maturity
 from engrain.domain.indexing import asking
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
 
-
+_Answer = TypeVar("_Answer")
 _SET_METADATA: Mapping[Kind, str] = {
     "episode": "set_episode_metadata",
     "fact": "set_fact_metadata",
@@ -53,6 +53,12 @@ class Index(Protocol):
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take out everything that was known of a memory whose row has just gone."""
 
+    def mark(self) -> object:
+        """How far this write has come, outside of the database."""
+
+    def go_back(self, mark: object) -> None:
+        """What was done since a mark is not to be: the database has taken back its part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
@@ -73,7 +79,7 @@ class Ledger:
             if self.tx.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is None:
                 doc, stored = self._add(memory)
                 added[doc] = stored
-                self._write_down(events.created(self.act, stored, self.ids))
+                self.write_down(events.created(self.act, stored, self.ids))
         if not all(isinstance(memory, Episode) for memory in added.values()):
             found = lookups.of_docs(
                 self.tx, added, [self.act.caller.tenant_id]
@@ -91,8 +97,8 @@ class Ledger:
             for _, other in self._visible(list(related)):
                 weight, at = related[other.id], self.act.at
                 link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
-                if self._add_link(stored, other, link):
-                    self._write_down(events.linked(self.act, link, self.ids, ends=(stored, other)))
+                if self.connect(stored, other, link):
+                    self.write_down(events.linked(self.act, link, self.ids, ends=(stored, other)))
             return stored
         return None
 
@@ -109,9 +115,9 @@ class Ledger:
         assert isinstance(stored, Fact)
         for id_, (doc, each) in old.items():
             if id_ != stored.supersedes_id:
-                self._close(doc, each, stored)
+                self.close(doc, each, stored)
             link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=self.act.at)
-            self._add_link(stored, each, link)
+            self.connect(stored, each, link)
         return stored
 
     def touch(self, ids: Sequence[str]) -> list[MemoryRecord]:
@@ -139,7 +145,7 @@ class Ledger:
             raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
         metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
         self._update(f"confirm_{memory.kind}", memory, metadata=self.tx.dialect.json(metadata))
-        self._write_down(events.confirmed(self.act, memory, self.ids))
+        self.write_down(events.confirmed(self.act, memory, self.ids))
         return replace(memory, last_confirmed_at=self.act.at, metadata=metadata)
 
     def age(self, id_: str, to: Standing) -> MemoryRecord | None:
@@ -160,7 +166,7 @@ class Ledger:
         self._update(f"age_{memory.kind}", memory, **changed)
         if to == "expired":
             self.index.leave(self.tx, doc, memory, self.act.at)
-        self._write_down(events.aged(self.act, memory, to, self.ids))
+        self.write_down(events.aged(self.act, memory, to, self.ids))
         return aged
 
     def mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule | None:
@@ -176,10 +182,10 @@ class Ledger:
         marked = maturity.marked(memory, outcome, reason=reason, at=self.act.at)
         self._update("mark_rule", marked, **self._outcome(marked))
         self.tx.add(self.tx.speech.rows.applications, "rule_applications", self._application(marked, outcome, reason))
-        self._write_down(events.marked(self.act, memory, marked, self.ids, outcome=outcome))
+        self.write_down(events.marked(self.act, memory, marked, self.ids, outcome=outcome))
         if marked.content != memory.content:
             self._move(doc, memory, marked)
-            self._write_down(events.inverted(self.act, memory, self.ids))
+            self.write_down(events.inverted(self.act, memory, self.ids))
         return marked
 
     def retire(self, id_: str) -> MemoryRecord | None:
@@ -204,7 +210,7 @@ class Ledger:
                 self._update("forget_rule", memory, metadata=self.tx.dialect.json(metadata))
                 retired = replace(memory, metadata=metadata, invalidated_at=at)
         self.index.leave(self.tx, doc, memory, at)
-        self._write_down(events.retired(self.act, memory, self.ids))
+        self.write_down(events.retired(self.act, memory, self.ids))
         return retired
 
     def erase(self, ids: Sequence[str]) -> list[str]:
@@ -221,9 +227,9 @@ class Ledger:
             if id_ not in ends:
                 raise NotFound(f"no memory {id_} is visible to agent {self.act.caller.agent}; a link needs both ends")
         source, target = ends[link.source_id], ends[link.target_id]
-        if not self._add_link(source, target, link):
+        if not self.connect(source, target, link):
             return False
-        self._write_down(events.linked(self.act, link, self.ids, ends=(source, target)))
+        self.write_down(events.linked(self.act, link, self.ids, ends=(source, target)))
         return True
 
     def mention(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
@@ -247,7 +253,7 @@ class Ledger:
         )
         new = sorted(id_ for (id_,) in rows)
         if new:
-            self._write_down(events.mentioned(self.act, memory, new, self.ids))
+            self.write_down(events.mentioned(self.act, memory, new, self.ids))
         return new
 
     def put_entity(self, entity: Entity) -> Entity:
@@ -260,8 +266,21 @@ class Ledger:
         for _, memory in self._visible([memory_id]):
             metadata = {**memory.metadata, "enriched_at": events.said(self.act.at)}
             self._update(_SET_METADATA[memory.kind], memory, metadata=self.tx.dialect.json(metadata))
-            self._write_down(events.enriched(self.act, memory, self.ids))
+            self.write_down(events.enriched(self.act, memory, self.ids))
         return new
+
+    def apart(self, work: Callable[[], _Answer]) -> _Answer:
+        """What `work` writes; where it fails nothing of it is left, and the rest of the transaction goes on."""
+        mark = self.index.mark()
+        try:
+            return self.tx.apart(work)
+        except BaseException:
+            self.index.go_back(mark)
+            raise
+
+    def write_down(self, event: Event) -> None:
+        """An event, in the transaction of what it tells of."""
+        self.tx.add(self.tx.speech.rows.events, "memory_events", event)
 
     def _check_reach(self, memory: MemoryRecord) -> None:
         caller = self.act.caller
@@ -283,13 +302,13 @@ class Ledger:
                 old = self._place_holder(memory) if memory.validity == "active" else None
                 if old is not None:
                     memory = replace(memory, supersedes_id=old[1].id)
-                    self._close(*old, memory)
+                    self.close(*old, memory)
                 doc = self._insert(memory)
                 if old is not None:
                     superseding = Link(
                         source_id=memory.id, target_id=old[1].id, relation="supersedes", created_at=self.act.at
                     )
-                    self._add_link(memory, old[1], superseding)
+                    self.connect(memory, old[1], superseding)
                 return doc, memory
             case Rule():
                 self._check_source(memory)
@@ -308,7 +327,12 @@ class Ledger:
         if episode.session is None:
             return 0
         found = self.tx.one(
-            "next_turn", tenant_id=episode.tenant_id, scope=episode.scope, session=episode.session, at=self._at
+            "next_turn",
+            tenant_id=episode.tenant_id,
+            scope=episode.scope,
+            session=episode.session,
+            at=self.tx.dialect.time(episode.created_at),
+            waits=episode.consolidation_status == "pending",
         )
         assert found is not None
         return int(found[0])
@@ -343,15 +367,16 @@ class Ledger:
             return doc, old
         return None
 
-    def _close(self, doc: int, old: Fact, new: Fact) -> None:
+    def close(self, doc: int, old: Fact, new: Fact) -> None:
         """End the interval of a fact where the new one begins."""
         ends = old.valid_to or max(new.happened_at, old.happened_at)
         closed = replace(old, validity="superseded", invalidated_at=self.act.at, valid_to=ends)
         self._update("supersede_fact", old, valid_to=self.tx.dialect.time(ends))
         self.index.leave(self.tx, doc, old, self.act.at)
-        self._write_down(events.superseded(self.act, closed, new, self.ids))
+        self.write_down(events.superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
 
-    def _add_link(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
+    def connect(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
+        """Add an edge, without an event; False where it is there already."""
         added = self.tx.one(
             "add_link",
             tenant_id=self.act.caller.tenant_id,
@@ -393,7 +418,7 @@ class Ledger:
         self.remove(doc, memory)
         tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest(memory)}
         self.tx.run("add_tombstone", **named, **tombstone, erased_at=self._at)
-        self._write_down(events.erased(self.act, memory, self.ids))
+        self.write_down(events.erased(self.act, memory, self.ids))
 
     def _outcome(self, rule: Rule) -> dict[str, Any]:
         """The columns that a mark changes."""
@@ -429,9 +454,6 @@ class Ledger:
         """One memory the caller sees, which nobody else changes until the end of the transaction."""
         found = lookups.visible(self.tx, self.act.caller, [id_], lock=True)
         return found[0] if found else None
-
-    def _write_down(self, event: Event) -> None:
-        self.tx.add(self.tx.speech.rows.events, "memory_events", event)
 
     @property
     def _at(self) -> Any:

@@ -364,3 +364,82 @@ UPDATE embedding_versions SET state = 'retired' WHERE tenant_id = '' AND state =
 -- activate_version --
 -- A version is searched from now on
 UPDATE embedding_versions SET state = 'active', activated_at = :at WHERE tenant_id = '' AND version = :version;
+
+-- end_run --
+-- How a run ended
+UPDATE runs SET status = :status, finished_at = :finished_at, report = :report, error = :error
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- renew_run --
+-- A worker goes on with its run
+UPDATE runs SET lease_until = :lease_until
+WHERE tenant_id = :tenant_id AND id = :id AND agent = :agent AND status = 'running' RETURNING 1;
+
+-- pending_sessions --
+-- Sessions of an agent in which an episode waits to be consolidated, by scope
+SELECT session, count(*), min(created_at), min(first_seen_at)
+FROM episodes INDEXED BY episodes_pending LEFT JOIN sessions_consolidations USING (tenant_id, scope, session)
+WHERE tenant_id = :tenant_id AND agent = :agent AND consolidation_status = 'pending' AND session IS NOT NULL
+    AND (expires_at IS NULL OR expires_at > :now) AND +scope IN :scopes
+GROUP BY scope, session;
+
+-- session_counts --
+-- Episodes of an agent in a session, and those of them that wait to be consolidated
+SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at > :now))
+FROM episodes WHERE tenant_id = :tenant_id AND scope IN :scopes AND session = :session AND agent = :agent;
+
+-- consolidate_episodes --
+-- Some episodes are done with
+UPDATE episodes SET consolidation_status = 'consolidated' WHERE tenant_id = :tenant_id AND id IN :ids;
+
+-- set_consolidation --
+-- How the consolidation of an episode stands
+UPDATE episodes SET consolidation_status = :status, consolidation_attempts = :attempts,
+    last_consolidation_error = :error, next_consolidation_retry_at = :retry_at
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- close_sessions --
+-- Those sessions of some episodes in which none waits any more
+INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at, consolidated_at)
+SELECT tenant_id, scope, session, max(turn), min(created_at), :at FROM episodes
+WHERE tenant_id = :tenant_id AND (scope, session) IN (
+    SELECT scope, session FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND session IS NOT NULL
+)
+GROUP BY tenant_id, scope, session
+HAVING count(*) FILTER (WHERE consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at > :at)) = 0
+ON CONFLICT (tenant_id, scope, session) DO UPDATE SET consolidated_at = excluded.consolidated_at;
+
+-- reopen_sessions --
+-- The sessions of some episodes wait to be consolidated again
+UPDATE sessions_consolidations SET consolidated_at = NULL
+WHERE tenant_id = :tenant_id AND (scope, session) IN (
+    SELECT scope, session FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND session IS NOT NULL
+);
+
+-- doubt_fact --
+-- A fact is worth otherwise than before
+UPDATE facts SET confidence = :confidence WHERE tenant_id = :tenant_id AND id = :id;
+
+-- set_fact_confirmation --
+-- When a fact was last confirmed, and what is known of it besides
+UPDATE facts SET last_confirmed_at = :last_confirmed_at, metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
+
+-- set_rule_confirmation --
+-- When a rule was last confirmed, and what is known of it besides
+UPDATE rules SET last_confirmed_at = :last_confirmed_at, metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
+
+-- reactivate_fact --
+-- A fact is believed again, and true until whenever it was before
+UPDATE facts SET validity = 'active', invalidated_at = NULL, valid_to = :valid_to
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- was_taken_back --
+-- Whether the undo of a run took a memory back
+SELECT 1 FROM memory_events INDEXED BY memory_events_memory
+WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN ('fact_taken_back', 'rule_taken_back') LIMIT 1;
+
+-- drop_link --
+-- An edge is no more; answers whether it was there
+DELETE FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id = :source_id
+    AND target_kind IN ('episode', 'fact', 'rule') AND target_id = :target_id AND relation = :relation RETURNING 1;

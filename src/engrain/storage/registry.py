@@ -266,7 +266,7 @@ def _give_way(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
         weight=1.0,
         created_at=tx.dialect.time(act.at),
     )
-    _write_down(ledger, events.superseded(act, merging.superseded(loser, act.at), winner, ledger.ids))
+    _write_down(ledger, events.superseded(act, merging.superseded(loser, act.at), winner, ledger.ids, was_open=False))
     return linked is not None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engrain.domain.maturity import Application
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
+from engrain.domain.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +66,7 @@ class RowsOf:
         self.entities = Rows(Entity, dialect)
         self.embedding_versions = Rows(EmbeddingVersion, dialect)
         self.applications = Rows(Application, dialect)
+        self.runs = Rows(Run, dialect)
 
 
 @cache

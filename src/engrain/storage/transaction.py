@@ -10,6 +10,7 @@ from engrain.storage.named_sql import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
+    from engrain.errors import StorageError
     from engrain.storage.dialects import Dialect
     from engrain.storage.rows import Rows, RowsOf
 
@@ -38,6 +39,7 @@ class Speech:
     dialect: Dialect
     rows: RowsOf
     statements: Mapping[str, str]
+    refusal: Callable[[Exception], StorageError | None]  # ours for what one statement may not do; None for what else
 
 
 def refuse_in_snapshot(*, is_inside: bool) -> None:
@@ -50,13 +52,13 @@ def refuse_in_snapshot(*, is_inside: bool) -> None:
         raise RuntimeError("a write inside in_one_snapshot, whose work only reads: write before it, or after")
 
 
-def speech(dialect: Dialect, own_package: str) -> Speech:
+def speech(dialect: Dialect, own_package: str, refusal: Callable[[Exception], StorageError | None]) -> Speech:
     """What a backend says: the shared statements in its dialect, and those of its own package."""
     from engrain.storage.rows import RowsOf
 
     shared = {name: dialect.statement(text) for name, text in load("engrain.storage", "queries.sql").items()}
     own = {name: dialect.statement(text) for name, text in load(own_package, "queries.sql").items()}
-    return Speech(dialect, RowsOf(dialect), {**shared, **own})
+    return Speech(dialect, RowsOf(dialect), {**shared, **own}, refusal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,18 @@ class Transaction:
     def run_each(self, name: str, /, values: Iterable[Mapping[str, Any]]) -> None:
         """A named statement for each set of values."""
         self.db.cursor().executemany(self.speech.statements[name], values)
+
+    def apart(self, work: Callable[[], _Answer]) -> _Answer:
+        """What `work` returns; where it fails, nothing of it is left, and the transaction goes on."""
+        self.db.execute("SAVEPOINT apart")
+        try:
+            answer = work()
+        except BaseException:
+            self.db.execute("ROLLBACK TO SAVEPOINT apart")
+            self.db.execute("RELEASE SAVEPOINT apart")
+            raise
+        self.db.execute("RELEASE SAVEPOINT apart")
+        return answer
 
     def add(self, rows: Rows[Any], table: str, record: Any, /, **more: Any) -> None:
         """One row of a table: a record, and what is known of it besides."""

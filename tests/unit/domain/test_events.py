@@ -53,8 +53,8 @@ def test_a_memory_stored_says_what_it_is_and_keeps_what_it_says_to_itself():
 
 def test_a_supersession_says_by_what_and_until_when_it_was_true():
     old, new = fact("Lisbon", validity="superseded", valid_to=NOON), fact("Porto")
-    payload = {"superseded_by": new.id, "valid_to": "2024-05-07T12:00:00Z"}
-    told(events.superseded(ACT, old, new, fresh), "fact_superseded", old, payload)
+    payload = {"superseded_by": new.id, "valid_to": "2024-05-07T12:00:00Z", "was_open": True}
+    told(events.superseded(ACT, old, new, fresh, was_open=True), "fact_superseded", old, payload)
 
 
 @pytest.mark.parametrize("made", [fact, rule])
@@ -135,6 +135,6 @@ def test_every_payload_is_json_as_it_stands(said, stated, guidance):
     built = [events.created(ACT, each, fresh) for each in (said, stated, guidance)]
     built += [events.retired(ACT, each, fresh) for each in (said, stated, guidance)]
     built += [events.confirmed(ACT, each, fresh) for each in (stated, guidance)]
-    built += [events.superseded(ACT, stated, fact(), fresh), events.erased(ACT, said, fresh)]
+    built += [events.superseded(ACT, stated, fact(), fresh, was_open=True), events.erased(ACT, said, fresh)]
     for event in built:
         assert json.loads(json.dumps(event.payload, allow_nan=False)) == event.payload

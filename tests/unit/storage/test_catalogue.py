@@ -76,7 +76,7 @@ INDEXES = [
             "episodes_importance": index("episodes", "tenant_id scope importance event_time"),
             "episodes_time": index("episodes", "tenant_id scope event_time"),
             "episodes_expiry": index("episodes", "tenant_id expires_at", partial=True),
-            "episodes_pending": index("episodes", "tenant_id agent created_at", partial=True),
+            "episodes_pending": index("episodes", "tenant_id agent created_at id", partial=True),
             "episodes_consolidated": index("episodes", "tenant_id created_at id", partial=True),
             "episodes_session": index("episodes", "tenant_id scope session turn"),
         },
@@ -115,6 +115,14 @@ INDEXES = [
             "memory_events_type": index("memory_events", "tenant_id event_type created_at"),
             "memory_events_time": index("memory_events", "tenant_id created_at"),
             "memory_events_memory": index("memory_events", "tenant_id memory_id", partial=True),
+            "memory_events_run": index("memory_events", "tenant_id run_id", partial=True),
+        },
+    ),
+    (
+        pytest.mark.req("N03"),
+        {
+            "runs_running": index("runs", "tenant_id agent kind", unique=True, partial=True),
+            "runs_time": index("runs", "tenant_id agent started_at id"),
         },
     ),
 ]
@@ -144,6 +152,12 @@ REFUSED = {
     "entity type": "UPDATE entities SET entity_type = 'planet'",
     "state of an embedder": "UPDATE embedding_versions SET state = 'asleep'",
     "status of a job": "UPDATE jobs SET status = 'forgotten'",
+    "status of a run": "UPDATE runs SET status = 'lost'",
+    "kind of a run": "UPDATE runs SET kind = 'sleep'",
+    "two runs of a kind": (
+        "INSERT INTO runs (tenant_id, id, kind, agent, worker, lease_until, started_at) "
+        "SELECT tenant_id, 'n9', kind, agent, worker, lease_until, started_at FROM runs"
+    ),
     "a fact without content": "UPDATE facts SET content = NULL",
     "an episode that is no more": f"DELETE FROM episodes WHERE id = '{TURN.id}'",
     "an entity that is no more": "UPDATE facts SET entity_id = 'nobody'",

@@ -82,6 +82,14 @@ def translate(error: psycopg.Error, location: str) -> errors.EngrainError:
     return leaf(f"{location}: {advice} ({said})")
 
 
+def refusal(error: Exception) -> errors.StorageError | None:
+    """Ours for a value or an invariant that one statement ran into, after which its transaction can go on."""
+    if not isinstance(error, psycopg.IntegrityError | psycopg.DataError):
+        return None
+    refused = translate(error, "the database")
+    return refused if isinstance(refused, errors.StorageError) else None
+
+
 def _leaf(error: psycopg.Error, said: str) -> tuple[type[errors.StorageError], str]:
     state = error.sqlstate or ""
     found = _LEAF_OF.get(state) or _LEAF_OF.get(state[:2])

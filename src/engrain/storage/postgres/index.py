@@ -85,6 +85,15 @@ class PostgresIndex:
         if isinstance(memory, Episode) and memory.session is not None:
             tx.run("recount_turns", tenant_id=memory.tenant_id, scope=memory.scope, session=memory.session)
 
+    def mark(self) -> object:
+        """The totals so far."""
+        return self._memories.copy(), self._words.copy()
+
+    def go_back(self, mark: object) -> None:
+        """The totals as they were."""
+        assert isinstance(mark, tuple)
+        self._memories, self._words = mark
+
     def finish(self, tx: Transaction, tenant_id: str) -> None:
         """Bring the totals up to date: last and in one order, since all writers of a namespace meet there."""
         for namespace in sorted(self._memories.keys() | self._words.keys()):

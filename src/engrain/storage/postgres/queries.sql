@@ -6,7 +6,9 @@ SELECT nextval('memory_docs');
 -- The number after a session's last turn; whoever has it writes this session alone until the end of the transaction
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
 VALUES (:tenant_id, :scope, :session, 1, :at)
-ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = sessions_consolidations.last_turn + 1
+ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = sessions_consolidations.last_turn + 1,
+    first_seen_at = least(sessions_consolidations.first_seen_at, excluded.first_seen_at),
+    consolidated_at = CASE WHEN CAST(:waits AS boolean) THEN NULL ELSE sessions_consolidations.consolidated_at END
 RETURNING last_turn;
 
 -- lock_sessions_of --

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engrain.storage.dialects import postgres
+from engrain.storage.postgres.driver_errors import refusal
 from engrain.storage.transaction import speech
 
-SPEECH = speech(postgres(), "engrain.storage.postgres")
+SPEECH = speech(postgres(), "engrain.storage.postgres", refusal)

@@ -33,6 +33,7 @@ from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.speech import SPEECH
 from engrain.storage.registry_verbs import RegistryVerbs
+from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
 
@@ -76,7 +77,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs):
+class PostgresStore(RegistryVerbs, RunVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is
@@ -416,11 +417,16 @@ class PostgresStore(RegistryVerbs):
                     raise
         return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
 
-    def _ask(self, caller: Caller, work: Callable[[Transaction], T]) -> T:
+    def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
         return self._read(caller, work)
 
     def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
         return self._act(act, work, repeatable=False)
+
+    def _hold(self, ledger: Ledger, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
+        if episode_ids:
+            _hold_sessions(ledger, episode_ids, ledger.act.caller.scopes)
+        _queue_for_places(ledger, facts)
 
     def _act(self, act: Act, work: Callable[[Ledger], T], *, repeatable: bool = True) -> T:
         def acted(tx: Transaction) -> T:

@@ -77,3 +77,11 @@ def translate(error: apsw.Error, location: str) -> errors.EngrainError:
         if isinstance(error, classes):
             return leaf(f"{location}: {advice} ({error})")
     return errors.StorageError(f"{location}: SQLite refused and nothing was written ({type(error).__name__}: {error})")
+
+
+def refusal(error: Exception) -> errors.StorageError | None:
+    """Ours for a value or an invariant that one statement ran into, after which its transaction can go on."""
+    if not isinstance(error, apsw.ConstraintError | apsw.MismatchError | apsw.TooBigError):
+        return None
+    refused = translate(error, "the file")
+    return refused if isinstance(refused, errors.StorageError) else None

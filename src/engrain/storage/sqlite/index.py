@@ -28,8 +28,11 @@ class SqliteIndex:
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         match list(memories.values()):
-            case [] | [Episode()]:
+            case []:
                 return
+            case [Episode() as episode]:
+                if episode.session is not None:
+                    _reopen(tx, episode)
             case _:
                 settle_all(tx)
 
@@ -58,6 +61,13 @@ class SqliteIndex:
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         self.leave(tx, doc, memory, at)
         tx.run("erase_vectors", doc=doc)
+
+    def mark(self) -> object:
+        """All that it knows is in the database."""
+        return None
+
+    def go_back(self, mark: object) -> None:
+        """There is nothing to take back."""
 
 
 def take_numbers(tx: Transaction, name: str, count: int) -> int:
@@ -133,7 +143,15 @@ def _know_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> Non
             session=session,
             last_turn=max(each.turn for each in there),
             first_seen_at=tx.dialect.time(min(each.created_at for each in there)),
+            waits=any(each.consolidation_status == "pending" for each in there),
         )
+
+
+def _reopen(tx: Transaction, episode: Episode) -> None:
+    """A session in which an episode waits is not consolidated any more."""
+    if episode.consolidation_status == "pending":
+        session = {"tenant_id": episode.tenant_id, "scope": episode.scope, "session": episode.session}
+        tx.run("reopen_session", **session)
 
 
 def _session_of(episode: Episode) -> tuple[str, str, str]:

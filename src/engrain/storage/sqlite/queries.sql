@@ -53,10 +53,17 @@ SELECT 1 + ifnull((
 ), 0);
 
 -- know_session --
--- A session has come this far
+-- A session has come this far, and may wait to be consolidated
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
 VALUES (:tenant_id, :scope, :session, :last_turn, :first_seen_at)
-ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = max(last_turn, excluded.last_turn);
+ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = max(last_turn, excluded.last_turn),
+    first_seen_at = min(first_seen_at, excluded.first_seen_at),
+    consolidated_at = CASE WHEN :waits THEN NULL ELSE consolidated_at END;
+
+-- reopen_session --
+-- An episode of a session waits to be consolidated
+UPDATE sessions_consolidations SET consolidated_at = NULL
+WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND consolidated_at IS NOT NULL;
 
 -- turns_between --
 -- A stretch of a session in order, without what was forgotten; whether each is live, and so lends its words

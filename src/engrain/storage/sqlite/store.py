@@ -28,6 +28,7 @@ from engrain.storage import (
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
 from engrain.storage.registry_verbs import RegistryVerbs
+from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
 from engrain.storage.sqlite import checkup, index, restoring, schema, word_index
 from engrain.storage.sqlite.connections import Connections
@@ -70,7 +71,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs):
+class SqliteStore(RegistryVerbs, RunVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(
@@ -417,13 +418,16 @@ class SqliteStore(RegistryVerbs):
         with self._connections.writing() as db:
             yield Transaction(db, SPEECH)
 
-    def _ask(self, caller: Caller, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+    def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
         with self._reading() as tx:
             return work(tx)
 
     def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
         with self._acting(act) as ledger:
             return work(ledger)
+
+    def _hold(self, ledger: Ledger, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
+        """There is one writer at a time."""
 
     @contextmanager
     def _acting(self, act: Act) -> Iterator[Ledger]:

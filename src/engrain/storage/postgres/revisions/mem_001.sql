@@ -72,7 +72,7 @@ CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, even
 -- what runs out
 CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- the next batch to consolidate
-CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at) WHERE consolidation_status = 'pending';
+CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at, id) WHERE consolidation_status = 'pending';
 -- the oldest that are consolidated, which go first where there are too many
 CREATE INDEX episodes_consolidated ON episodes (tenant_id, created_at, id) WHERE consolidation_status = 'consolidated';
 
@@ -84,7 +84,7 @@ CREATE TABLE speakers (
     PRIMARY KEY (tenant_id, scope, speaker)
 );
 
--- Every session of a scope, its last turn, and when its episodes were last consolidated. Written when turns are settled.
+-- Every session of a scope, its last turn, and since when none of its episodes waits to be consolidated.
 CREATE TABLE sessions_consolidations (
     tenant_id TEXT COLLATE "C" NOT NULL,
     scope TEXT COLLATE "C" NOT NULL,

@@ -73,7 +73,7 @@ CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, even
 -- what runs out
 CREATE INDEX episodes_expiry ON episodes (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- the next batch to consolidate
-CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at) WHERE consolidation_status = 'pending';
+CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at, id) WHERE consolidation_status = 'pending';
 -- the oldest that are consolidated, which go first where there are too many
 CREATE INDEX episodes_consolidated ON episodes (tenant_id, created_at, id) WHERE consolidation_status = 'consolidated';
 
@@ -85,7 +85,8 @@ CREATE TABLE speakers (
     PRIMARY KEY (tenant_id, scope, speaker)
 ) WITHOUT ROWID;
 
--- Every session of a scope, its last turn, and when its episodes were last consolidated. Written when turns are settled.
+-- Every session of a scope, its last turn, and since when none of its episodes waits to be consolidated. Written when turns
+-- are settled.
 CREATE TABLE sessions_consolidations (
     tenant_id TEXT NOT NULL,
     scope TEXT NOT NULL,

@@ -8,6 +8,7 @@ CREATE TABLE memory_events (
     actor TEXT,
     request_id TEXT,
     memory_id TEXT,
+    run_id TEXT,
     payload TEXT NOT NULL DEFAULT '{}',
     created_at INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, id)
@@ -18,6 +19,8 @@ CREATE INDEX memory_events_time ON memory_events (tenant_id, created_at);
 CREATE INDEX memory_events_type ON memory_events (tenant_id, event_type, created_at);
 -- what happened to a memory
 CREATE INDEX memory_events_memory ON memory_events (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
+-- what a run of learning did
+CREATE INDEX memory_events_run ON memory_events (tenant_id, run_id) WHERE run_id IS NOT NULL;
 
 -- Ids that are never taken again.
 CREATE TABLE tombstones (
