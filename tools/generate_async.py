@@ -23,6 +23,7 @@ SOURCES = {
     "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",
     "entities": ROOT / "src" / "engrain" / "agent" / "entities.py",
     "notes": ROOT / "src" / "engrain" / "agent" / "notes.py",
+    "pools": ROOT / "src" / "engrain" / "agent" / "pools.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
 # What is made, not awaited: a method or property that returns one of these returns its awaited twin.
@@ -32,6 +33,7 @@ TWINS = {
     "Rules": "AsyncRules",
     "Entities": "AsyncEntities",
     "Notes": "AsyncNotes",
+    "Pools": "AsyncPools",
 }
 
 HEADER = '''"""The same memory, awaited: each call runs in a worker thread.
@@ -45,7 +47,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import entities, groups, notes
+from engrain.agent import entities, groups, notes, pools
 
 if TYPE_CHECKING:
 {imports}

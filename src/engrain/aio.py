@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import entities, groups, notes
+    from engrain.agent import entities, groups, notes, pools
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.domain.findings import Audit
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         NoteCacheStats,
         NoteRelation,
     )
+    from engrain.domain.pools import Pool, PoolSync
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
     from engrain.domain.records import (
         Answer,
@@ -170,6 +171,11 @@ class AsyncAgent:
         """What it keeps for itself under keys."""
         return AsyncNotes(self._wrapped.notes)
 
+    @property
+    def pools(self) -> AsyncPools:
+        """What it shares with some agents of its tenant, and no others."""
+        return AsyncPools(self._wrapped.pools)
+
     async def observe(
         self,
         content: str,
@@ -300,7 +306,7 @@ class AsyncAgent:
 
     @property
     def caller(self) -> Caller:
-        """Tenant, agent, session and request id that every call carries."""
+        """Tenant, agent, session and request id that every call carries; its pools are asked for at each."""
         return self._wrapped.caller
 
     async def recall(
@@ -588,3 +594,47 @@ class AsyncNotes:
     async def cache_stats(self) -> NoteCacheStats:
         """How many of this agent's notes are cached, and how its recalls fared."""
         return await asyncio.to_thread(self._wrapped.cache_stats)
+
+
+class AsyncPools:
+    """What an agent shares with some agents of its tenant, and no others, awaited; `Pools` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: pools.Pools) -> None:
+        """Made by `AsyncAgent.pools`."""
+        self._wrapped = wrapped
+
+    async def create(
+        self, name: str, members: Iterable[str] | str | None = None, *, metadata: Mapping[str, Any] | None = None
+    ) -> Pool:
+        """Make a pool that this agent and `members` are in: what is put into it they see, and nobody else."""
+        return await asyncio.to_thread(self._wrapped.create, name, members, metadata=metadata)
+
+    async def list(self) -> list[Pool]:
+        """The pools this agent is in, by name."""
+        return await asyncio.to_thread(self._wrapped.list)
+
+    async def add(self, name: str, member: str) -> Pool:
+        """Let another agent of the tenant in; it sees all that the pool holds, at once. Twice is once."""
+        return await asyncio.to_thread(self._wrapped.add, name, member)
+
+    async def remove(self, name: str, member: str) -> Pool:
+        """Take somebody out, or leave: its next call sees nothing of the pool any more. Twice is once."""
+        return await asyncio.to_thread(self._wrapped.remove, name, member)
+
+    async def delete(self, name: str) -> None:
+        """Remove a pool that holds nothing."""
+        await asyncio.to_thread(self._wrapped.delete, name)
+
+    async def contribute(self, name: str, id_: str) -> MemoryRecord:
+        """Put a copy of a memory that this agent sees into a pool; the copy, linked `derived_from` the original."""
+        return await asyncio.to_thread(self._wrapped.contribute, name, id_)
+
+    async def query(self, name: str, query: str, *, limit: int | None = None, preset: str | None = None) -> Answer:
+        """What a pool knows of a question, best first, as `Agent.recall` finds it; nothing from elsewhere."""
+        return await asyncio.to_thread(self._wrapped.query, name, query, limit=limit, preset=preset)
+
+    async def sync_to_agent(self, name: str) -> PoolSync:
+        """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves."""
+        return await asyncio.to_thread(self._wrapped.sync_to_agent, name)

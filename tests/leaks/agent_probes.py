@@ -28,7 +28,8 @@ WRITES = frozenset(
         "observe remember correct confirm forget erase link import_file rules.add rules.mark_helpful "
         "rules.mark_harmful entities.create "
         "entities.update entities.merge entities.unmerge entities.enrich notes.save "
-        "notes.forget notes.summarize_old notes.invalidate notes.clear_cache"
+        "notes.forget notes.summarize_old notes.invalidate notes.clear_cache "
+        "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent"
     ).split()
 )
 _LONG_AGO = NOON + timedelta(minutes=40)
@@ -222,6 +223,20 @@ def notes_cache_stats(asker: Asker) -> Asked:
     yield "", asker.agent.notes.cache_stats()
 
 
+def pools_list(asker: Asker) -> Asked:
+    yield "", asker.agent.pools.list()
+
+
+def pools_query(asker: Asker) -> Asked:
+    """Of every pool there is, also those it is not in."""
+    for pool in sorted({name for _, name in asker.world.pools}):
+        for question in _questions(asker)[:4]:
+            try:
+                yield f"{pool} {question}", _counted(asker).pools.query(pool, question)
+            except NotFound as error:
+                yield f"{pool} {question}", error
+
+
 READS: dict[str, Callable[[Asker], Asked]] = {
     "recall": recall,
     "context": context,
@@ -244,6 +259,8 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "notes.related": notes_related,
     "notes.search": notes_search,
     "notes.cache_stats": notes_cache_stats,
+    "pools.list": pools_list,
+    "pools.query": pools_query,
 }
 
 

@@ -5,7 +5,7 @@ A verb that takes a caller and is in none of these tables fails the suite.
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -48,6 +48,10 @@ WRITES = frozenset(
         "carry_out",
         "give_up",
         "undo",
+        "create_pool",
+        "join_pool",
+        "leave_pool",
+        "delete_pool",
     }
 )
 
@@ -341,6 +345,17 @@ def waiting(reader: Reader) -> Asked:
     yield "", reader.store.waiting(reader.caller)
 
 
+def pools(reader: Reader) -> Asked:
+    yield "", reader.store.pools(reader.caller)
+
+
+def pools_of(reader: Reader) -> Asked:
+    """Also as somebody who says that he is in every pool."""
+    everywhere = tuple(sorted({name for _, name in reader.world.pools}))
+    for caller in (reader.caller, replace(reader.caller, pools=everywhere)):
+        yield str(caller.pools), reader.store.pools_of(caller)
+
+
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
@@ -349,6 +364,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
         *(page, links_from, vectors_of, unmentioned),
         *(pending_sessions, is_session_consolidated, runs, waiting),
+        *(pools, pools_of),
     )
 }
 

@@ -86,6 +86,7 @@ def _attempts(id_, own_memory, own_fact):
         "remember's source": lambda agent: agent.remember("x", subject="y", predicate="z", source_episode_id=id_),
         "remember's entity": lambda agent: agent.remember("x", subject="y", predicate="z", entity_id=id_),
         "rules.add's source": lambda agent: agent.rules.add("x", source_episode_id=id_),
+        "pools.contribute": lambda agent: agent.pools.contribute("of its own", id_),
     }
 
 
@@ -99,6 +100,7 @@ def test_a_strangers_id_does_as_one_that_does_not_exist(backend, seed):
             for caller in world.some_callers(2):
                 agent = agent_of(memory, caller)
                 own_fact = agent.remember("tea", subject="Zoe", predicate="drinks").id
+                agent.pools.create("of its own")
                 memory.flush()
                 before = _known_to_all(memory, world)
                 entities = {each.id for each in world.entities if each.tenant_id == caller.tenant_id}

@@ -145,6 +145,15 @@ class World:
         return tuple(memory for step in self.steps if isinstance(step, Put) for memory in step.memories)
 
     @cached_property
+    def pools(self) -> dict[tuple[str, str], list[Caller]]:
+        """Who is in which pool, by tenant and name."""
+        found: dict[tuple[str, str], list[Caller]] = {}
+        for caller in self.callers:
+            for pool in caller.pools:
+                found.setdefault((caller.tenant_id, pool), []).append(caller)
+        return found
+
+    @cached_property
     def entities(self) -> tuple[Entity, ...]:
         return tuple(step.entity for step in self.steps if isinstance(step, Register))
 
@@ -176,8 +185,12 @@ class World:
 
     @lru_cache(maxsize=1_000)  # noqa: B019  # a test's worlds are small, and every answer of one is held against this
     def known_to(self, caller: Caller) -> frozenset[str]:
-        """The canaries and ids that a caller may be told: its own names, and those of every step it may know of."""
-        said = repr((caller, [_told(seen) for step in self.steps if (seen := seen_part(step, caller)) is not None]))
+        """The canaries and ids a caller may be told: its own names, its pools' members, every step it may know of."""
+        peers = [self.pools[caller.tenant_id, pool] for pool in caller.pools]
+        agents = [peer.agent for members in peers for peer in members]
+        said = repr(
+            (caller, agents, [_told(seen) for step in self.steps if (seen := seen_part(step, caller)) is not None])
+        )
         return frozenset([*CANARY.findall(said), *ID.findall(said)])
 
     def as_known_to(self, caller: Caller) -> "World":
@@ -206,6 +219,7 @@ def canary_of(memory: MemoryRecord) -> str:
 def live(store: Store, world: World) -> dict[Ref, str]:  # noqa: C901  # one for each kind of step
     """Let a world happen in a store; the canaries of memories by the store's refs."""
     store.use_embedder(EMBEDDER, DIMS)
+    _share(store, world)
     refs: dict[Ref, str] = {}
     for step in world.steps:
         match step:
@@ -230,6 +244,12 @@ def live(store: Store, world: World) -> dict[Ref, str]:  # noqa: C901  # one for
             case Upkeep(verb=verb):
                 refs |= _keep_up(store, verb)
     return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))
+
+
+def _share(store: Store, world: World) -> None:
+    """Make the pools that the callers are in."""
+    for (_, pool), (founder, *others) in world.pools.items():
+        store.create_pool(Act(caller=founder, at=NOON), pool, [each.agent for each in others], {})
 
 
 def _refs_of_owners(store: Store, world: World, refs: range) -> dict[Ref, str]:

@@ -11,6 +11,7 @@ from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.notes import Notes
 from engrain.agent.parts import active_fact, interval, unknown, writable
+from engrain.agent.pools import Pools
 from engrain.agent.reading import Reading
 from engrain.domain import checks
 from engrain.domain import importance as worth
@@ -36,17 +37,22 @@ class Agent(Reading):
     @property
     def rules(self) -> Rules:
         """What worked and what did not, as guidance."""
-        return Rules(self._parts, self._caller)
+        return Rules(self._parts, self._who)
 
     @property
     def entities(self) -> Entities:
         """Whom and what facts are about."""
-        return Entities(self._parts, self._caller)
+        return Entities(self._parts, self._who)
 
     @property
     def notes(self) -> Notes:
         """What it keeps for itself under keys."""
-        return Notes(self._parts, self._caller)
+        return Notes(self._parts, self._who)
+
+    @property
+    def pools(self) -> Pools:
+        """What it shares with some agents of its tenant, and no others."""
+        return Pools(self._parts, self._who)
 
     def observe(  # what an episode is made of
         self,
@@ -77,16 +83,17 @@ class Agent(Reading):
                 something else; nothing was written.
         """
         parts = self._parts()
-        act = parts.act(self._caller)
+        caller = self._caller
+        act = parts.act(caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
         lifetime = None if ttl_days is None else checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
         spoke, said = checks.choice(role, ROLES, what="role"), checks.content(content)
         episode = Episode(
-            id=parts.id_for(self._caller, key),
-            tenant_id=self._caller.tenant_id,
-            agent=self._caller.agent,
-            scope=self._caller.agent,
-            session=self._caller.session if session is None else checks.name(session, what="session"),
+            id=parts.id_for(caller, key),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=caller.agent,
+            session=caller.session if session is None else checks.name(session, what="session"),
             role=spoke,
             speaker=checks.optional_name(speaker, what="speaker"),
             content=said,
@@ -125,7 +132,8 @@ class Agent(Reading):
         """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before.
 
         The same is the same `predicate` of the same `entity_id`, or where there is none of the same `subject`, in the
-        same `scope`: "global" (every agent of the tenant sees it) or this agent's own name. `permanence` (permanent,
+        same `scope`: "global" (every agent of the tenant sees it), this agent's own name, or `pool:<name>` of a pool it
+        is in. `permanence` (permanent,
         stable, standard, volatile, ephemeral) is how slowly it fades; `valid_from` and `valid_to` bound when it is
         true. `source` says where it comes from, `source_episode_id` from which episode. Where nobody gives them, the
         words tell the `importance` (5, and more for a name, a preference, a decision) and the `category` (one of
@@ -136,16 +144,17 @@ class Agent(Reading):
                 before it begins, or a key that was used for something else; nothing was written.
         """
         parts = self._parts()
-        act = parts.act(self._caller)
+        caller = self._caller
+        act = parts.act(caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
         kept = checks.choice(permanence, DECAY_RATES, what="permanence")
         start, end = interval(valid_from, valid_to)
         about, said = checks.name(predicate, what="predicate"), checks.content(content)
         fact = Fact(
-            id=parts.id_for(self._caller, key),
-            tenant_id=self._caller.tenant_id,
-            agent=self._caller.agent,
-            scope=writable(self._caller, scope),
+            id=parts.id_for(caller, key),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=writable(caller, scope),
             subject=checks.name(subject, what="subject"),
             predicate=about,
             entity_id=checks.optional_name(entity_id, what="entity_id"),
@@ -187,13 +196,14 @@ class Agent(Reading):
             InvalidInput: it is no fact, no longer active, or a value is refused; nothing was written.
         """
         parts = self._parts()
-        act = parts.act(self._caller)
-        old = active_fact(parts.store, self._caller, checks.name(id_, what="id"))
+        caller = self._caller
+        act = parts.act(caller)
+        old = active_fact(parts.store, caller, checks.name(id_, what="id"))
         start, end = interval(valid_from, valid_to)
         fact = replace(
             old,
             id=parts.ids(),
-            agent=self._caller.agent,
+            agent=caller.agent,
             content=checks.content(content),
             source=checks.optional_name(source, what="source"),
             confidence=checks.number(confidence, what="confidence", low=0, high=1),
@@ -218,9 +228,10 @@ class Agent(Reading):
         """
         name = checks.name(id_, what="id")
         parts = self._parts()
-        confirmed = parts.store.confirm(parts.act(self._caller), name)
+        caller = self._caller
+        confirmed = parts.store.confirm(parts.act(caller), name)
         if confirmed is None:
-            raise unknown(self._caller, name)
+            raise unknown(caller, name)
         assert not isinstance(confirmed, Episode)
         return confirmed
 
@@ -234,12 +245,13 @@ class Agent(Reading):
         """
         name = checks.name(id_, what="id")
         parts = self._parts()
+        caller = self._caller
         try:
-            gone = parts.store.retire(parts.act(self._caller), name)
+            gone = parts.store.retire(parts.act(caller), name)
         finally:
-            parts.note_cache.drop_agent(self._caller)
+            parts.note_cache.drop_agent(caller)
         if gone is None:
-            raise unknown(self._caller, name)
+            raise unknown(caller, name)
         return gone
 
     def erase(self, ids: Iterable[str] | str) -> list[str]:
@@ -253,12 +265,13 @@ class Agent(Reading):
         """
         names = checks.names(ids, what="id")
         parts = self._parts()
+        caller = self._caller
         if not names:
             return []
         try:
-            return parts.store.erase(parts.act(self._caller), names)
+            return parts.store.erase(parts.act(caller), names)
         finally:
-            parts.note_cache.drop_agent(self._caller)
+            parts.note_cache.drop_agent(caller)
 
     def link(self, source_id: str, target_id: str, relation: str, *, weight: float = 1.0) -> Link:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is.
@@ -270,7 +283,8 @@ class Agent(Reading):
             InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
         """
         parts = self._parts()
-        act = parts.act(self._caller)
+        caller = self._caller
+        act = parts.act(caller)
         link = Link(
             source_id=checks.name(source_id, what="source_id"),
             target_id=checks.name(target_id, what="target_id"),
@@ -282,7 +296,7 @@ class Agent(Reading):
             raise InvalidInput(f"a memory cannot be linked to itself ({link.source_id}); name two")
         if parts.store.link(act, link):
             return link
-        there = parts.store.links(self._caller, link.source_id, direction="outgoing", relation=link.relation)
+        there = parts.store.links(caller, link.source_id, direction="outgoing", relation=link.relation)
         return next((each for each in there if each.target_id == link.target_id), link)
 
     def import_file(

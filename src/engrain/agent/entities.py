@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from engrain.agent.view import View
 from engrain.domain import checks
 from engrain.domain.query import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity
@@ -13,25 +14,19 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from engrain.agent.parts import Parts
-    from engrain.domain.records import Caller, EntityType
+    from engrain.domain.records import EntityType
 
 _MOST_PROPOSED = 200
 _FACTS_OF_CANDIDATE = 500
 _MOST_SIGHTINGS = 100
 
 
-class Entities:
+class Entities(View):
     """Whom and what facts are about: a registry that all agents of a tenant share."""
 
-    __slots__ = ("_caller", "_parts")
-
-    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
-        """Made by `Agent.entities`."""
-        self._parts = parts
-        self._caller = caller
+    __slots__ = ()
 
     def create(
         self,
@@ -49,10 +44,11 @@ class Entities:
             InvalidInput: the name is taken by another entity of this type, or a value is refused; nothing was written.
         """
         parts = self._parts()
-        act = parts.act(self._caller)
+        caller = self._caller
+        act = parts.act(caller)
         entity = Entity(
             id=parts.ids(),
-            tenant_id=self._caller.tenant_id,
+            tenant_id=caller.tenant_id,
             canonical_name=checks.name(name, what="name"),
             entity_type=_type(entity_type),
             aliases=checks.names(aliases, what="alias"),
@@ -86,9 +82,10 @@ class Entities:
             InvalidInput: the name is taken, the entity was merged, or a value is refused; nothing was written.
         """
         parts = self._parts()
+        caller = self._caller
         known = checks.name(id_, what="id")
         changed = parts.store.change_entity(
-            parts.act(self._caller),
+            parts.act(caller),
             known,
             canonical_name=checks.optional_name(name, what="name"),
             aliases=None if aliases is None else checks.names(aliases, what="alias"),
@@ -96,7 +93,7 @@ class Entities:
         )
         if changed is None:
             raise self._unknown(known)
-        return next(iter(parts.store.entities(self._caller, [known])), changed)
+        return next(iter(parts.store.entities(caller, [known])), changed)
 
     def find(
         self, *, entity_type: str | None = None, after: Entity | None = None, limit: int | None = None
@@ -136,17 +133,16 @@ class Entities:
         from engrain.entities import resolution
 
         parts = self._parts()
+        caller = self._caller
         asked = checks.name(name, what="name")
         known = resolution.hints_of(hints)
         most = parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit")
         wanted = None if entity_type is None else _type(entity_type)
         alike = checks.flag(fuzzy, what="fuzzy") and resolution.is_long_enough(asked)
-        proposed = parts.store.resembling(self._caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)
+        proposed = parts.store.resembling(caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)
         proposed = [each for each in proposed if wanted in (None, each.entity_type)]
         facts = (
-            parts.store.facts_about(self._caller, [each.id for each in proposed], _FACTS_OF_CANDIDATE)
-            if known.terms
-            else []
+            parts.store.facts_about(caller, [each.id for each in proposed], _FACTS_OF_CANDIDATE) if known.terms else []
         )
         by_entity = {
             each.id: [fact for fact in facts if fact.entity_id == each.id] for each in (proposed if facts else [])
@@ -193,10 +189,11 @@ class Entities:
         from engrain.entities import profile
 
         parts = self._parts()
+        caller = self._caller
         entity = self._standing(checks.name(id_or_name, what="id_or_name"))
-        request = Request(caller=self._caller, filter=Filter(include_inactive=True), now=parts.clock())
+        request = Request(caller=caller, filter=Filter(include_inactive=True), now=parts.clock())
         sightings = parts.store.sightings(request, entity.id, _MOST_SIGHTINGS)
-        related = parts.store.entities(self._caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
+        related = parts.store.entities(caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
         return profile.profile(entity, sightings, {each.id: each for each in related})
 
     def enrich(self, ids: Iterable[str] | str, *, strategy: str = "accurate", publish: bool = False) -> Enrichment:
@@ -232,12 +229,13 @@ class Entities:
         return [each.id for each in found]
 
     def _standing(self, id_or_name: str) -> Entity:
+        caller = self._caller
         store = self._parts().store
-        found = store.entities(self._caller, [id_or_name]) or store.entities_named(self._caller, [id_or_name])
+        found = store.entities(caller, [id_or_name]) or store.entities_named(caller, [id_or_name])
         by_id = {each.id: each for each in found}
         while merged := {each.metadata[MERGED_INTO] for each in by_id.values() if MERGED_INTO in each.metadata}:
             kept = {id_: each for id_, each in by_id.items() if MERGED_INTO not in each.metadata}
-            by_id = {**kept, **{each.id: each for each in store.entities(self._caller, sorted(merged))}}
+            by_id = {**kept, **{each.id: each for each in store.entities(caller, sorted(merged))}}
         match list(by_id.values()):
             case [entity]:
                 return entity
@@ -255,7 +253,7 @@ class Entities:
         )
 
     def _unknown(self, id_: str) -> NotFound:
-        return NotFound(f"no entity {id_!r:.80} is known to tenant {self._caller.tenant_id}; entities.find shows them")
+        return NotFound(f"no entity {id_!r:.80} is known to tenant {self._who.tenant_id}; entities.find shows them")
 
 
 def _type(value: object) -> EntityType:

@@ -5,26 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.parts import unknown, writable
+from engrain.agent.view import View
 from engrain.domain import checks
 from engrain.domain.records import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    from engrain.agent.parts import Parts
     from engrain.domain.maturity import Application, Outcome
-    from engrain.domain.records import Caller
 
 
-class Rules:
+class Rules(View):
     """What worked and what did not, as guidance."""
 
-    __slots__ = ("_caller", "_parts")
-
-    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
-        """Made by `Agent.rules`."""
-        self._parts = parts
-        self._caller = caller
+    __slots__ = ()
 
     def add(
         self,
@@ -38,20 +32,22 @@ class Rules:
     ) -> Rule:
         """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it.
 
-        `scope` is "global" (every agent of the tenant follows it) or this agent's own name; `source_episode_id` is the
-        episode it was learned from. With an `idempotency_key` a repeat gives the rule stored first.
+        `scope` is "global" (every agent of the tenant follows it), this agent's own name, or `pool:<name>` of a pool it
+        is in; `source_episode_id` is the episode it was learned from. With an `idempotency_key` a repeat gives the rule
+        stored first.
 
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
         """
         parts = self._parts()
-        act = parts.act(self._caller)
+        caller = self._caller
+        act = parts.act(caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
         rule = Rule(
-            id=parts.id_for(self._caller, key),
-            tenant_id=self._caller.tenant_id,
-            agent=self._caller.agent,
-            scope=writable(self._caller, scope),
+            id=parts.id_for(caller, key),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=writable(caller, scope),
             content=checks.content(content),
             source_episode_id=checks.optional_name(source_episode_id, what="source_episode_id"),
             created_at=act.at,
@@ -97,7 +93,8 @@ class Rules:
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
         name = checks.name(id_, what="id")
         parts = self._parts()
-        marked = parts.store.mark(parts.act(self._caller), name, outcome, reason=reason)
+        caller = self._caller
+        marked = parts.store.mark(parts.act(caller), name, outcome, reason=reason)
         if marked is None:
-            raise unknown(self._caller, name)
+            raise unknown(caller, name)
         return marked

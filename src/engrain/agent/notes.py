@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, get_args
 
 from engrain import metrics
+from engrain.agent.view import View
 from engrain.domain import checks
 from engrain.domain.notes import (
     CONFIDENCE_KEY,
@@ -31,11 +32,10 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from engrain.agent.parts import Parts
-    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
 
 _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
@@ -43,15 +43,10 @@ _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 _MOST_SUMMARIZED = 10_000
 
 
-class Notes:
+class Notes(View):
     """What an agent keeps for itself under keys: facts about the agent, in its own scope."""
 
-    __slots__ = ("_caller", "_parts")
-
-    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
-        """Made by `Agent.notes`."""
-        self._parts = parts
-        self._caller = caller
+    __slots__ = ()
 
     def save(self, key: str, content: str) -> Note:
         """Keep a note under a key, in the place of the one that was there; its history stays (`Agent.history`).
@@ -68,10 +63,11 @@ class Notes:
 
         named, said = checks.name(key, what="key"), checks.content(content)
         parts = self._parts()
-        act = parts.act(self._caller)
-        before = parts.store.held(self._caller, scope=self._caller.agent, subject=self._caller.agent, predicate=named)
+        caller = self._who
+        act = parts.act(caller)
+        before = parts.store.held(caller, scope=caller.agent, subject=caller.agent, predicate=named)
         text = cross_references.note_text(named, said)
-        compared = cross_references.compared_with(parts.store, self._caller, text, act.at)
+        compared = cross_references.compared_with(parts.store, caller, text, act.at)
         own, others = tokenize(text), cross_references.tokens_of(each for each in compared if each.predicate != named)
         drafted = self._drafted(act, named, said, before=before)
         fact = replace(drafted, metadata={**drafted.metadata, TFIDF_KEY: cross_references.vocabulary(own, others)})
@@ -95,7 +91,7 @@ class Notes:
         """
         named = checks.name(key, what="key")
         parts = self._parts()
-        return parts.note_cache.read(self._caller, named, lambda: self._read(named))
+        return parts.note_cache.read(self._who, named, lambda: self._read(named))
 
     def list(self, limit: int = 100) -> Sequence[Note]:
         """The notes, the newest first.
@@ -122,17 +118,18 @@ class Notes:
         Raises:
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
+        caller = self._who
         named, most = checks.name(note, what="note"), checks.count(limit, what="limit")
         store = self._parts().store
         of_key = self._active(named)
         id_ = named if of_key is None else of_key.id
-        if not any(is_note(each, self._caller) for each in store.get(self._caller, [id_])):
+        if not any(is_note(each, caller) for each in store.get(caller, [id_])):
             return []
         weights: dict[str, float] = {}
-        for link in store.links(self._caller, id_, relation="related_to"):
+        for link in store.links(caller, id_, relation="related_to"):
             other = link.target_id if link.source_id == id_ else link.source_id
             weights[other] = max(link.weight, weights.get(other, 0.0))
-        others = self._live(store.get(self._caller, [*weights]))
+        others = self._live(store.get(caller, [*weights]))
         found = sorted(others, key=lambda each: (weights[each.id], each.created_at, each.id), reverse=True)
         return [NoteRelation(note=note_of(each), score=weights[each.id]) for each in found[:most]]
 
@@ -166,7 +163,7 @@ class Notes:
             min_similarity=checks.number(min_similarity, what="min_similarity", low=0, high=1),
             category=checks.optional_name(category, what="category"),
         )
-        answer = parts.answer(self._caller, asked, Filter())
+        answer = parts.answer(self._who, asked, Filter())
         hits = [
             NoteHit(note=note_of(hit.memory), score=hit.score, source=source(hit.why))
             for hit in answer
@@ -189,7 +186,8 @@ class Notes:
         """
         named = checks.name(key, what="key")
         parts = self._parts()
-        act = parts.act(self._caller)
+        caller = self._who
+        act = parts.act(caller)
         while (held := self._active(named)) is not None:
             try:
                 gone = parts.store.retire(act, held.id)
@@ -197,7 +195,7 @@ class Notes:
                 parts.note_cache.drop(held)
             if isinstance(gone, Fact) and gone.validity == "retracted":
                 return note_of(gone)  # else it was saved anew meanwhile: the new one goes
-        raise NotFound(f"agent {self._caller.agent} has no note {named!r}; list shows the keys")
+        raise NotFound(f"agent {caller.agent} has no note {named!r}; list shows the keys")
 
     def summarize_old(self, older_than_days: float = 30) -> int:
         """Put one summary in the place of each group of old notes, without a language model; how many notes it was.
@@ -212,7 +210,7 @@ class Notes:
         """
         days = checks.number(older_than_days, what="older_than_days", low=0, high=36_500)
         parts = self._parts()
-        act = parts.act(self._caller)
+        act = parts.act(self._who)
         limit = act.at - timedelta(days=days)
         found = parts.store.recent(self._asking(Filter(until=limit), act.at), _MOST_SUMMARIZED)
         old = [fact for fact in self._live(found) if fact.created_at < limit]
@@ -220,7 +218,7 @@ class Notes:
 
     def invalidate(self) -> int:
         """Drop this agent's notes from the cache; how many it was."""
-        return self._parts().note_cache.drop_agent(self._caller)
+        return self._parts().note_cache.drop_agent(self._who)
 
     def clear_cache(self) -> None:
         """Drop every agent's notes from the cache of this Memory."""
@@ -228,10 +226,11 @@ class Notes:
 
     def cache_stats(self) -> NoteCacheStats:
         """How many of this agent's notes are cached, and how its recalls fared."""
-        return self._parts().note_cache.stats(self._caller)
+        return self._parts().note_cache.stats(self._who)
 
     def _drafted(self, act: Act, key: str, content: str, *, before: Fact | None) -> Fact:
         """A note as a fact, categorised; `before` held the key until now."""
+        caller = self._who
         from engrain.domain import importance
         from engrain.domain.categories import categorize
 
@@ -239,10 +238,10 @@ class Notes:
         first = act.at if before is None else note_of(before).created_at
         return Fact(
             id=self._parts().ids(),
-            tenant_id=self._caller.tenant_id,
-            agent=self._caller.agent,
-            scope=self._caller.agent,
-            subject=self._caller.agent,
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=caller.agent,
+            subject=caller.agent,
             predicate=key,
             content=content,
             category=category.name,
@@ -281,8 +280,9 @@ class Notes:
         return None if held is None else note_of(held)
 
     def _active(self, key: str) -> Fact | None:
-        own = self._caller.agent
-        return self._parts().store.held(self._caller, scope=own, subject=own, predicate=key)
+        caller = self._who
+        own = caller.agent
+        return self._parts().store.held(caller, scope=own, subject=own, predicate=key)
 
     def _newest(self, narrowed: Filter, limit: int) -> Sequence[Note]:
         parts = self._parts()
@@ -290,15 +290,12 @@ class Notes:
         return [note_of(fact) for fact in self._live(found)]
 
     def _asking(self, narrowed: Filter, now: datetime) -> Request:
-        own = (self._caller.agent,)
-        return Request(
-            caller=self._caller, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now
-        )
+        caller = self._who
+        own = (caller.agent,)
+        return Request(caller=caller, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now)
 
     def _live(self, found: Iterable[MemoryRecord]) -> Sequence[Fact]:
         """Those that are notes as they stand."""
         return [
-            each
-            for each in found
-            if isinstance(each, Fact) and is_note(each, self._caller) and each.validity == "active"
+            each for each in found if isinstance(each, Fact) and is_note(each, self._who) and each.validity == "active"
         ]

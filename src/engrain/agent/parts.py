@@ -55,6 +55,11 @@ class Parts:
     references: References
     note_cache: NoteCache
 
+    def seeing(self, caller: Caller) -> Caller:
+        """The same caller, in the pools it is in now."""
+        pools = self.store.pools_of(caller)
+        return caller if pools == caller.pools else replace(caller, pools=pools)
+
     def act(self, caller: Caller) -> Act:
         """A write by `caller`, now; the references that recalls have left are counted before it."""
         self.references.settle()
@@ -185,8 +190,8 @@ def interval(valid_from: object, valid_to: object) -> tuple[datetime | None, dat
 
 
 def writable(caller: Caller, scope: object) -> str:
-    """Where this agent may write: everybody's scope, which is the default, or its own."""
-    return GLOBAL_SCOPE if scope is None else checks.choice(scope, [GLOBAL_SCOPE, caller.agent], what="scope")
+    """Where this agent may write: everybody's scope, which is the default, its own, or that of a pool it is in."""
+    return GLOBAL_SCOPE if scope is None else checks.choice(scope, caller.scopes, what="scope")
 
 
 def unknown(caller: Caller, id_: str) -> NotFound:

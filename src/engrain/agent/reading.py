@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
+from engrain.agent.view import View
 from engrain.domain import checks
 from engrain.domain.findings import FINDING_KINDS, Audit
 from engrain.domain.query import Filter
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from engrain.agent.parts import Parts
     from engrain.context.block import ContextBlock
     from engrain.domain.ports import TokenCounter
     from engrain.domain.stats import Stats
@@ -27,20 +27,15 @@ _MOST_SKIPPED = 1_000_000
 _DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
-class Reading:
+class Reading(View):
     """The half of an Agent's verbs that asks."""
 
-    __slots__ = ("_caller", "_parts")
-
-    def __init__(self, parts: Callable[[], Parts], caller: Caller) -> None:
-        """Made by `Memory.agent`; `parts` raises MemoryClosed once the memory is closed."""
-        self._parts = parts
-        self._caller = caller
+    __slots__ = ()
 
     @property
     def caller(self) -> Caller:
-        """Tenant, agent, session and request id that every call carries."""
-        return self._caller
+        """Tenant, agent, session and request id that every call carries; its pools are asked for at each."""
+        return self._who
 
     def recall(  # what a search can be narrowed by
         self,
@@ -124,13 +119,14 @@ class Reading:
         from engrain.retrieval.search import Question
 
         parts = self._parts()
+        caller = self._caller
         chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
         budget = checks.count(chosen, what="budget_tokens", high=10_000_000)
         asked = Question(text=checks.query(query), preset=parts.preset(None), limit=_CONTEXT_CANDIDATES)
-        others = Filter(exclude_sessions=checks.names(self._caller.session, what="session"))
-        answer = parts.search(self._caller, asked, others)
+        others = Filter(exclude_sessions=checks.names(caller.session, what="session"))
+        answer = parts.search(caller, asked, others)
         built = block.build(answer.hits, budget_tokens=budget, count_tokens=count_tokens or block.approximate_tokens)
-        parts.refer(self._caller, built.memories)
+        parts.refer(caller, built.memories)
         return replace(built, degraded=answer.degraded)
 
     def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
@@ -144,9 +140,10 @@ class Reading:
         """
         name, then = checks.name(id_, what="id"), checks.moment(as_of, what="as_of")
         parts = self._parts()
+        caller = self._caller
         if then is None:
-            return next(iter(parts.referenced(self._caller, [name])), None)
-        return next((each for each in parts.store.get(self._caller, [name]) if each.was_believed(then)), None)
+            return next(iter(parts.referenced(caller, [name])), None)
+        return next((each for each in parts.store.get(caller, [name]) if each.was_believed(then)), None)
 
     def facts(
         self,
@@ -216,8 +213,9 @@ class Reading:
             InvalidInput: a scope that this agent does not see.
         """
         parts = self._parts()
-        narrowed = None if scope is None else checks.choice(scope, self._caller.scopes, what="scope")
-        return parts.store.stats(self._caller, parts.clock(), scope=narrowed)
+        caller = self._caller
+        narrowed = None if scope is None else checks.choice(scope, caller.scopes, what="scope")
+        return parts.store.stats(caller, parts.clock(), scope=narrowed)
 
     def audit(
         self,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.aging import standing
+from engrain.domain.pools import pool_scope
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
 
 if TYPE_CHECKING:
@@ -183,6 +184,12 @@ def enriched(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
 def mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[str], ids: Callable[[], str]) -> Event:
     """Somebody noted whom a memory mentions; only those that were not noted before."""
     return of_memory(act, "entities_mentioned", memory, ids, payload={"entity_ids": sorted(entity_ids)})
+
+
+def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *, members: Collection[str]) -> Event:
+    """A pool was made or deleted, or somebody joined or left it; its members are told."""
+    payload = {"pool": pool, "members": sorted(members)}
+    return _event(act, event_type, ids, scope=pool_scope(pool), memory_id=None, payload=payload)
 
 
 def switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:

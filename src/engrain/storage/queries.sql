@@ -443,3 +443,44 @@ WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN ('fact_taken_
 DELETE FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id = :source_id
     AND target_kind IN ('episode', 'fact', 'rule') AND target_id = :target_id AND relation = :relation RETURNING 1;
+
+-- pools_of --
+-- The pools an agent is in
+SELECT pool FROM pool_members WHERE tenant_id = :tenant_id AND agent = :agent ORDER BY pool;
+
+-- pool --
+-- One pool
+SELECT created_at, metadata FROM pools WHERE tenant_id = :tenant_id AND name = :pool;
+
+-- members --
+-- Who is in a pool
+SELECT agent FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool ORDER BY agent;
+
+-- add_pool --
+-- A pool, unless the name is taken
+INSERT INTO pools (tenant_id, name, created_at, metadata) VALUES (:tenant_id, :name, :at, :metadata)
+ON CONFLICT DO NOTHING RETURNING name;
+
+-- add_member --
+-- One member more, unless it is one already
+INSERT INTO pool_members (tenant_id, pool, agent, joined_at) VALUES (:tenant_id, :pool, :agent, :at)
+ON CONFLICT DO NOTHING RETURNING agent;
+
+-- remove_member --
+-- One member less
+DELETE FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool AND agent = :agent;
+
+-- remove_members --
+-- All members of a pool
+DELETE FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool;
+
+-- remove_pool --
+-- A pool that nobody is in
+DELETE FROM pools WHERE tenant_id = :tenant_id AND name = :pool;
+
+-- count_in_scope --
+-- How many memories a scope holds, live or not
+SELECT
+    (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope)
+    + (SELECT count(*) FROM facts WHERE tenant_id = :tenant_id AND scope = :scope)
+    + (SELECT count(*) FROM rules WHERE tenant_id = :tenant_id AND scope = :scope);

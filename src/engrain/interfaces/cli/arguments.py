@@ -18,7 +18,9 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="Id of a memory, as recall
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for: any text.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag to file it under; may be repeated.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many at most, 0-1000; 100 if left out.")]
-Scope = Annotated[str | None, typer.Option("--scope", metavar="NAME", help="global (every agent) or the agent's name.")]
+Scope = Annotated[
+    str | None, typer.Option("--scope", metavar="NAME", help="global (every agent), the agent's name, or pool:NAME.")
+]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was believed at that time, ISO 8601.")]
 IncludeInactive = Annotated[
     bool,

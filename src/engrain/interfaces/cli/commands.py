@@ -5,7 +5,19 @@ from typing import Annotated
 import typer
 
 from engrain import __version__
-from engrain.interfaces.cli import auditing, curation, entities, notes, output, reading, rules, tidying, upkeep, writing
+from engrain.interfaces.cli import (
+    auditing,
+    curation,
+    entities,
+    notes,
+    output,
+    pools,
+    reading,
+    rules,
+    tidying,
+    upkeep,
+    writing,
+)
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import AgentName, AsJson, ConfigFile, Db, TenantName, options
 
@@ -19,6 +31,7 @@ for _each in (writing, reading, curation, tidying, auditing, upkeep):
 app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")
 app.add_typer(rules.rules, name="rule")
+app.add_typer(pools.pools, name="pools")
 
 
 @app.callback(invoke_without_command=True)

@@ -28,6 +28,7 @@ from engrain.storage import (
 )
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
+from engrain.storage.pools import PoolVerbs
 from engrain.storage.postgres import checkup, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.index import PostgresIndex
@@ -77,7 +78,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs, RunVerbs):
+class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is

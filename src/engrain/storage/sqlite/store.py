@@ -27,6 +27,7 @@ from engrain.storage import (
 )
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
+from engrain.storage.pools import PoolVerbs
 from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
@@ -71,7 +72,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs, RunVerbs):
+class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(

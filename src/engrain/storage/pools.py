@@ -1,0 +1,124 @@
+"""Pools and who is in them, on either database."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engrain.domain import events
+from engrain.domain.pools import Pool, pool_scope
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+    from engrain.storage.ledger import Ledger
+    from engrain.storage.transaction import Transaction
+
+_Answer = TypeVar("_Answer")
+
+
+class PoolVerbs(ABC):
+    """`domain.pools.Pools`."""
+
+    @abstractmethod
+    def _ask(self, caller: Caller, work: Callable[[Transaction], _Answer]) -> _Answer:
+        """What `work` reads in a transaction of the caller's tenant."""
+
+    @abstractmethod
+    def _do(self, act: Act, work: Callable[[Ledger], _Answer]) -> _Answer:
+        """What `work` writes in a transaction of its own, once."""
+
+    def pools_of(self, caller: Caller) -> tuple[str, ...]:
+        return self._ask(caller, lambda tx: _names(tx, caller))
+
+    def pools(self, caller: Caller) -> list[Pool]:
+        return self._ask(caller, lambda tx: [_pool(tx, caller, name) for name in _names(tx, caller)])
+
+    def create_pool(self, act: Act, name: str, members: Sequence[str], metadata: Mapping[str, Any]) -> Pool:
+        return self._do(act, lambda ledger: _create(ledger, name, members, metadata))
+
+    def join_pool(self, act: Act, name: str, member: str) -> Pool | None:
+        return self._do(act, lambda ledger: _join(ledger, name, member))
+
+    def leave_pool(self, act: Act, name: str, member: str) -> Pool | None:
+        return self._do(act, lambda ledger: _leave(ledger, name, member))
+
+    def delete_pool(self, act: Act, name: str) -> bool:
+        return self._do(act, lambda ledger: _delete(ledger, name))
+
+
+def _create(ledger: Ledger, name: str, members: Sequence[str], metadata: Mapping[str, Any]) -> Pool:
+    tx, caller, at = ledger.tx, ledger.act.caller, ledger.tx.dialect.time(ledger.act.at)
+    made = tx.one("add_pool", tenant_id=caller.tenant_id, name=name, at=at, metadata=tx.dialect.json(metadata))
+    if made is None:
+        raise InvalidInput(f"the name {name!r:.80} is taken by another pool; choose another")
+    joined = sorted({caller.agent, *members})
+    for member in joined:
+        tx.run("add_member", tenant_id=caller.tenant_id, pool=name, agent=member, at=at)
+    ledger.write_down(events.pool_changed(ledger.act, "pool_created", name, ledger.ids, members=joined))
+    return _pool(tx, caller, name)
+
+
+def _join(ledger: Ledger, name: str, member: str) -> Pool | None:
+    caller = ledger.act.caller
+    if not _holds(ledger, name):
+        return None
+    at = ledger.tx.dialect.time(ledger.act.at)
+    if ledger.tx.one("add_member", tenant_id=caller.tenant_id, pool=name, agent=member, at=at) is not None:
+        ledger.write_down(events.pool_changed(ledger.act, "pool_joined", name, ledger.ids, members=[member]))
+    return _pool(ledger.tx, caller, name)
+
+
+def _leave(ledger: Ledger, name: str, member: str) -> Pool | None:
+    caller = ledger.act.caller
+    if not _holds(ledger, name):
+        return None
+    pool = _pool(ledger.tx, caller, name)
+    left = tuple(each for each in pool.members if each != member)
+    if not left:
+        raise InvalidInput(
+            f"{member} is the last member of pool {name!r:.80}: nobody could reach what it holds; "
+            "add another member first, or erase what it holds and delete the pool"
+        )
+    if left != pool.members:
+        ledger.tx.run("remove_member", tenant_id=caller.tenant_id, pool=name, agent=member)
+        ledger.write_down(events.pool_changed(ledger.act, "pool_left", name, ledger.ids, members=[member]))
+    return _pool(ledger.tx, caller, name)
+
+
+def _delete(ledger: Ledger, name: str) -> bool:
+    tx, caller = ledger.tx, ledger.act.caller
+    if not _holds(ledger, name):
+        return False
+    [(held,)] = tx.rows("count_in_scope", tenant_id=caller.tenant_id, scope=pool_scope(name))
+    if held:
+        raise InvalidInput(f"pool {name!r:.80} holds {held:,} memories, live or not; erase them first")
+    ledger.write_down(events.pool_changed(ledger.act, "pool_deleted", name, ledger.ids, members=[]))
+    tx.run("remove_members", tenant_id=caller.tenant_id, pool=name)
+    tx.run("remove_pool", tenant_id=caller.tenant_id, pool=name)
+    return True
+
+
+def _holds(ledger: Ledger, name: str) -> bool:
+    """Whether the acting agent is in a pool; nobody else changes who is, until the end of the transaction."""
+    tx, caller = ledger.tx, ledger.act.caller
+    locked = f"SELECT name FROM pools WHERE tenant_id = :tenant_id AND name = :pool {tx.dialect.lock_whole}"  # noqa: S608  # the dialect's own words
+    return bool(tx.ask(locked, {"tenant_id": caller.tenant_id, "pool": name})) and name in _names(tx, caller)
+
+
+def _names(tx: Transaction, caller: Caller) -> tuple[str, ...]:
+    return tuple(name for (name,) in tx.rows("pools_of", tenant_id=caller.tenant_id, agent=caller.agent))
+
+
+def _pool(tx: Transaction, caller: Caller, name: str) -> Pool:
+    [(created_at, metadata)] = tx.rows("pool", tenant_id=caller.tenant_id, pool=name)
+    return Pool(
+        name=name,
+        tenant_id=caller.tenant_id,
+        members=tuple(agent for (agent,) in tx.rows("members", tenant_id=caller.tenant_id, pool=name)),
+        created_at=tx.dialect.moment(created_at),
+        metadata=tx.dialect.parsed(metadata),
+    )
