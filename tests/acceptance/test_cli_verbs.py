@@ -74,7 +74,7 @@ def test_an_entity_says_its_id_and_one_that_is_unknown_is_exit_code_1(cli):
 
 
 @pytest.mark.parametrize(
-    "command", [("observe", "Once"), ("remember", "Once", *ANA), ("rule", "add", "Once")], ids=lambda each: each[0]
+    "command", [("observe", "Once"), ("remember", "Once", *ANA), ("rules", "add", "Once")], ids=lambda each: each[0]
 )
 def test_a_command_run_again_with_its_key_stores_nothing_more(cli, command):
     first = cli(*command, "--idempotency-key", "run 7", "--json").json
@@ -86,7 +86,7 @@ def test_a_command_run_again_with_its_key_stores_nothing_more(cli, command):
 
 
 def test_a_rule_is_added_found_and_in_the_context(cli):
-    ran = cli("rule", "add", "Offer no early flight", "--tag", "travel", "--scope", "global")
+    ran = cli("rules", "add", "Offer no early flight", "--tag", "travel", "--scope", "global")
     id_ = re.fullmatch(r"added rule ([0-9a-f-]{36}) \(candidate\)\n", ran.out)[1]
     [line] = cli("recall", "early flight", "--kind", "rule").out.splitlines()[1:]
     assert line.split()[1] == "rule"
@@ -96,7 +96,7 @@ def test_a_rule_is_added_found_and_in_the_context(cli):
 
 
 def test_a_group_without_a_command_is_a_usage_error(cli):
-    for group in ("rule", "entities"):
+    for group in ("rules", "entities"):
         ran = cli(group)
         assert (ran.code, ran.out) == (2, "")
         assert f"engrain {group} --help shows what there is" in ran.err
@@ -184,7 +184,7 @@ def test_confirm_says_what_holds(cli):
 
 
 def test_a_forgotten_rule_is_withdrawn(cli):
-    rule = cli("rule", "add", "Offer no early flight", "--json").json
+    rule = cli("rules", "add", "Offer no early flight", "--json").json
     assert cli("forget", rule["id"]).out == (
         f"forgotten (rule, withdrawn): {rule['created_at'][:10]} rule: Offer no early flight\n"
     )
@@ -273,7 +273,7 @@ def test_erase_asks_a_person(cli, asked, answer, is_gone):
 def test_other_peoples_words_cannot_command_the_terminal(cli):
     evil = "kettle \x1b]0;owned\x07 red"
     fact = cli("remember", evil, "--subject", evil, "--predicate", "is", "--json").json["id"]
-    rule = cli("rule", "add", evil, "--json").json["id"]
+    rule = cli("rules", "add", evil, "--json").json["id"]
     entity = cli("entities", "create", evil, "--json").json["id"]
     commands = [["facts"], ["history", fact], ["confirm", rule], ["entities", "show", entity], ["events"]]
     for command in [*commands, ["correct", fact, evil], ["forget", rule]]:

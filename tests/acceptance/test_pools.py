@@ -232,7 +232,7 @@ def test_every_command_answers_as_the_library_does(cli, database):
     made = cli("pools", "create", "team", "ben", "--json")
     assert (made.code, made.json["members"]) == (0, ["assistant", "ben"])
     fact = cli("remember", "green", "--subject", "tram", "--predicate", "is", "--scope", "pool:team", "--json").json
-    rule = cli("rule", "add", "Take the tram.", "--json").json
+    rule = cli("rules", "add", "Take the tram.", "--json").json
     copy = cli("pools", "contribute", "team", rule["id"], "--json").json
     assert (copy["scope"], copy["content"]) == ("pool:team", "Take the tram.")
     found = cli("--agent", "ben", "pools", "query", "team", "tram", "--json").json

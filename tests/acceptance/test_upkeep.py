@@ -172,9 +172,9 @@ def test_a_sweep_tells_how_far_it_is(memory, ana):
 
 
 def test_the_command_line_sweeps_cleans_and_marks(cli):
-    made = cli("rule", "add", "Book early.", "--json").json
-    assert cli("rule", "helpful", made["id"], "--json").json["success_count"] == 1
-    ran = cli("rule", "harmful", made["id"], "--reason", "no taxi")
+    made = cli("rules", "add", "Book early.", "--json").json
+    assert cli("rules", "helpful", made["id"], "--json").json["success_count"] == 1
+    ran = cli("rules", "harmful", made["id"], "--reason", "no taxi")
     assert ran.out.startswith("candidate (effectiveness 0.20: helped 1 of 2 times, harmed 1): Book early.")
     assert cli("decay", "--dry-run", "--json").json == {
         "tenants": 1,
@@ -187,7 +187,7 @@ def test_the_command_line_sweeps_cleans_and_marks(cli):
     cleaned = cli("--tenant", "default", "cleanup", "--max-entries", "5", "--json").json
     assert (cleaned["expired_deleted"], cleaned["capacity_deleted"], cleaned["remaining"]) == (0, 0, 1)
     assert cli("cleanup").out.strip() == "removed 0 episodes that ran out and 0 of too many; 1 remain"
-    assert cli("rule", "harmful", "nothing").code != 0
+    assert cli("rules", "harmful", "nothing").code != 0
 
 
 _CHILD = """

@@ -30,7 +30,7 @@ for _each in (writing, reading, curation, tidying, auditing, upkeep):
     app.add_typer(_each.app)
 app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")
-app.add_typer(rules.rules, name="rule")
+app.add_typer(rules.rules, name="rules")
 app.add_typer(pools.pools, name="pools")
 
 
