@@ -4,7 +4,7 @@ from collections import Counter
 
 from engrain.domain import aging, decay, events, maturity
 from engrain.domain.decay import AgingKind, DecayPolicy, Swept
-from engrain.domain.maturity import Application, Outcome
+from engrain.domain.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
 from engrain.domain.records import Caller, Episode, Rule
 from engrain.domain.requests import Act
 from engrain.domain.retention import Cleaned, Retention, has_run_out
@@ -20,13 +20,21 @@ class ReferenceUpkeep(ReferenceRecords):
         super().__init__()
         self._applications: list[Application] = []
 
-    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+    def mark(
+        self,
+        act: Act,
+        id_: str,
+        outcome: Outcome,
+        *,
+        reason: str | None = None,
+        thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    ) -> Rule | None:
         with self._writing():
             for entry in self._entries.named(act.caller, [id_]):
                 before = entry.memory
                 if not isinstance(before, Rule) or before.is_forgotten:
                     raise InvalidInput(f"{id_} is no rule, or a forgotten one; mark a live rule")
-                entry.memory = after = maturity.marked(before, outcome, reason=reason, at=act.at)
+                entry.memory = after = maturity.marked(before, outcome, reason=reason, at=act.at, thresholds=thresholds)
                 values = {"tenant_id": after.tenant_id, "rule_id": id_, "agent": act.caller.agent, "outcome": outcome}
                 self._applications.append(Application(id=self._ids(), **values, context=reason, created_at=act.at))
                 self._events.append(events.marked(act, before, after, self._ids, outcome=outcome))

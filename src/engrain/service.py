@@ -88,11 +88,13 @@ class Memory:
         from engrain.agent.note_cache import NoteCache
         from engrain.retrieval import deep
         from engrain.retrieval.checked_embedder import checked, usable_with
-        from engrain.retrieval.custom_presets import with_custom
+        from engrain.retrieval.custom_presets import with_custom, with_weights
         from engrain.retrieval.embedding_queue import EmbeddingQueue
 
         settings = settings or load()
-        presets = with_custom(settings.retrieval.presets)
+        ranking = settings.retrieval
+        shipped = with_weights(score=ranking.score_weights.model_dump(), hybrid=ranking.hybrid_weights.model_dump())
+        presets = with_custom(ranking.presets, shipped)
         workers = Workers()
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)

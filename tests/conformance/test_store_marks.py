@@ -21,14 +21,17 @@ LATER = NOON + timedelta(days=40)
 
 @pytest.mark.req("B21.1", "B21.2", "B03.1", "B03.3")
 @settings(max_examples=20)
-@given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.none() | st.sampled_from(["slow", "dear"])), max_size=12))
-def test_marks_make_of_a_rule_what_the_pure_function_makes_of_it(backend, marks):
+@given(
+    st.lists(st.tuples(st.sampled_from(OUTCOMES), st.none() | st.sampled_from(["slow", "dear"])), max_size=12),
+    st.builds(maturity.Thresholds, established_successes=st.integers(1, 6), warning_harms=st.integers(1, 4)),
+)
+def test_marks_make_of_a_rule_what_the_pure_function_makes_of_it(backend, marks, thresholds):
     with backend.fresh() as store:
         [expected] = put(store, [rule("Book early.", tags=("travel",))])
         for place, (outcome, reason) in enumerate(marks):
             at = LATER + timedelta(minutes=place)
-            expected = maturity.marked(expected, outcome, reason=reason, at=at)
-            assert store.mark(act(at), expected.id, outcome, reason=reason) == expected
+            expected = maturity.marked(expected, outcome, reason=reason, at=at, thresholds=thresholds)
+            assert store.mark(act(at), expected.id, outcome, reason=reason, thresholds=thresholds) == expected
         assert store.get(CALLER, [expected.id]) == [expected]
         assert store.health().problems == ()
 

@@ -9,8 +9,8 @@ import engrain
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.notes import Notes
-from engrain.config import ENV_DELIMITER, ENV_PREFIX, Settings, dotted_names
-from engrain.config.tree import sections
+from engrain.config import ENV_DELIMITER, ENV_PREFIX
+from engrain.config.tree import fields
 from engrain.retrieval.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -53,11 +53,9 @@ def test_every_preset_is_explained():
     assert all(f"`{name}`" in LIBRARY or f'"{name}"' in LIBRARY for name in PRESETS)
 
 
-@pytest.mark.parametrize("name", dotted_names())
-def test_every_setting_is_listed_with_its_variable_default_and_meaning(name):
-    *section, leaf = name.split(".")
-    fields = sections()[section[0]].model_fields if section else Settings.model_fields
+@pytest.mark.parametrize(("name", "field"), fields().items(), ids=list(fields()))
+def test_every_setting_is_listed_with_its_variable_default_and_meaning(name, field):
     [row] = [line for line in SETTINGS.splitlines() if line.startswith(f"| `{name}` |")]
     assert f"`{ENV_PREFIX}{name.upper().replace('.', ENV_DELIMITER)}`" in row
-    assert str(fields[leaf].description) in row
-    assert name == "db" or f"`{fields[leaf].default}`" in row
+    assert str(field.description) in row
+    assert name == "db" or f"`{field.default}`" in row

@@ -1,8 +1,10 @@
 import functools
 import json
 import os
+import re
 import stat
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from pydantic import SecretStr, ValidationError
@@ -12,20 +14,23 @@ from engrain.config import (
     ENV_DELIMITER,
     ENV_PREFIX,
     TOML_FILE,
-    Settings,
+    Effective,
     default_location,
-    dotted_names,
+    effective,
     key_for,
     load,
 )
-from engrain.config.tree import Section, sections
+from engrain.config.predecessors import DEFAULTS
+from engrain.config.tree import Section, Settings, fields, section
 from engrain.errors import InvalidInput
+from engrain.service import embedder_of
 
 # For each setting three values that are not its default, to tell the sources apart; two where there are no more.
 VALUES = {
     "db": ("a.db", "b.db", "c.db"),
     "tenant": ("a", "b", "c"),
     "agent": ("a", "b", "c"),
+    "defaults": ("butler", "layered", "butler"),
     "embedding.model": ("none", "openai:a", "openai:b"),
     "embedding.threads": (3, 4, 5),
     "embedding.wait_s": (0.5, 1.5, 2.5),
@@ -40,17 +45,33 @@ VALUES = {
     "reranking.key": ("a", "b", "c"),
     "entities.name_finder": ("spacy", "spacy:a", "spacy:b"),
     "entities.link": ("fast", "off", "fast"),
+    "episodes.ttl_days": (0.5, 1.5, 2.5),
     "storage.busy_timeout_s": (0.5, 1.5, 2.5),
     "storage.pool_size": (3, 4, 5),
     "storage.synchronous": ("full", "normal", "full"),
     "retrieval.preset": ("semantic", "keyword", "hybrid"),
     "retrieval.presets": ({"a": {"base": "hybrid"}}, {"a": {"base": "recall"}}, {"a": {"base": "notes"}}),
+    "retrieval.score_weights.relevance": (0.5, 0.6, 0.7),
+    "retrieval.score_weights.importance": (0.5, 0.6, 0.7),
+    "retrieval.score_weights.recency": (0.5, 0.6, 0.7),
+    "retrieval.score_weights.confidence": (0.5, 0.6, 0.7),
+    "retrieval.hybrid_weights.recency": (0.0, 0.6, 0.7),
+    "retrieval.hybrid_weights.similarity": (0.0, 0.6, 0.7),
+    "retrieval.hybrid_weights.importance": (0.0, 0.6, 0.7),
     "retrieval.limit": (3, 4, 5),
+    "retrieval.max_limit": (30, 40, 50),
     "context.budget_tokens": (3, 4, 5),
     "decay.curve": ("steps", "exponential", "steps"),
     "decay.anchor": ("access", "confirmation", "access"),
     "decay.fading_below": (0.3, 0.4, 0.5),
     "decay.expired_below": (0.01, 0.02, 0.03),
+    "maturity.established_successes": (3, 4, 6),
+    "maturity.established_effectiveness": (0.1, 0.2, 0.4),
+    "maturity.proven_successes": (3, 4, 5),
+    "maturity.proven_effectiveness": (0.1, 0.2, 0.4),
+    "maturity.proven_days": (0.5, 1.5, 2.5),
+    "maturity.warning_harms": (4, 5, 6),
+    "maturity.warning_effectiveness": (0.1, 0.2, 0.4),
     "cleanup.retention_days": (1.5, 2.5, 3.5),
     "cleanup.max_entries": (3, 4, 5),
     "notes.cache_entries": (0, 4, 5),
@@ -100,7 +121,7 @@ def refusal(values=None, **options):
 
 
 def test_every_setting_is_tried_here():
-    assert list(VALUES) == dotted_names()
+    assert list(VALUES) == list(fields())
 
 
 class TestSources:
@@ -143,11 +164,8 @@ class TestSources:
         monkeypatch.setenv("ENGRAIN_RETRIEVAL", '{"limit": 3, "preset": "keyword"}')
         monkeypatch.setenv("ENGRAIN_RETRIEVAL__LIMIT", "4")
         monkeypatch.setenv("ENGRAIN_RETRIEVAL__PRESETS__MINE__BASE", "notes")
-        assert load().retrieval.model_dump() == {
-            "limit": 4,
-            "preset": "keyword",
-            "presets": {"mine": {"base": "notes"}},
-        }
+        found = load().retrieval
+        assert (found.limit, found.preset, found.presets) == (4, "keyword", {"mine": {"base": "notes"}})
 
     def test_the_variables_of_the_test_suites_are_no_settings(self, monkeypatch):
         monkeypatch.setenv("ENGRAIN_TEST_POSTGRES", "postgresql://localhost/test")
@@ -228,13 +246,17 @@ class TestNames:
             ("decay_curve", "did you mean decay.curve?"),
             ("synchronous", "did you mean storage.synchronous?"),
             ("tenants", "did you mean tenant?"),
-            ("colour", "known are: db, tenant, agent, embedding"),
-            ("_env_file", "known are: db, tenant, agent, embedding"),
+            ("colour", "known are: db, tenant, agent, defaults, embedding"),
+            ("_env_file", "known are: db, tenant, agent, defaults, embedding"),
             ("notes.colour", "known are: cache_entries, cache_ttl_s"),
+            ("retrieval.score_weights.relevence", "did you mean retrieval.score_weights.relevance?"),
+            ("retrieval.score_weights.colour", "known are: relevance, importance, recency, confidence"),
+            ("retrieval.budget_tokens", "did you mean context.budget_tokens?"),
+            ("maturity.warning_harm", "did you mean maturity.warning_harms?"),
         ],
     )
     def test_an_unknown_one_is_refused_with_the_nearest(self, name, hint):
-        unknown = name if name.split(".")[0] in sections() else name.split(".")[0]
+        unknown = name if section(Settings, name.split(".")[0]) else name.split(".")[0]
         said = refusal(nested(name, "3"))
         assert said.startswith(f"setting {unknown}, given by the caller, is unknown; {hint}")
 
@@ -268,7 +290,7 @@ class TestNames:
         assert refusal(values).startswith("settings must be a mapping of names to values")
 
     def test_a_section_that_is_no_table_is_refused_by_whom_it_comes_from(self, monkeypatch, tmp_path):
-        members = "a table of preset, presets, limit"
+        members = "a table of preset, presets, score_weights, hybrid_weights, limit, max_limit"
         assert refusal({"retrieval": "keyword"}) == f"setting retrieval, given by the caller, is {members}, not str"
         write_toml("retrieval = [3]\n")
         assert refusal() == f"setting retrieval, given by {tmp_path / TOML_FILE}, is {members}, not list"
@@ -326,13 +348,204 @@ class TestValues:
         assert default_location().parts[-2:] == ("engrain", "memory.db")
 
     def test_every_setting_and_section_is_described(self):
-        fields = [field for name, field in Settings.model_fields.items() if name not in sections()]
-        for section in sections().values():
-            assert section.__doc__ != Section.__doc__
-            assert section.__doc__.endswith(".")
-            fields += section.model_fields.values()
-        assert len(fields) == len(VALUES)
-        assert all(field.description and field.description[0].isalpha() for field in fields)
+        assert all(field.description and field.description[0].isalpha() for field in fields().values())
+        described = {each.__doc__ for each in Section.__subclasses__()}
+        assert len(described) == len(Section.__subclasses__())
+        assert all(each and each.endswith(".") for each in described)
+
+    def test_no_search_returns_more_than_one_may_ask_for(self, tmp_path, monkeypatch):
+        write_toml("[retrieval]\nmax_limit = 100\n")
+        monkeypatch.setenv("ENGRAIN_RETRIEVAL__LIMIT", "101")
+        assert refusal() == (
+            f"setting retrieval, given by ENGRAIN_RETRIEVAL__LIMIT, {tmp_path / TOML_FILE}: "
+            "limit is 101, more than max_limit, which is 100"
+        )
+
+    def test_a_table_may_be_any_mapping(self):
+        settings = load(MappingProxyType({"retrieval": MappingProxyType({"limit": 3})}))
+        assert settings.retrieval.limit == 3
+
+
+class TestPredecessors:
+    """The names and the numbers of the systems that engrain takes over from."""
+
+    BUTLER = "[butler]\nname = 'helper'\n[modules.memory]\n"
+
+    @pytest.mark.req("B23.1")
+    @pytest.mark.parametrize("how", ["by the caller", "in the host's file"])
+    def test_a_butlers_defaults_have_a_name(self, how):
+        write_toml(self.BUTLER + "defaults = 'butler'\n", "butler.toml")
+        found = load({"defaults": "butler"}) if how == "by the caller" else load(file="butler.toml")
+        assert found.context.budget_tokens == 3000
+        assert found.retrieval.limit == 20
+        assert found.retrieval.preset == "hybrid"
+        assert found.retrieval.score_weights.model_dump() == {
+            "relevance": 0.4,
+            "importance": 0.3,
+            "recency": 0.2,
+            "confidence": 0.1,
+        }
+        assert found.episodes.ttl_days == 7
+
+    @pytest.mark.req("B23.2")
+    def test_a_butlers_table_means_what_it_meant(self):
+        write_toml(
+            self.BUTLER + "defaults = 'butler'\n[modules.memory.retrieval]\ncontext_token_budget = 1500\n"
+            "default_limit = 7\ndefault_mode = 'semantic'\n"
+            "[modules.memory.retrieval.score_weights]\nrelevance = 0.7\nimportance = 0.1\n",
+            "butler.toml",
+        )
+        found = load(file="butler.toml")
+        assert (found.context.budget_tokens, found.retrieval.limit, found.retrieval.preset) == (1500, 7, "semantic")
+        assert list(found.retrieval.score_weights.model_dump().values()) == [0.7, 0.1, 0.2, 0.1]
+        assert found.episodes.ttl_days == 7
+
+    def test_whatever_else_is_said_wins_over_them(self, monkeypatch):
+        write_toml("defaults = 'layered'\n[retrieval]\nlimit = 3\n")
+        assert (load().retrieval.limit, load().retrieval.preset, load().storage.pool_size) == (3, "weighted", 10)
+        monkeypatch.setenv("ENGRAIN_DEFAULTS", "butler")
+        assert (load().retrieval.limit, load().retrieval.preset, load().storage.pool_size) == (3, "hybrid", 8)
+        assert load({"defaults": "engrain"}).retrieval.preset == "engrain"
+
+    @pytest.mark.parametrize("value", ["buttler", 3, ["butler"]])
+    def test_others_defaults_are_not_known(self, value):
+        said = f"setting defaults = {value!r}, given by the caller: Input should be 'engrain', 'butler' or 'layered'"
+        assert refusal({"defaults": value}) == said
+
+    @pytest.mark.parametrize(
+        ("theirs", "ours", "name"),
+        [
+            ("context_token_budget", "[modules.memory.context]\nbudget_tokens = 5\n", "context.budget_tokens"),
+            ("default_limit", "limit = 5\n", "retrieval.limit"),
+            ("default_mode", "preset = 'keyword'\n", "retrieval.preset"),
+        ],
+    )
+    def test_a_setting_under_both_names_is_refused(self, theirs, ours, name, tmp_path):
+        write_toml(f"[modules.memory.retrieval]\n{theirs} = 4\n{ours}", "butler.toml")
+        origin = f"[modules.memory] of {tmp_path / 'butler.toml'}"
+        assert refusal(file="butler.toml") == (
+            f"setting {name}, given by {origin}, is there as retrieval.{theirs} too; leave one out"
+        )
+
+    @pytest.mark.parametrize("text", ["retrieval = 3\n", "context = 3\nretrieval.context_token_budget = 5\n"])
+    def test_what_is_no_table_there_is_refused_like_elsewhere(self, text):
+        write_toml(f"[modules.memory]\n{text}", "butler.toml")
+        assert re.search(
+            "setting (retrieval|context), given by .* is a table of .*, not int", refusal(file="butler.toml")
+        )
+
+    def test_a_butlers_names_are_known_in_a_hosts_table_alone(self):
+        write_toml("[retrieval]\ndefault_limit = 3\n")
+        assert refusal().startswith("setting retrieval.default_limit, given by ")
+
+    @pytest.mark.req("N18")
+    def test_a_hosts_table_says_all_that_a_butler_configures(self):
+        write_toml(
+            """
+            [modules.memory.embedding]
+            model = "openai:text-embedding-3-large"
+            dims = 256
+            [modules.memory.episodes]
+            ttl_days = 7
+            [modules.memory.cleanup]
+            max_entries = 500
+            [modules.memory.decay]
+            fading_below = 0.3
+            expired_below = 0.1
+            [modules.memory.maturity]
+            established_successes = 4
+            established_effectiveness = 0.5
+            proven_successes = 10
+            proven_effectiveness = 0.7
+            proven_days = 14
+            warning_harms = 2
+            warning_effectiveness = 0.4
+            [modules.memory.retrieval]
+            preset = "hybrid"
+            limit = 12
+            score_weights = {relevance = 0.5, importance = 0.2}
+            [modules.memory.context]
+            budget_tokens = 2000
+            """,
+            "butler.toml",
+        )
+        said = [each for each in effective(file="butler.toml") if each.origin.startswith("[modules.memory] of ")]
+        assert {each.name: each.value for each in said} == {
+            "embedding.model": "openai:text-embedding-3-large",
+            "embedding.dims": 256,
+            "episodes.ttl_days": 7.0,
+            "cleanup.max_entries": 500,
+            "decay.fading_below": 0.3,
+            "decay.expired_below": 0.1,
+            "maturity.established_successes": 4,
+            "maturity.established_effectiveness": 0.5,
+            "maturity.proven_successes": 10,
+            "maturity.proven_effectiveness": 0.7,
+            "maturity.proven_days": 14.0,
+            "maturity.warning_harms": 2,
+            "maturity.warning_effectiveness": 0.4,
+            "retrieval.preset": "hybrid",
+            "retrieval.limit": 12,
+            "retrieval.score_weights.relevance": 0.5,
+            "retrieval.score_weights.importance": 0.2,
+            "context.budget_tokens": 2000,
+        }
+
+    @pytest.mark.req("G15")
+    def test_the_layered_memorys_defaults_have_a_name(self):
+        found = load({"defaults": "layered"})
+        assert found.storage.pool_size == 10
+        assert found.embedding.model == "openai:text-embedding-3-small"
+        assert embedder_of(found).dims == 1536
+        assert (found.embedding.cache_entries, found.embedding.cache_ttl_s) == (10_000, 24 * 60 * 60)
+        assert (found.retrieval.limit, found.retrieval.max_limit, found.retrieval.preset) == (20, 100, "weighted")
+        assert found.retrieval.hybrid_weights.model_dump() == {"recency": 0.3, "similarity": 0.5, "importance": 0.2}
+        assert found.episodes.ttl_days == 90
+
+    def test_each_of_their_values_is_in_the_page_beside_engrains_own(self):
+        """docs/settings.md tells who migrates what is different here."""
+        page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+        rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and line.count(" | ") == 4]
+        for name, values in DEFAULTS.items():
+            table = rows[rows.index(next(row for row in rows if row[2:3] == [f"`{name}`"])) :]
+            for setting, value in [
+                (f"{outer}.{leaf}", each) for outer in values for leaf, each in values[outer].items()
+            ]:
+                row = next(row for row in table if f"`{setting}`" in row[1])
+                assert (row[2], row[3]) == (plain(value), plain(fields()[setting].default)), setting
+
+
+def plain(value):
+    """As a table says it: no fraction that is none."""
+    return "none" if value is None else f"{value:g}" if isinstance(value, float | int) else value
+
+
+class TestEffective:
+    def test_every_setting_says_who_gave_it(self, monkeypatch, tmp_path):
+        write_toml("tenant = 'acme'\n[retrieval]\nlimit = 3\npresets.b = {}\n[embedding]\nkey = 'secret'\n")
+        monkeypatch.setenv("ENGRAIN_RETRIEVAL__LIMIT", "4")
+        given = {"agent": "ana", "defaults": "butler", "retrieval": {"presets": {"a": {}}}}
+        found = effective(given)
+        file = str(tmp_path / TOML_FILE)
+        assert [each for each in found if each.origin != "default"] == [
+            Effective("tenant", "acme", file),
+            Effective("agent", "ana", "the caller"),
+            Effective("defaults", "butler", "the caller"),
+            Effective("embedding.key", "set", file),
+            Effective("episodes.ttl_days", 7.0, "the defaults of butler"),
+            Effective("retrieval.preset", "hybrid", "the defaults of butler"),
+            Effective("retrieval.presets", {"a": {}, "b": {}}, f"the caller, {file}"),
+            Effective("retrieval.limit", 4, "ENGRAIN_RETRIEVAL__LIMIT"),
+            Effective("context.budget_tokens", 3000, "the defaults of butler"),
+        ]
+        assert [each.name for each in found] == list(VALUES)
+        assert Effective("reranking.key", "not set", "default") in found
+
+    def test_it_is_what_is_in_force(self):
+        settings = load({"retrieval": {"limit": 3}}).model_dump(mode="json")
+        for each in effective({"retrieval": {"limit": 3}}):
+            value = functools.reduce(lambda found, part: found[part], each.name.split("."), settings)
+            assert each.value == value or (value, each.value) == (None, "not set")
 
 
 class TestSecrets:

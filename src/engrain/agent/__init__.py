@@ -73,10 +73,11 @@ class Agent(Reading):
     ) -> Episode:
         """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon.
 
-        `role` is user, assistant, tool or system; `event_time` (now) is when it happened; with `ttl_days` it is
-        forgotten that long after now. `importance` lies in 0-10; where nobody gives it the words tell: 5, and more for
-        a name, a preference, a decision, a tool's result. `tokens`, `model` and `tool_calls` (JSON values) are what a
-        runtime knows of the turn. With an `idempotency_key` a repeat gives the episode stored first.
+        `role` is user, assistant, tool or system; `event_time` (now) is when it happened; with `ttl_days` (the
+        setting `episodes.ttl_days`) it is forgotten that long after now. `importance` lies in 0-10; where nobody gives
+        it the words tell: 5, and more for a name, a preference, a decision, a tool's result. `tokens`, `model` and
+        `tool_calls` (JSON values) are what a runtime knows of the turn. With an `idempotency_key` a repeat gives the
+        episode stored first.
 
         Raises:
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
@@ -86,7 +87,9 @@ class Agent(Reading):
         caller = self._caller
         act = parts.act(caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
-        lifetime = None if ttl_days is None else checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
+        lifetime = parts.settings.episodes.ttl_days
+        if ttl_days is not None:
+            lifetime = checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
         spoke, said = checks.choice(role, ROLES, what="role"), checks.content(content)
         episode = Episode(
             id=parts.id_for(caller, key),

@@ -108,7 +108,7 @@ class Entities(View):
             self._caller,
             entity_type=None if entity_type is None else _type(entity_type),
             after=("", "") if after is None else (after.canonical_name, after.entity_type),
-            limit=parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit"),
+            limit=parts.most(limit),
         )
 
     def resolve(
@@ -136,7 +136,7 @@ class Entities(View):
         caller = self._caller
         asked = checks.name(name, what="name")
         known = resolution.hints_of(hints)
-        most = parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit")
+        most = parts.most(limit)
         wanted = None if entity_type is None else _type(entity_type)
         alike = checks.flag(fuzzy, what="fuzzy") and resolution.is_long_enough(asked)
         proposed = parts.store.resembling(caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)

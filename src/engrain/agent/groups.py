@@ -69,8 +69,9 @@ class Rules(View):
     def mark_harmful(self, id_: str, reason: str | None = None) -> Rule:
         """Say that following a rule did harm, which weighs as much as four helps, and why.
 
-        It may lose what it had earned. After three harms, and with an effectiveness below 0.3, it becomes a warning: an
-        anti-pattern that says what not to do and for which reasons; `metadata["original_content"]` keeps what it said.
+        It may lose what it had earned. After three harms, and with an effectiveness below 0.3 (or as the settings
+        `maturity` say), it becomes a warning: an anti-pattern that says what not to do and for which reasons;
+        `metadata["original_content"]` keeps what it said.
 
         Raises:
             NotFound: this agent sees no such rule.
@@ -94,7 +95,7 @@ class Rules(View):
         name = checks.name(id_, what="id")
         parts = self._parts()
         caller = self._caller
-        marked = parts.store.mark(parts.act(caller), name, outcome, reason=reason)
+        marked = parts.store.mark(parts.act(caller), name, outcome, reason=reason, thresholds=parts.thresholds)
         if marked is None:
             raise unknown(caller, name)
         return marked

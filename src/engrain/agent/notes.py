@@ -158,7 +158,7 @@ class Notes(View):
         asked = Question(
             text=checks.query(query),
             preset=parts.preset("notes"),
-            limit=parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit"),
+            limit=parts.most(limit),
             deep=checks.choice(mode, _MODES, what="mode") == "deep",
             min_similarity=checks.number(min_similarity, what="min_similarity", low=0, high=1),
             category=checks.optional_name(category, what="category"),

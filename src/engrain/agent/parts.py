@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.ids import derived_id
+from engrain.domain.maturity import Thresholds
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
 from engrain.domain.requests import Act, Request
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable, InvalidInput, NotFound
@@ -59,6 +60,20 @@ class Parts:
         """The same caller, in the pools it is in now."""
         pools = self.store.pools_of(caller)
         return caller if pools == caller.pools else replace(caller, pools=pools)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """What a rule has to show to be trusted more, or to become a warning."""
+        return Thresholds(**self.settings.maturity.model_dump())
+
+    def most(self, limit: int | None) -> int:
+        """How many are asked for, None for the settings' number.
+
+        Raises:
+            InvalidInput: no whole number, or more than the settings allow.
+        """
+        chosen = self.settings.retrieval
+        return chosen.limit if limit is None else checks.count(limit, what="limit", high=chosen.max_limit)
 
     def act(self, caller: Caller) -> Act:
         """A write by `caller`, now; the references that recalls have left are counted before it."""

@@ -123,7 +123,7 @@ class Pools(View):
 
         named = checks.name(name, what="pool")
         parts, caller = self._parts(), self._in(named)
-        most = parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit")
+        most = parts.most(limit)
         asked = Question(text=checks.query(query), preset=parts.preset(preset), limit=most)
         return parts.answer(caller, asked, Filter(scopes=(pool_scope(named),)))
 

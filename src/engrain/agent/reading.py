@@ -83,7 +83,7 @@ class Reading(View):
         asked = Question(
             text=checks.query(query),
             preset=parts.preset(preset),
-            limit=parts.settings.retrieval.limit if limit is None else checks.count(limit, what="limit"),
+            limit=parts.most(limit),
             deep=checks.flag(deep, what="deep"),
             min_confidence=least,
             neighbours=checks.count(neighbours, what="neighbours", high=_MOST_NEIGHBOURS),

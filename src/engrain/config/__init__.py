@@ -3,36 +3,52 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import SecretStr, ValidationError
 
-from engrain.config.sources import CONFIG_VARIABLE, TOML_FILE, Given, sources
-from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, default_location, dotted_names
+from engrain.config.sources import CALLER, CONFIG_VARIABLE, TOML_FILE, Given, sources
+from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, default_location, fields
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
 __all__ = [
+    "CALLER",
     "CONFIG_VARIABLE",
+    "DEFAULT",
     "ENV_DELIMITER",
     "ENV_PREFIX",
     "TOML_FILE",
+    "Effective",
     "Settings",
     "default_location",
-    "dotted_names",
+    "effective",
     "key_for",
     "load",
 ]
 
+DEFAULT = "default"
 # Where services' own clients look for their keys.
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 # What no message may quote, in any section; a rejected address may hold what it should not.
 _SECRET = frozenset({"key", "url"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """One setting in force: its dotted name, its value as JSON (of a key only whether it is set), and who gave it."""
+
+    name: str
+    value: Any
+    origin: str
 
 
 def load(values: Mapping[str, Any] | None = None, *, file: str | Path | None = None) -> Settings:
@@ -45,11 +61,14 @@ def load(values: Mapping[str, Any] | None = None, *, file: str | Path | None = N
         InvalidInput: an unknown name (with the nearest known one), or a value of the wrong type or range; the message
             says which source gave it. A named file that is missing.
     """
+    return _settled(sources(values, file))
+
+
+def effective(values: Mapping[str, Any] | None = None, *, file: str | Path | None = None) -> list[Effective]:
+    """Every setting as `load` has it, in the order of the tree; a table of several sources names all of them."""
     given = sources(values, file)
-    try:
-        return Settings(**_merged(given))
-    except ValidationError as error:
-        raise InvalidInput(_refusal(error.errors()[0], given)) from error
+    settings = _settled(given).model_dump(mode="json")
+    return [_effective(name, settings, given) for name in fields()]
 
 
 def key_for(spec: str, *, url: str | None, key: SecretStr | None) -> SecretStr | None:
@@ -64,37 +83,52 @@ def key_for(spec: str, *, url: str | None, key: SecretStr | None) -> SecretStr |
     return SecretStr(held) if held else None
 
 
-def _merged(given: Iterable[Given]) -> dict[str, Any]:
-    """The values of all sources, the first that says something winning, table by table."""
+def _effective(name: str, settings: dict[str, Any], given: Iterable[Given]) -> Effective:
+    path = name.split(".")
+    value: Any = reduce(getitem, path, settings)
+    if SecretStr in get_args(fields()[name].annotation):
+        value = "not set" if value is None else "set"
+    origins = _origins(path, given) or [DEFAULT]
+    return Effective(name, value, ", ".join(origins) if isinstance(value, dict) else origins[0])
+
+
+def _settled(given: Iterable[Given]) -> Settings:
     merged: dict[str, Any] = {}
     for each in given:
         merged = _under(merged, each.values)
-    return merged
+    try:
+        return Settings(**merged)
+    except ValidationError as error:
+        raise InvalidInput(_refusal(error.errors()[0], given)) from error
 
 
 def _under(upper: Mapping[str, Any], lower: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, table by table; what `upper` says wins."""
     both = {**lower, **upper}
     for name in upper.keys() & lower.keys():
-        if isinstance(upper[name], Mapping) and isinstance(lower[name], Mapping):
+        if isinstance(upper[name], dict) and isinstance(lower[name], dict):
             both[name] = _under(upper[name], lower[name])
     return both
 
 
 def _refusal(error: ErrorDetails, given: Iterable[Given]) -> str:
     path = [str(part) for part in error["loc"]]
-    value = repr(error["input"])
-    shown = "" if path[-1] in _SECRET or "://" in value else f" = {value:.80}"
-    return f"setting {'.'.join(path)}{shown}, given by {_origin(path, given)}: {error['msg']}"
+    name, value = ".".join(path), repr(error["input"])
+    is_section = name not in fields()
+    origins = _origins(path, given)
+    shown = "" if is_section or path[-1] in _SECRET or "://" in value else f" = {value:.80}"
+    origin = ", ".join(origins) if is_section else origins[0]
+    return f"setting {name}{shown}, given by {origin}: {error['msg'].removeprefix('Value error, ')}"
 
 
-def _origin(path: Iterable[str], given: Iterable[Given]) -> str:
-    """The source that won; a setting that was refused has one."""
-    return next(each.origin for each in given if _says(each.values, path))
+def _origins(path: Sequence[str], given: Iterable[Given]) -> list[str]:
+    """Who says something about a setting, or about one of a section; the one that wins first."""
+    return [each.origin for each in given if _says(each.values, path)]
 
 
-def _says(values: object, path: Iterable[str]) -> bool:
+def _says(values: object, path: Sequence[str]) -> bool:
     for name in path:
-        if not isinstance(values, Mapping) or name not in values:
+        if not isinstance(values, dict) or name not in values:
             return False
         values = values[name]
     return True

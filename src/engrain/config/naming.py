@@ -4,57 +4,57 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from engrain.config.tree import Settings, dotted_names, sections
+from engrain.config.tree import Settings, fields, section
 from engrain.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
-def check(given: Mapping[str, object], *, origin: str) -> None:
-    """Nothing, where every name of a nested mapping is a setting.
+
+def check(
+    given: Mapping[str, object], *, origin: str, model: type[BaseModel] = Settings, path: tuple[str, ...] = ()
+) -> None:
+    """Nothing, where every name of a nested mapping is a setting; `path` leads to what is checked.
 
     Raises:
         InvalidInput: a name that is none, with the nearest one that is; a section that is no table.
     """
-    inner = sections()
     for name, value in given.items():
-        if name not in Settings.model_fields:
-            raise unknown(name, origin=origin)
-        section = inner.get(name)
-        if section is None:
+        here = (*path, name)
+        if name not in model.model_fields:
+            raise _unknown(here, model, origin)
+        inner = section(model, name)
+        if inner is None:
             continue
         if not isinstance(value, Mapping):
-            raise InvalidInput(
-                f"setting {name}, given by {origin}, is a table of {', '.join(section.model_fields)}, not "
-                f"{type(value).__name__}"
-            )
-        for each in value:
-            if each not in section.model_fields:
-                raise unknown(f"{name}.{each}", origin=origin)
+            members = f"a table of {', '.join(inner.model_fields)}"
+            raise InvalidInput(f"setting {'.'.join(here)}, given by {origin}, is {members}, not {type(value).__name__}")
+        check(value, origin=origin, model=inner, path=here)
 
 
-def unknown(name: str, *, origin: str) -> InvalidInput:
-    """The refusal of a dotted name that is no setting."""
-    return InvalidInput(f"setting {name:.80}, given by {origin:.300}, is unknown; {_hint(name)}")
+def _unknown(path: tuple[str, ...], model: type[BaseModel], origin: str) -> InvalidInput:
+    name = ".".join(path)
+    return InvalidInput(f"setting {name:.80}, given by {origin:.300}, is unknown; {_hint(path, model)}")
 
 
-def _hint(name: str) -> str:
-    known = dotted_names()
-    if name in known:  # written with its dot where a table belongs
-        section, _, leaf = name.partition(".")
-        return f"write it within its section, as {{{section!r}: {{{leaf!r}: ...}}}}"
-    near = _nearest(name.lower(), known)
-    if near is not None:
-        return f"did you mean {near}?"
-    of = sections().get(name.partition(".")[0], Settings)
-    return f"known are: {', '.join(of.model_fields)}"
+def _hint(path: tuple[str, ...], model: type[BaseModel]) -> str:
+    if "." in path[-1] and path[-1] in fields():
+        outer, _, leaf = path[-1].rpartition(".")
+        return f"write it within its section, as {{{outer!r}: {{{leaf!r}: ...}}}}"
+    near = _nearest(path, model)
+    return f"known are: {', '.join(model.model_fields)}" if near is None else f"did you mean {near}?"
 
 
-def _nearest(name: str, known: list[str]) -> str | None:
-    """The setting, or the section, that reads most alike; else the one whose last part does."""
-    candidates = [*known, *sections()]
-    alike = difflib.get_close_matches(name, candidates, n=1)
+def _nearest(path: tuple[str, ...], model: type[BaseModel]) -> str | None:
+    """The name of the section, or of the tree, that reads most alike; else the setting whose last part does."""
+    *outer, leaf = path
+    known = list(fields())
+    nearby = model.model_fields if outer else [*known, *model.model_fields]
+    alike = difflib.get_close_matches(leaf.lower(), nearby, n=1)
     if alike:
-        return alike[0]
+        return ".".join([*outer, alike[0]])
     by_leaf = {each.rpartition(".")[2]: each for each in reversed(known)}
-    alike = difflib.get_close_matches(name.rpartition(".")[2], by_leaf, n=1)
+    alike = difflib.get_close_matches(leaf.lower(), by_leaf, n=1)
     return by_leaf[alike[0]] if alike else None

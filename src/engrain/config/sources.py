@@ -11,13 +11,14 @@ from typing import Any
 
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from engrain.config import naming
+from engrain.config import naming, predecessors
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings
 from engrain.errors import InvalidInput
 
 TOML_FILE = "engrain.toml"
 CONFIG_VARIABLE = "ENGRAIN_CONFIG"
 CALLER = "the caller"
+DEFAULTS_OF = "the defaults of"
 _HOST_TABLE = ("modules", "memory")
 _OF_THE_TEST_SUITES = "ENGRAIN_TEST_"
 
@@ -31,12 +32,15 @@ class Given:
 
 
 def sources(values: object, file: str | Path | None) -> list[Given]:
-    """Who says something, the one that wins first: the caller, variables (the most exact first), then one file.
+    """Who says something, the one that wins first: the caller, variables (the most exact first), one file, defaults.
 
     Raises:
         InvalidInput: an unknown name, a section that is no table, a file that is missing or no TOML.
     """
-    return [_caller(values), *_environment(), *_file(file)]
+    said = [_caller(values), *_environment(), *_file(file)]
+    asked = next((each.values["defaults"] for each in said if "defaults" in each.values), None)
+    chosen = predecessors.DEFAULTS.get(asked) if isinstance(asked, str) else None
+    return said if chosen is None else [*said, Given(f"{DEFAULTS_OF} {asked}", chosen)]
 
 
 def _caller(values: object) -> Given:
@@ -45,13 +49,18 @@ def _caller(values: object) -> Given:
     if not isinstance(values, Mapping) or not _all_text(values):
         raise InvalidInput(f"settings must be a mapping of names to values, not {values!r:.80}")
     naming.check(values, origin=CALLER)
-    return Given(CALLER, values)
+    return Given(CALLER, _as_dict(values))
 
 
 def _all_text(values: Mapping[object, object]) -> bool:
     return all(
         isinstance(name, str) and (not isinstance(inner, Mapping) or _all_text(inner)) for name, inner in values.items()
     )
+
+
+def _as_dict(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Whatever mapping a table is, as pydantic takes none but this."""
+    return {name: _as_dict(inner) if isinstance(inner, Mapping) else inner for name, inner in values.items()}
 
 
 def _environment() -> Iterator[Given]:
@@ -97,7 +106,8 @@ def _file(named: str | Path | None) -> Iterator[Given]:
         return
     document = _parsed(path)
     if named is not None and _HOST_TABLE[0] in document:
-        values, origin = _of_host(document, path), f"[{'.'.join(_HOST_TABLE)}] of {path}"
+        origin = f"[{'.'.join(_HOST_TABLE)}] of {path}"
+        values = predecessors.in_our_words(_of_host(document, path), origin=origin)
     else:
         values, origin = document, str(path)
     naming.check(values, origin=origin)

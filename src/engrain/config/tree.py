@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 ENV_PREFIX = "ENGRAIN_"
 ENV_DELIMITER = "__"
@@ -91,6 +103,17 @@ class Entities(Section):
     )
 
 
+class Episodes(Section):
+    """How long what happened is kept."""
+
+    ttl_days: float | None = Field(
+        default=None,
+        ge=0,
+        le=36_500,
+        description="How many days an episode lives that is observed without a `ttl_days`",
+    )
+
+
 class Storage(Section):
     """How the database is used."""
 
@@ -104,6 +127,23 @@ class Storage(Section):
     )
 
 
+class ScoreWeights(Section):
+    """What counts in the ranking `recall`."""
+
+    relevance: float = Field(default=0.4, gt=0, le=1000, description="What being found counts in `recall`")
+    importance: float = Field(default=0.3, ge=0, le=1000, description="What importance counts in `recall`")
+    recency: float = Field(default=0.2, ge=0, le=1000, description="What having been used lately counts in `recall`")
+    confidence: float = Field(default=0.1, ge=0, le=1000, description="What confidence counts in `recall`")
+
+
+class HybridWeights(Section):
+    """What counts in the ranking `weighted`."""
+
+    recency: float = Field(default=0.3, ge=0, le=1000, description="What being new counts in `weighted`")
+    similarity: float = Field(default=0.5, ge=0, le=1000, description="What being alike counts in `weighted`")
+    importance: float = Field(default=0.2, ge=0, le=1000, description="What importance counts in `weighted`")
+
+
 class Retrieval(Section):
     """How a search ranks, and how much it returns."""
 
@@ -111,7 +151,16 @@ class Retrieval(Section):
     presets: dict[str, Any] = Field(
         default={}, description="Rankings of your own, by name: base, weights, min_confidence"
     )
+    score_weights: ScoreWeights = ScoreWeights()
+    hybrid_weights: HybridWeights = HybridWeights()
     limit: int = Field(default=10, ge=0, le=1000, description="How many hits a search returns that asks for no number")
+    max_limit: int = Field(default=1000, ge=0, le=1000, description="How many hits a search may ask for")
+
+    @model_validator(mode="after")
+    def _limit_is_allowed(self) -> Self:
+        if self.limit > self.max_limit:
+            raise ValueError(f"limit is {self.limit}, more than max_limit, which is {self.max_limit}")
+        return self
 
 
 class Context(Section):
@@ -133,6 +182,22 @@ class Decay(Section):
     )
     fading_below: float = Field(default=0.2, ge=0, le=1, description="Confidence below which a fact or rule fades")
     expired_below: float = Field(default=0.05, ge=0, le=1, description="Confidence below which it expires")
+
+
+class Maturity(Section):
+    """What makes of a candidate an established rule, a proven one, or a warning."""
+
+    established_successes: int = Field(default=5, ge=1, le=1_000_000, description="Helps that establish a rule")
+    established_effectiveness: float = Field(
+        default=0.6, ge=0, le=1, description="Effectiveness that establishes a rule, and below which it no longer is"
+    )
+    proven_successes: int = Field(default=15, ge=1, le=1_000_000, description="Helps that prove an established rule")
+    proven_effectiveness: float = Field(
+        default=0.8, ge=0, le=1, description="Effectiveness that proves it, and below which it no longer is proven"
+    )
+    proven_days: float = Field(default=30.0, ge=0, le=36_500, description="How old a proven rule is at least")
+    warning_harms: int = Field(default=3, ge=1, le=1_000_000, description="Harms that make a warning of a rule")
+    warning_effectiveness: float = Field(default=0.3, ge=0, le=1, description="Effectiveness below which they do")
 
 
 class Cleanup(Section):
@@ -189,13 +254,18 @@ class Settings(_WithoutTruthValues, BaseSettings):
     )
     tenant: str = Field(default="default", description="The tenant of a caller that names none")
     agent: str = Field(default="assistant", description="The agent the command line speaks for")
+    defaults: Literal["engrain", "butler", "layered"] = Field(
+        default="engrain", description="Whose values stand where nobody says otherwise"
+    )
     embedding: Embedding = Embedding()
     reranking: Reranking = Reranking()
     entities: Entities = Entities()
+    episodes: Episodes = Episodes()
     storage: Storage = Storage()
     retrieval: Retrieval = Retrieval()
     context: Context = Context()
     decay: Decay = Decay()
+    maturity: Maturity = Maturity()
     cleanup: Cleanup = Cleanup()
     notes: Notes = Notes()
     audit: Audit = Audit()
@@ -213,14 +283,17 @@ class Settings(_WithoutTruthValues, BaseSettings):
         return (init_settings,)
 
 
-def sections() -> dict[str, type[Section]]:
-    """Every section by its name."""
-    kinds = {name: field.annotation for name, field in Settings.model_fields.items()}
-    return {name: kind for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Section)}
+def section(model: type[BaseModel], name: str) -> type[Section] | None:
+    """The section of that name in the tree or in a section of it; None where it is a setting, or nothing."""
+    field = model.model_fields.get(name)
+    kind = None if field is None else field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
 
 
-def dotted_names() -> list[str]:
-    """Every setting by its dotted name: `db`, `embedding.url`."""
-    inner = sections()
-    top = [name for name in Settings.model_fields if name not in inner]
-    return [*top, *(f"{name}.{each}" for name, section in inner.items() for each in section.model_fields)]
+def fields(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, FieldInfo]:
+    """Every setting by its dotted name: `db`, `embedding.url`, `retrieval.score_weights.recency`."""
+    found: dict[str, FieldInfo] = {}
+    for name, field in model.model_fields.items():
+        inner = section(model, name)
+        found |= {prefix + name: field} if inner is None else fields(inner, f"{prefix}{name}.")
+    return found

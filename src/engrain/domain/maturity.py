@@ -20,9 +20,21 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 HARM_WEIGHT = 4
 _NEVER_ZERO = 0.01
 
-ESTABLISHED_SUCCESSES, ESTABLISHED_EFFECTIVENESS = 5, 0.6
-PROVEN_SUCCESSES, PROVEN_EFFECTIVENESS, PROVEN_DAYS = 15, 0.8, 30
-WARNING_HARMS, WARNING_EFFECTIVENESS = 3, 0.3
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds(Record):
+    """What a rule has to show for each step: helps, effectiveness in [0, 1], days since it was added, and harms."""
+
+    established_successes: int = 5
+    established_effectiveness: float = 0.6
+    proven_successes: int = 15
+    proven_effectiveness: float = 0.8
+    proven_days: float = 30.0
+    warning_harms: int = 3
+    warning_effectiveness: float = 0.3
+
+
+DEFAULT_THRESHOLDS = Thresholds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,39 +60,52 @@ def harmed(success_count: int, harmful_count: int) -> float:
     return success_count / (success_count + HARM_WEIGHT * harmful_count + _NEVER_ZERO)
 
 
-def promoted(maturity: Maturity, *, success_count: int, effectiveness: float, age_days: float) -> Maturity:
+def promoted(
+    maturity: Maturity,
+    *,
+    success_count: int,
+    effectiveness: float,
+    age_days: float,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+) -> Maturity:
     """One step up where it has earned it."""
     match maturity:
-        case "candidate" if success_count >= ESTABLISHED_SUCCESSES and effectiveness >= ESTABLISHED_EFFECTIVENESS:
+        case "candidate" if (
+            success_count >= thresholds.established_successes and effectiveness >= thresholds.established_effectiveness
+        ):
             return "established"
         case "established" if (
-            success_count >= PROVEN_SUCCESSES and effectiveness >= PROVEN_EFFECTIVENESS and age_days >= PROVEN_DAYS
+            success_count >= thresholds.proven_successes
+            and effectiveness >= thresholds.proven_effectiveness
+            and age_days >= thresholds.proven_days
         ):
             return "proven"
         case _:
             return maturity
 
 
-def demoted(maturity: Maturity, *, effectiveness: float) -> Maturity:
+def demoted(maturity: Maturity, *, effectiveness: float, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Maturity:
     """One step down where it no longer deserves its own."""
     match maturity:
-        case "proven" if effectiveness < PROVEN_EFFECTIVENESS:
+        case "proven" if effectiveness < thresholds.proven_effectiveness:
             return "established"
-        case "established" if effectiveness < ESTABLISHED_EFFECTIVENESS:
+        case "established" if effectiveness < thresholds.established_effectiveness:
             return "candidate"
         case _:
             return maturity
 
 
-def is_warning(harmful_count: int, effectiveness: float) -> bool:
+def is_warning(harmful_count: int, effectiveness: float, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> bool:
     """Whether it did so much harm that its opposite is the lesson."""
-    return harmful_count >= WARNING_HARMS and effectiveness < WARNING_EFFECTIVENESS
+    return harmful_count >= thresholds.warning_harms and effectiveness < thresholds.warning_effectiveness
 
 
-def marked(rule: Rule, outcome: Outcome, *, reason: str | None, at: datetime) -> Rule:
+def marked(
+    rule: Rule, outcome: Outcome, *, reason: str | None, at: datetime, thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> Rule:
     """The rule after one more application; one that keeps doing harm is inverted. A warning stays one."""
     counted = replace(rule, applied_count=rule.applied_count + 1, last_applied_at=at, last_evaluated_at=at)
-    return _helped(counted, at) if outcome == "helpful" else _harmed(counted, reason)
+    return _helped(counted, at, thresholds) if outcome == "helpful" else _harmed(counted, reason, thresholds)
 
 
 def inverted(rule: Rule) -> Rule:
@@ -94,7 +119,7 @@ def inverted(rule: Rule) -> Rule:
     )
 
 
-def _helped(rule: Rule, at: datetime) -> Rule:
+def _helped(rule: Rule, at: datetime, thresholds: Thresholds) -> Rule:
     successes = rule.success_count + 1
     effectiveness = helped(successes, rule.applied_count)
     maturity = promoted(
@@ -102,24 +127,25 @@ def _helped(rule: Rule, at: datetime) -> Rule:
         success_count=successes,
         effectiveness=effectiveness,
         age_days=days_between(rule.created_at, at),
+        thresholds=thresholds,
     )
     return replace(rule, success_count=successes, effectiveness_score=effectiveness, maturity=maturity)
 
 
-def _harmed(rule: Rule, reason: str | None) -> Rule:
+def _harmed(rule: Rule, reason: str | None, thresholds: Thresholds) -> Rule:
     harms = rule.harmful_count + 1
     effectiveness = harmed(rule.success_count, harms)
     metadata: dict[str, Any] = dict(rule.metadata)
     if reason is not None:
         metadata["harmful_reasons"] = [*_reasons(rule), reason]
-    is_lost = is_warning(harms, effectiveness)
+    is_lost = is_warning(harms, effectiveness, thresholds)
     if is_lost:
         metadata["needs_inversion"] = True
     after = replace(
         rule,
         harmful_count=harms,
         effectiveness_score=effectiveness,
-        maturity=demoted(rule.maturity, effectiveness=effectiveness),
+        maturity=demoted(rule.maturity, effectiveness=effectiveness, thresholds=thresholds),
         metadata=metadata,
     )
     return inverted(after) if is_lost and rule.maturity != "anti_pattern" else after

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from engrain.domain.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.pools import Pools
 from engrain.domain.registry_port import Registry
 from engrain.domain.runs_port import Runs
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.aging import Standing
     from engrain.domain.completions import Completion, Prompt
     from engrain.domain.decay import AgingKind, DecayPolicy, Swept
-    from engrain.domain.maturity import Application, Outcome
+    from engrain.domain.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -161,8 +162,18 @@ class Records(Protocol):
             InvalidInput: it is an episode.
         """
 
-    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+    def mark(
+        self,
+        act: Act,
+        id_: str,
+        outcome: Outcome,
+        *,
+        reason: str | None = None,
+        thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    ) -> Rule | None:
         """Say what came of following a rule, as `domain.maturity.marked` counts it; None where there is none.
+
+        `thresholds` say from when on it is trusted more, or less.
 
         No mark is lost, however many mark at once. Each is an `Application` with the reason as its context, and an
         event. A rule that became a warning is searched by its new words when it returns, and waits for a vector of

@@ -16,24 +16,52 @@ _HEAVIEST = 1_000_000.0
 _KEYS = ("base", "weights", "min_confidence")
 
 
-def with_custom(settings: Mapping[str, object]) -> Mapping[str, Preset]:
-    """The presets that ship and those of the setting `retrieval.presets`, by name.
+# What two rankings call their weights in the systems they come from, and the channels and judges that share each.
+_RECALL = {"relevance": ("vector", "keyword"), "importance": ("importance",), "recency": ("recency",)}
+_RECALL |= {"confidence": ("confidence",)}
+_WEIGHTED = {"recency": ("newest",), "similarity": ("vector",), "importance": ("important",)}
+
+
+def with_weights(*, score: Mapping[str, float], hybrid: Mapping[str, float]) -> Mapping[str, Preset]:
+    """The presets that ship; `recall` with the weights `score`, `weighted` with `hybrid`, under their own names.
+
+    Raises:
+        InvalidInput: weights that leave nothing that proposes memories.
+    """
+    weights = {"recall": _shared(score, _RECALL), "weighted": _shared(hybrid, _WEIGHTED)}
+    tuned = {
+        name: replace(PRESETS[name], weights=_weights(name, given, PRESETS[name])) for name, given in weights.items()
+    }
+    return {**PRESETS, **tuned}
+
+
+def _shared(weights: Mapping[str, float], channels: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+    """The weight of each channel: those that are one thing under its name share its weight."""
+    return {each: weights[name] / len(those) for name, those in channels.items() for each in those}
+
+
+def with_custom(settings: Mapping[str, object], shipped: Mapping[str, Preset] = PRESETS) -> Mapping[str, Preset]:
+    """The presets that ship and those of the setting `retrieval.presets`, which may be based on them, by name.
 
     Raises:
         InvalidInput: a name that is taken, an unknown key, base or channel (with the nearest known one), or a weight
             that is negative, no finite number, or leaves nothing that proposes memories.
     """
-    return {**PRESETS, **{name: _parsed(name, value) for name, value in settings.items()}} if settings else PRESETS
+    return (
+        {**shipped, **{name: _parsed(name, value, shipped) for name, value in settings.items()}}
+        if settings
+        else shipped
+    )
 
 
-def _parsed(name: str, value: object) -> Preset:
-    if name in PRESETS:
+def _parsed(name: str, value: object, shipped: Mapping[str, Preset]) -> Preset:
+    if name in shipped:
         raise InvalidInput(f"preset {name} is one that ships; choose another name for your own")
     if not isinstance(value, Mapping):
         raise InvalidInput(f"preset {name:.80} must be a mapping such as {{'base': 'engrain', 'weights': {{...}}}}")
     for key in value:
         _known(key, _KEYS, what=f"key of preset {name:.80}")
-    base = PRESETS[_known(value.get("base", ENGRAIN.name), PRESETS, what=f"base of preset {name:.80}")]
+    base = shipped[_known(value.get("base", ENGRAIN.name), shipped, what=f"base of preset {name:.80}")]
     least = value.get("min_confidence", base.min_confidence)
     return replace(
         base,

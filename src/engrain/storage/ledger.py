@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.aging import Standing
-    from engrain.domain.maturity import Outcome
+    from engrain.domain.maturity import Outcome, Thresholds
     from engrain.domain.records import Entity, Kind
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
@@ -169,7 +169,7 @@ class Ledger:
         self.write_down(events.aged(self.act, memory, to, self.ids))
         return aged
 
-    def mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule | None:
+    def mark(self, id_: str, outcome: Outcome, reason: str | None, thresholds: Thresholds) -> Rule | None:
         """Count what came of following a rule; one that does too much harm becomes a warning."""
         seen = self._locked(id_)
         if seen is None:
@@ -179,7 +179,7 @@ class Ledger:
             raise InvalidInput(f"{id_} is of kind {memory.kind}; only a rule can be marked {outcome}")
         if memory.is_forgotten:
             raise InvalidInput(f"rule {id_} is forgotten; add it again before marking it {outcome}")
-        marked = maturity.marked(memory, outcome, reason=reason, at=self.act.at)
+        marked = maturity.marked(memory, outcome, reason=reason, at=self.act.at, thresholds=thresholds)
         self._update("mark_rule", marked, **self._outcome(marked))
         self.tx.add(self.tx.speech.rows.applications, "rule_applications", self._application(marked, outcome, reason))
         self.write_down(events.marked(self.act, memory, marked, self.ids, outcome=outcome))

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.maturity import OUTCOMES, demoted, harmed, helped, is_warning, marked, promoted
+from engrain.config.tree import Maturity
+from engrain.domain.maturity import (
+    DEFAULT_THRESHOLDS,
+    OUTCOMES,
+    Thresholds,
+    demoted,
+    harmed,
+    helped,
+    is_warning,
+    marked,
+    promoted,
+)
 from engrain.domain.records import MATURITIES
 from tests.sample_records import NOON, rule
 
@@ -18,10 +29,10 @@ TRUSTED = st.sampled_from(ORDER)
 SHARES = st.floats(0, 1)
 
 
-def after(outcomes, made=None, at=LATER, reason=None):
+def after(outcomes, made=None, at=LATER, reason=None, thresholds=DEFAULT_THRESHOLDS):
     found = made or rule("Book early.")
     for outcome in outcomes:
-        found = marked(found, outcome, reason=reason, at=at)
+        found = marked(found, outcome, reason=reason, at=at, thresholds=thresholds)
     return found
 
 
@@ -102,6 +113,33 @@ def test_an_established_rule_is_proven_by_fifteen_successes_in_a_month(successes
 )
 def test_who_falls_below_what_it_earned_goes_one_step_down(maturity, share, expected):
     assert demoted(maturity, effectiveness=share) == expected
+
+
+@pytest.mark.req("N18")
+def test_what_a_rule_has_to_show_can_be_said():
+    found = Thresholds(
+        established_successes=2,
+        established_effectiveness=0.5,
+        proven_successes=3,
+        proven_effectiveness=0.7,
+        proven_days=1,
+        warning_harms=2,
+        warning_effectiveness=0.5,
+    )
+    young = NOON + timedelta(days=0.9)
+    assert after(["helpful"] * 2, thresholds=found).maturity == "established"
+    assert after(["helpful"], thresholds=found).maturity == "candidate"
+    assert after(["helpful"] * 3, thresholds=found).maturity == "proven"
+    assert after(["helpful"] * 3, at=young, thresholds=found).maturity == "established"
+    assert after([*["helpful"] * 10, "harmful"], thresholds=found).maturity == "proven"  # 0.71
+    assert after([*["helpful"] * 9, "harmful"], thresholds=found).maturity == "established"  # 0.69
+    assert after([*["helpful"] * 3, "harmful"], thresholds=found).maturity == "established"  # proven until 0.43
+    assert after(["harmful"] * 2, thresholds=found).maturity == "anti_pattern"
+    assert after([*["helpful"] * 3, "harmful"], at=young, thresholds=found).maturity == "candidate"  # 0.43
+
+
+def test_the_settings_begin_where_the_rules_do():
+    assert Thresholds(**Maturity().model_dump()) == Thresholds()
 
 
 @given(st.sampled_from(["anti_pattern"]), COUNTS, SHARES)

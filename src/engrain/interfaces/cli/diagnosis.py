@@ -127,10 +127,9 @@ def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], 
 
 def _by_dotted_name(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings as they are written in messages and documents: `embedding.model`."""
-    from engrain.config import dotted_names
+    from engrain.config.tree import fields
 
-    paths = {name: name.split(".") for name in dotted_names()}
-    return {name: functools.reduce(operator.getitem, path, settings) for name, path in paths.items()}
+    return {name: functools.reduce(operator.getitem, name.split("."), settings) for name in fields()}
 
 
 def _indented(text: str) -> str:

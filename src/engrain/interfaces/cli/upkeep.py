@@ -40,6 +40,18 @@ def doctor(invocation: Invocation) -> None:
         raise typer.Exit(ExitCode.PROBLEM)
 
 
+@command(app, "config")
+def config(invocation: Invocation) -> None:
+    """Every setting in force, and who gave it.
+
+    An option, a variable, a file, or nobody: then it is the default. Of a key only whether it is set.
+    """
+    from engrain.interfaces.cli import configuration
+
+    found = configuration.in_force(invocation)
+    invocation.answer({"settings": found}, configuration.shown(found))
+
+
 @command(app, "bench")
 def bench(invocation: Invocation) -> None:
     """Measure this machine, in under 20 seconds.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import psycopg
 
 from engrain.domain.ids import IdSource
+from engrain.domain.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.records import Fact
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.errors import IntegrityViolated, OutcomeUnknown
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.aging import Standing
     from engrain.domain.decay import AgingKind, DecayPolicy, Swept
-    from engrain.domain.maturity import Application, Outcome
+    from engrain.domain.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -167,8 +168,16 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
         return self._act(act, lambda ledger: ledger.age(id_, to))
 
-    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
-        return self._act(act, lambda ledger: ledger.mark(id_, outcome, reason), repeatable=False)
+    def mark(
+        self,
+        act: Act,
+        id_: str,
+        outcome: Outcome,
+        *,
+        reason: str | None = None,
+        thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    ) -> Rule | None:
+        return self._act(act, lambda ledger: ledger.mark(id_, outcome, reason, thresholds), repeatable=False)
 
     def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
         return self._read(caller, lambda tx: readings.applications(tx, caller, rule_id, limit))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engrain.domain.ids import IdSource
+from engrain.domain.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.storage import (
     archive,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.aging import Standing
     from engrain.domain.decay import AgingKind, DecayPolicy, Swept
-    from engrain.domain.maturity import Application, Outcome
+    from engrain.domain.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -138,9 +139,17 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs):
         with self._acting(act) as ledger:
             return ledger.age(id_, to)
 
-    def mark(self, act: Act, id_: str, outcome: Outcome, *, reason: str | None = None) -> Rule | None:
+    def mark(
+        self,
+        act: Act,
+        id_: str,
+        outcome: Outcome,
+        *,
+        reason: str | None = None,
+        thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    ) -> Rule | None:
         with self._acting(act) as ledger:
-            return ledger.mark(id_, outcome, reason)
+            return ledger.mark(id_, outcome, reason, thresholds)
 
     def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
         with self._reading() as tx:

@@ -1,0 +1,38 @@
+"""`engrain config`: every setting in force, and where it comes from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from engrain import config
+from engrain.storage import shown as shown_location
+
+if TYPE_CHECKING:
+    from engrain.interfaces.cli.invocation import Invocation
+
+
+def in_force(invocation: Invocation) -> list[dict[str, Any]]:
+    """Name, value and origin of each setting, as JSON; a database's password is left out of its address."""
+    found = config.effective(invocation.given, file=invocation.config)
+    return [
+        {
+            "name": each.name,
+            "value": shown_location(each.value) if each.name == "db" else each.value,
+            "origin": f"option --{each.name}" if each.origin == config.CALLER else each.origin,
+        }
+        for each in found
+    ]
+
+
+def shown(found: list[dict[str, Any]]) -> str:
+    """One aligned line for each setting; what is not the default says whose it is."""
+    lines = [(each["name"], _plain(each["value"]), each["origin"]) for each in found]
+    names, values = (max(len(line[place]) for line in lines) for place in (0, 1))
+    return "\n".join(f"{name:<{names}}  {value:<{values}}  {origin}".rstrip() for name, value, origin in lines)
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
