@@ -72,7 +72,7 @@ class AsyncMemory:
         cls,
         location: str | Path | None = None,
         *,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | Settings | None = None,
         config: str | Path | None = None,
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
@@ -138,7 +138,7 @@ class AsyncMemory:
         return await asyncio.to_thread(self._wrapped.health)
 
     async def close(self, *, flush: bool = True) -> None:
-        """Count the last references, finish the waiting vectors (`flush=False` leaves them), and release the file."""
+        """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all."""
         await asyncio.to_thread(self._wrapped.close, flush=flush)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -11,7 +12,7 @@ from engrain.agent import Agent
 from engrain.agent.parts import Parts
 from engrain.agent.references import References
 from engrain.agent.workers import Workers
-from engrain.config import key_for, load
+from engrain.config import Settings, key_for, load
 from engrain.domain import checks
 from engrain.domain.decay import DecayPolicy
 from engrain.domain.ids import IdSource
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.config import Settings
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store
     from engrain.domain.requests import Act, Health
     from engrain.lifecycle.cleanup import CleanupReport
@@ -104,9 +104,10 @@ class Memory:
             fading_below=settings.decay.fading_below,
             expired_below=settings.decay.expired_below,
         )
-        self._closed = False
+        self._settings = settings
         self._process = os.getpid()
-        self._parts = Parts(
+        self._changing = threading.Lock()
+        self._parts: Parts | None = Parts(
             store=store,
             queue=EmbeddingQueue(store, usable),
             settings=settings,
@@ -128,7 +129,7 @@ class Memory:
         cls,
         location: str | Path | None = None,
         *,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | Settings | None = None,
         config: str | Path | None = None,
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
@@ -139,7 +140,8 @@ class Memory:
         """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing.
 
         `settings` are nested by section, over the environment and the TOML file `config` (ENGRAIN_CONFIG, else the
-        engrain.toml of the working folder), which may be a host's with a table `[modules.memory]`.
+        engrain.toml of the working folder), which may be a host's with a table `[modules.memory]`; or they are what
+        `engrain.config.load` made of all that before.
 
         `embedder`, `reranker` (which deep searches ask) and `name_finder` (whom `entities.enrich` asks) are a
         `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids` give the time
@@ -153,7 +155,7 @@ class Memory:
         from engrain.retrieval.checked_embedder import checked
         from engrain.storage import open_store
 
-        chosen = load(settings, file=config)
+        chosen = _settled(settings, config)
         if embedder is None or isinstance(embedder, str):
             embedder = embedder_of(chosen, embedder)
         embedder = checked(embedder)
@@ -230,7 +232,9 @@ class Memory:
         if parts.embedder is None:
             queue = EmbeddingQueue(parts.store, embedder)
             kept = _caching(embedder, parts.settings)
-            self._parts = replace(parts, embedder=kept, queue=queue, without_vectors=None)
+            with self._changing:
+                if self._parts is parts:  # or it was closed meanwhile
+                    self._parts = replace(parts, embedder=kept, queue=queue, without_vectors=None)
             parts.queue.close(flush=False)
         return report
 
@@ -284,16 +288,23 @@ class Memory:
         return replace(found, problems=(*found.problems, missing)) if missing else found
 
     def close(self, *, flush: bool = True) -> None:
-        """Count the last references, finish the waiting vectors (`flush=False` leaves them), and release the file."""
-        if self._closed or self._is_inherited:
+        """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all.
+
+        The file or the connections are released when it returns, and neither they nor an engine is held any longer. A
+        second call does nothing. An engine that is named, not given, stays loaded for who opens a memory next.
+        """
+        if self._is_inherited:
             return
-        self._closed = True
+        with self._changing:
+            parts, self._parts = self._parts, None
+        if parts is None:
+            return
         try:
-            self._parts.workers.close()
-            self._parts.references.settle()
-            self._parts.queue.close(flush=flush)
+            parts.workers.close()
+            parts.references.settle()
+            parts.queue.close(flush=flush)
         finally:
-            self._parts.store.close()
+            parts.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -312,7 +323,7 @@ class Memory:
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._parts.settings
+        return self._settings
 
     @property
     def parts(self) -> Parts:
@@ -321,13 +332,14 @@ class Memory:
         Raises:
             MemoryClosed: after close(), and in a process forked from the one that opened it.
         """
-        if self._closed:
+        parts = self._parts
+        if parts is None:
             raise MemoryClosed("this Memory is closed; open it again with Memory.open")
         if self._is_inherited:
             raise MemoryClosed(
                 f"this Memory belongs to process {self._process}, and this is {os.getpid()}: open one after each fork"
             )
-        return self._parts
+        return parts
 
     @property
     def _is_inherited(self) -> bool:
@@ -336,6 +348,14 @@ class Memory:
         https://www.sqlite.org/howtocorrupt.html §2.6
         """
         return os.getpid() != self._process
+
+
+def _settled(settings: Mapping[str, Any] | Settings | None, config: str | Path | None) -> Settings:
+    if not isinstance(settings, Settings):
+        return load(settings, file=config)
+    if config is not None:
+        raise InvalidInput("these settings are made already; give the file to engrain.config.load, or no file")
+    return settings
 
 
 def _agent_name(value: object) -> str:
