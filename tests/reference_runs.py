@@ -150,7 +150,12 @@ class ReferenceRuns(ReferenceUpkeep):
             of_run = replace(act, run_id=run_id)
             before = {entry.memory.id: entry.memory for entry in self._entries.values()}
             edges = dict(self._links)
-            done = [self._tried(of_run, action) for action in plan.actions]
+            done: list[Done] = []
+            renamed: dict[str, str] = {}
+            for action in plan.actions:
+                done.append(self._tried(of_run, action.with_ids(renamed)))
+                if action.memory is not None and done[-1].memory_id is not None:
+                    renamed[action.memory.id] = done[-1].memory_id
             for entry in self._claimed(run, plan.episode_ids):
                 self._events.append(events.consolidated(of_run, turn_of(entry), self._ids))
                 entry.memory = replace(turn_of(entry), consolidation_status="consolidated")
@@ -189,14 +194,7 @@ class ReferenceRuns(ReferenceUpkeep):
 
     def undo(self, act: Act, run_id: str) -> Undone:
         with self._writing():
-            run = self._runs.get(run_id)
-            if run is None or (run.tenant_id, run.agent) != (act.caller.tenant_id, act.caller.agent):
-                raise NotFound(f"no run {run_id}")
-            if run.status not in {"done", "failed"}:
-                raise InvalidInput(f"run {run_id} is {run.status}")
-            told = [event for event in self._events if event.run_id == run_id and event.tenant_id == run.tenant_id]
-            if {event.scope for event in told} - set(act.caller.scopes):
-                raise InvalidInput(f"run {run_id} wrote where the caller does not see")
+            run = self._undoable(act, run_id)
             of_run = replace(act, run_id=run_id)
             trace = self._traces[run_id]
             restored: list[Restored] = []
@@ -213,11 +211,27 @@ class ReferenceRuns(ReferenceUpkeep):
                     and link.relation != "supersedes"
                 ):
                     self._events.append(_event(of_run, "link_removed", link.source_id, self._ids()))
+            against = [link for link in trace.links.values() if link.relation == "supersedes"]
+            spoken_against = {link.target_id for link in against if link.source_id in stays}
             for before, after in reversed(list(trace.memories.values())):
-                if before is not None:
+                if before is not None and before.id in spoken_against:
+                    kept.append(Kept(memory_id=before.id, reason="what speaks against it was kept"))
+                elif before is not None:
                     self._put_back(of_run, before, after, restored, kept)
             undone = self._end(act, replace(run, status="undone", finished_at=None))
             return Undone(run=undone, restored=tuple(restored), kept=tuple(kept))
+
+    def _undoable(self, act: Act, run_id: str) -> Run:
+        run = self._runs.get(run_id)
+        if run is None or (run.tenant_id, run.agent) != (act.caller.tenant_id, act.caller.agent):
+            raise NotFound(f"no run {run_id}")
+        if run.status not in {"done", "failed"}:
+            why = {"running": "still running", "undone": "undone already"}
+            raise InvalidInput(f"run {run_id} is {why.get(run.status, run.status)}")
+        told = [event for event in self._events if event.run_id == run_id and event.tenant_id == run.tenant_id]
+        if {event.scope for event in told} - set(act.caller.scopes):
+            raise InvalidInput(f"run {run_id} wrote where the caller does not see")
+        return run
 
     def _tried(self, act: Act, action: Action) -> Done:
         kept = copy.deepcopy((self._entries, self._links, self._events, self._arrived))

@@ -75,7 +75,7 @@ class ReferenceUpkeep(ReferenceRecords):
             expired = [entry for entry in every if has_run_out(turn_of(entry), retention, now=act.at)]
             kept = [entry for entry in every if entry not in expired]
             over = 0 if retention.max_entries is None else max(len(kept) - retention.max_entries, 0)
-            loose = [entry for entry in kept if turn_of(entry).consolidated]
+            loose = [entry for entry in kept if turn_of(entry).consolidated and not self._is_needed(entry)]
             surplus = sorted(loose, key=lambda entry: (entry.memory.created_at, entry.memory.id))[:over]
             left = len(kept) - len(surplus)
             if dry_run:
@@ -98,6 +98,25 @@ class ReferenceUpkeep(ReferenceRecords):
                 entry.leave()
             self._events.append(events.aged(act, before, to, self._ids))
         return to
+
+    def _is_needed(self, entry: Entry) -> bool:
+        """Whether it has its vector, and something that was learned of it waits for one."""
+        version = next((each.version for each in self._versions if each.state == "active"), 0)
+        learned = {
+            link.source_id
+            for (tenant_id, *_), link in self._links.items()
+            if (tenant_id, link.target_id, link.relation) == (entry.memory.tenant_id, entry.memory.id, "derived_from")
+        }
+        waiting = [
+            each
+            for each in self._entries.values()
+            if each.memory.tenant_id == entry.memory.tenant_id
+            and each.memory.id in learned
+            and each.memory.kind != "episode"
+            and not each.gone
+            and version not in each.vectors
+        ]
+        return bool(waiting) and version in entry.vectors
 
     def _remove(self, going: list[Entry], act: Act) -> None:
         for entry in going:

@@ -12,11 +12,17 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
 
 from engrain import config
+from engrain.domain.learning import Action, Plan
+from engrain.domain.records import Caller, Fact
+from engrain.domain.requests import Act
+from engrain.domain.runs import Claim
 from engrain.errors import MemoryClosed
 from engrain.service import Memory
 from engrain.storage import open_store
@@ -272,9 +278,52 @@ def traffic(path, name, rounds):
     say({"kept": kept, "gone": gone})
 
 
+def learn(location, worker, count):
+    """Whatever waits is consolidated, a line for each claim and each end, killed after so many of SQLite's steps."""
+    if int(count):
+        die = fuse(count)
+        apsw.connection_hooks.append(lambda connection: connection.set_progress_handler(die, 1))
+    with contextlib.closing(open_store(location)) as store:
+        caller = Caller(agent=AGENT)
+        while store.pending_sessions(caller, now := datetime.now(UTC)):
+            batch = store.claim(Act(caller=caller, at=now), claim_of(worker))
+            if batch is not None:
+                say(["claimed", batch.run.id, *batch.run.episode_ids])
+                done = store.carry_out(Act(caller=caller, at=datetime.now(UTC)), batch.run.id, plan_of(batch), {})
+                say(["done" if done is not None else "lost", batch.run.id])
+        say(["over"])
+
+
+def claim_of(worker):
+    return Claim(kind="consolidation", worker=worker, lease_s=600, limit=3)
+
+
+def plan_of(batch):
+    """Always the same for the same turns: a fact of each, in one of two places, and the rule they all speak of."""
+    actions = []
+    for turn in batch.episodes:
+        number = int(turn.content.split("word")[1].split("x")[0])
+        learned = Fact(
+            id=str(uuid.uuid5(uuid.NAMESPACE_URL, turn.id)),
+            agent=AGENT,
+            subject=f"Person{number % 2}",
+            predicate="says",
+            content=turn.content,
+            created_at=turn.created_at,
+            last_confirmed_at=turn.created_at,
+        )
+        actions.append(Action(kind="new_fact", memory=learned, sources=(turn.id,), doubts=(KNOWN,)))
+        actions.append(Action(kind="confirmation", target_id=RULE))
+    return Plan(episode_ids=batch.run.episode_ids, actions=tuple(actions))
+
+
+KNOWN, RULE = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 JOBS = {
     job.__name__.strip("_"): job
-    for job in (observe, remember, steps, writes, import_, embed, reembed, copy, unclosed, forked, serve, traffic)
+    for job in (
+        *(observe, remember, steps, writes, import_, embed, reembed, copy, unclosed, forked, serve, traffic),
+        learn,
+    )
 }
 
 if __name__ == "__main__":

@@ -77,6 +77,35 @@ def test_what_goes_is_what_ran_out_and_then_the_oldest_consolidated(backend, epi
         assert store.health().problems == ()
 
 
+@pytest.mark.parametrize("make", [fact, rule])
+def test_a_source_stays_until_what_was_learned_of_it_is_found_by_meaning_too(store, make):
+    """Else nothing would answer a question in other words while the embedder is behind."""
+    source, loose, dark = put(store, [episode("One.", **DONE), episode("Two.", **DONE), episode("Three.", **DONE)])
+    embed_all(store, {source.id: axis(0), loose.id: axis(1)})
+    [learned] = put(store, [make("Learned.")])
+    for each in (source, dark):
+        store.link(act(), link(learned, each, "derived_from"))
+    store.link(act(), link(learned, loose, "supports"))
+    none = Retention(max_entries=0)
+    expected = Cleaned(expired=0, capacity=2, remaining=1)
+    assert clean(store, none, dry_run=True) == expected
+    assert clean(store, none, limit=1) == expected
+    assert ids(store) == {source.id, learned.id}
+    embed_all(store, {learned.id: axis(2)})
+    assert clean(store, none) == Cleaned(expired=0, capacity=1, remaining=0)
+    assert ids(store) == {learned.id}
+
+
+def test_a_source_goes_where_what_was_learned_of_it_went(store):
+    [source] = put(store, [episode("One.", **DONE)])
+    embed_all(store, {source.id: axis(0)})
+    [learned] = put(store, [fact()])
+    store.link(act(), link(learned, source, "derived_from"))
+    assert clean(store, Retention(max_entries=0)).remaining == 1
+    store.retire(act(), learned.id)
+    assert clean(store, Retention(max_entries=0)).remaining == 0
+
+
 @pytest.mark.req("B15.2")
 def test_what_is_not_consolidated_and_has_not_run_out_stays_however_many_there_are(store):
     kept = put(store, [episode(f"Turn {place}.") for place in range(5)])

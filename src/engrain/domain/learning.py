@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.domain.records import Fact, Rule
 
 ActionKind = Literal["new_fact", "updated_fact", "new_rule", "confirmation"]
@@ -25,7 +27,7 @@ class Action(Record):
         memory: what is stored; its id is derived from its sources and words, so that a repeat adds nothing. None for
             a confirmation.
         target_id: what is confirmed, or what an update takes the place of; None for something new.
-        sources: ids of the episodes that say so: the memory is linked `derived_from` each of them.
+        sources: ids of the episodes, or facts, that say so: the memory is linked `derived_from` each of them.
         doubts: ids of facts that this one speaks against from another place: their confidence falls to
             DOUBTED_CONFIDENCE at most, and the new one is linked `supersedes` to them.
     """
@@ -35,6 +37,17 @@ class Action(Record):
     target_id: str | None = None
     sources: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+
+    def with_ids(self, renamed: Mapping[str, str]) -> Action:
+        """The same about memories that are known by other ids now."""
+        if not renamed:
+            return self
+        return replace(
+            self,
+            target_id=None if self.target_id is None else renamed.get(self.target_id, self.target_id),
+            sources=tuple(renamed.get(id_, id_) for id_ in self.sources),
+            doubts=tuple(renamed.get(id_, id_) for id_ in self.doubts),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -408,9 +408,11 @@ class Upkeep(Protocol):
     def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
         """Remove at most `limit` episodes that the retention does not keep: those that ran out, the longest first.
 
-        Then, while there are more than `max_entries`, the oldest of those that are consolidated. Rows, vectors, words,
-        links and mentions go; what named one as its source names nothing; an event `episode_cleaned` stays, and no
-        tombstone. A dry run counts what all calls together would remove.
+        Then, while there are more than `max_entries`, the oldest of those that are consolidated, but for one with a
+        vector of which something was learned (linked `derived_from`) that still waits for its own.
+
+        Rows, vectors, words, links and mentions go; what named one as its source names nothing; an event
+        `episode_cleaned` stays, and no tombstone. A dry run counts what all calls together would remove.
         """
 
 

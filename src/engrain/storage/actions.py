@@ -23,7 +23,19 @@ _Answer = TypeVar("_Answer")
 _MOST_TRIES = 3
 
 
-def tried(ledger: Ledger, action: Action) -> Done:
+def carried_out(ledger: Ledger, actions: Sequence[Action]) -> list[Done]:
+    """What came of each action, in order; what one that made a memory under a new id is named by is that id."""
+    done: list[Done] = []
+    renamed: dict[str, str] = {}
+    for action in actions:
+        tried = _tried(ledger, action.with_ids(renamed))
+        if action.memory is not None and tried.memory_id is not None:
+            renamed[action.memory.id] = tried.memory_id
+        done.append(tried)
+    return done
+
+
+def _tried(ledger: Ledger, action: Action) -> Done:
     """What came of one action; where it failed, nothing of it is left."""
     try:
         memory_id = _refusable(ledger, lambda: _done(ledger, action))

@@ -11,7 +11,7 @@ from engrain.domain.records import Episode
 from engrain.storage import lookups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from engrain.domain.requests import Act
     from engrain.domain.retention import Cleaned, Removal, Retention
@@ -31,9 +31,13 @@ class Plan:
 
 def counted(tx: Transaction, act: Act, kept: Retention) -> Cleaned:
     """What a whole cleanup would do now."""
-    every, expired, loose = _counts(tx, act, kept)
+    return _counted(tx, act, kept, _needed(tx, act, kept))
+
+
+def _counted(tx: Transaction, act: Act, kept: Retention, needed: Collection[str]) -> Cleaned:
+    every, expired, consolidated = _counts(tx, act, kept)
     over = 0 if kept.max_entries is None else max(every - expired - kept.max_entries, 0)
-    capacity = min(over, loose)
+    capacity = min(over, consolidated - len(needed))
     return retention.Cleaned(expired=expired, capacity=capacity, remaining=every - expired - capacity)
 
 
@@ -44,8 +48,9 @@ def plan(tx: Transaction, act: Act, kept: Retention, limit: int) -> Plan:
     removals: dict[str, Removal] = dict.fromkeys(expired, "expired")
     room = limit - len(expired)
     if room > 0:  # all that ran out are known
-        most = min(room, counted(tx, act, kept).capacity)
-        oldest = tx.rows("oldest_consolidated", **named, limit=most) if most else []
+        needed = _needed(tx, act, kept)
+        most = min(room, _counted(tx, act, kept, needed).capacity)
+        oldest = tx.rows("oldest_consolidated", **named, needed=tx.dialect.listed(needed), limit=most) if most else []
         removals |= dict.fromkeys((id_ for (id_,) in oldest), "capacity")
     return Plan(removals=removals, is_last=len(removals) < limit)
 
@@ -55,13 +60,17 @@ def clean(ledger: Ledger, kept: Retention, planned: Plan) -> Cleaned:
     tx, act = ledger.tx, ledger.act
     bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(list(planned.removals))}
     found = lookups.select(tx, "episode", _OF_THESE, bound, order=f"ORDER BY id {tx.dialect.lock}")
-    over = counted(tx, act, kept).capacity if "capacity" in planned.removals.values() else 0
+    needed: Collection[str] = ()
+    over = 0
+    if "capacity" in planned.removals.values():
+        needed = _needed(tx, act, kept)
+        over = _counted(tx, act, kept, needed).capacity
     gone: Counter[Removal] = Counter()
     told = []
     for doc, memory in sorted(found, key=lambda each: (each[1].created_at, each[1].id)):
         assert isinstance(memory, Episode)
         why = _still(memory, planned.removals[memory.id], kept, act)
-        if why is None or (why == "capacity" and gone[why] >= over):
+        if why is None or (why == "capacity" and (gone[why] >= over or memory.id in needed)):
             continue
         ledger.remove(doc, memory)
         told.append(events.cleaned(act, memory, why, ledger.ids))
@@ -76,6 +85,14 @@ def _still(episode: Episode, why: Removal, kept: Retention, act: Act) -> Removal
     if retention.has_run_out(episode, kept, now=act.at):
         return "expired"
     return "capacity" if why == "capacity" and episode.consolidated else None
+
+
+def _needed(tx: Transaction, act: Act, kept: Retention) -> frozenset[str]:
+    """Episodes that are found by their meaning, which what was learned of them is not yet."""
+    if kept.max_entries is None:
+        return frozenset()
+    before = tx.dialect.time(retention.kept_since(kept, act.at))
+    return frozenset(id_ for (id_,) in tx.rows("needed_sources", tenant_id=act.caller.tenant_id, before=before))
 
 
 def _counts(tx: Transaction, act: Act, kept: Retention) -> tuple[int, int, int]:

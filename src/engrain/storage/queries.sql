@@ -33,10 +33,35 @@ WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
 SELECT id FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before ORDER BY expires_at LIMIT :limit;
 
 -- oldest_consolidated --
--- The oldest episodes that are consolidated and have not run out
+-- The oldest episodes that are consolidated and have not run out, but for some
 SELECT id FROM episodes
 WHERE tenant_id = :tenant_id AND consolidation_status = 'consolidated' AND (expires_at IS NULL OR expires_at >= :before)
+    AND NOT id IN :needed
 ORDER BY created_at, id LIMIT :limit;
+
+-- needed_sources --
+-- The consolidated episodes that have a vector, and of which something was learned that still waits for its own
+SELECT memory_links.target_id FROM memory_index
+JOIN facts ON facts.tenant_id = memory_index.tenant_id AND facts.doc = memory_index.doc
+JOIN memory_links ON memory_links.tenant_id = facts.tenant_id AND source_kind = 'fact' AND source_id = facts.id
+    AND target_kind = 'episode' AND relation = 'derived_from'
+JOIN episodes ON episodes.tenant_id = memory_links.tenant_id AND episodes.id = target_id
+JOIN memory_index AS place ON place.tenant_id = episodes.tenant_id AND place.doc = episodes.doc AND place.state = 2
+WHERE memory_index.tenant_id = :tenant_id AND memory_index.state = 1 AND memory_index.namespace IN (
+        SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = 'fact'
+    )
+    AND consolidation_status = 'consolidated' AND (episodes.expires_at IS NULL OR episodes.expires_at >= :before)
+UNION
+SELECT memory_links.target_id FROM memory_index
+JOIN rules ON rules.tenant_id = memory_index.tenant_id AND rules.doc = memory_index.doc
+JOIN memory_links ON memory_links.tenant_id = rules.tenant_id AND source_kind = 'rule' AND source_id = rules.id
+    AND target_kind = 'episode' AND relation = 'derived_from'
+JOIN episodes ON episodes.tenant_id = memory_links.tenant_id AND episodes.id = target_id
+JOIN memory_index AS place ON place.tenant_id = episodes.tenant_id AND place.doc = episodes.doc AND place.state = 2
+WHERE memory_index.tenant_id = :tenant_id AND memory_index.state = 1 AND memory_index.namespace IN (
+        SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = 'rule'
+    )
+    AND consolidation_status = 'consolidated' AND (episodes.expires_at IS NULL OR episodes.expires_at >= :before);
 
 -- episode_counts --
 -- Episodes of a tenant, those that have run out, and those that have not and are consolidated

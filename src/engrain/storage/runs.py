@@ -145,7 +145,7 @@ def carry_out(ledger: Ledger, run_id: str, plan: Plan, report: Mapping[str, Any]
     of_run = part_of(ledger, run)
     entities = {about for each in plan.actions if (about := getattr(each.memory, "entity_id", None)) is not None}
     registry.held(of_run.tx, run.tenant_id, entities)  # before any fact is, as whoever merges them does
-    done = [actions.tried(of_run, action) for action in plan.actions]
+    done = actions.carried_out(of_run, plan.actions)
     waiting = _waiting(of_run, set(run.episode_ids).intersection(plan.episode_ids))
     if waiting:
         ids = of_run.tx.dialect.listed([episode.id for episode in waiting])

@@ -115,7 +115,7 @@ INDEXES = [
             "memory_events_type": index("memory_events", "tenant_id event_type created_at"),
             "memory_events_time": index("memory_events", "tenant_id created_at"),
             "memory_events_memory": index("memory_events", "tenant_id memory_id", partial=True),
-            "memory_events_run": index("memory_events", "tenant_id run_id", partial=True),
+            "memory_events_run": index("memory_events", "tenant_id run_id id", partial=True),
         },
     ),
     (

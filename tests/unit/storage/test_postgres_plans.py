@@ -11,10 +11,12 @@ from psycopg.conninfo import conninfo_to_dict
 
 from engrain.domain.bm25 import pack
 from engrain.domain.decay import DecayPolicy
+from engrain.domain.learning import Action, Plan
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.retention import Retention
+from engrain.domain.runs import Claim, Retry
 from engrain.storage.postgres import vectors, words
 from engrain.storage.postgres.index import near_code, own_code
 from engrain.storage.postgres.schema import OUR_TABLES
@@ -224,9 +226,36 @@ VERBS = {
     ],
     "applications": lambda store: store.applications(CALLER, store.put(act(), [rule()])[0].id, 10),
     "tenants": lambda store: store.tenants(),
+    "shards": lambda store: store.shards(NOON),
+    "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
+    "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
+    "runs": lambda store: store.runs(CALLER, limit=9),
+    "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
+    "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
+    "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
+    "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
+    "undo": lambda store: store.undo(act(), carried_out(store).run.id),
     "sweep": lambda store: store.sweep(act(NOON + timedelta(days=200)), "fact", DecayPolicy(), after="", limit=9),
     "clean": lambda store: store.clean(act(NOON + timedelta(days=9)), Retention(max_entries=0), limit=9),
 }
+
+
+def claimed(store):
+    return store.claim(act(), Claim(kind="consolidation", worker="w", lease_s=60))
+
+
+def carried_out(store):
+    batch = claimed(store)
+    porto = Action(kind="new_fact", memory=fact("Porto"), sources=(batch.episodes[0].id,))
+    store.carry_out(act(), batch.run.id, Plan(episode_ids=batch.run.episode_ids, actions=(porto,)), {})
+    return batch
+
+
+@pytest.mark.parametrize(("verb", "index"), [("claim", "episodes_pending"), ("undo", "memory_events_run")])
+def test_a_run_is_read_along_indexes_of_its_own(store, verb, index):
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        VERBS[verb](store)
+    assert any(index in line for lines in seen.plans.values() for line in lines)
 
 
 def newest(store, **conditions):

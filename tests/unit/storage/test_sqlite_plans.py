@@ -10,9 +10,12 @@ import apsw.ext
 import pytest
 
 from engrain.domain.decay import AGING_KINDS, DecayPolicy
+from engrain.domain.learning import Action, Plan
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
+from engrain.domain.retention import Retention
+from engrain.domain.runs import Claim, Retry
 from engrain.storage.named_sql import load
 from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.sqlite.store import SqliteStore
@@ -26,8 +29,7 @@ SQL = SPEECH.statements
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
     *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
-    "entity_trigrams",
-    *("tombstones",),
+    *("entity_trigrams", "tombstones", "runs"),
     *("pools", "pool_members", "jobs", "memory_metadata"),
 ]
 # What a check-up of the whole file reads whole, and a change of the embedder.
@@ -44,7 +46,7 @@ SERVES = {
     "episodes_time": ["newest", "since"],
     "episodes_importance": ["important"],
     "episodes_expiry": ["run_out_episodes"],
-    "episodes_pending": ["the next batch to consolidate"],
+    "episodes_pending": ["claim", "pending_sessions"],
     "episodes_consolidated": ["oldest_consolidated"],
     "facts_id": ["has_memory", "get", "touch", "supersede_fact", "retract_fact", "confirm_fact", "erase_fact"],
     "facts_active_subject": ["supersede", "held", "put_related"],
@@ -66,7 +68,10 @@ SERVES = {
     "memory_entities_time": ["mentioning", "count_mentions"],
     "memory_events_time": ["events"],
     "memory_events_type": ["events of a type"],
-    "memory_events_memory": ["events of a memory", "erase_event_payloads"],
+    "memory_events_memory": ["events of a memory", "erase_event_payloads", "was_taken_back"],
+    "memory_events_run": ["undo"],
+    "runs_running": ["claim"],
+    "runs_time": ["runs"],
     "pool_members_agent": ["the pools of an agent"],
     "jobs_due": ["the jobs that are due"],
     "jobs_dedupe": ["the job of a key"],
@@ -81,10 +86,6 @@ SERVES = {
 CONSTRAINS = {"embedding_versions_state"}
 # What no verb asks yet, and the schema is made for.
 QUESTIONS = {
-    "the next batch to consolidate": (
-        "SELECT id FROM episodes WHERE tenant_id = ? AND agent = ? AND consolidation_status = 'pending' "
-        "ORDER BY created_at LIMIT 10"
-    ),
     "the pools of an agent": "SELECT pool FROM pool_members WHERE tenant_id = ? AND agent = ?",
     "the jobs that are due": (
         "SELECT id FROM jobs WHERE tenant_id = ? AND run_at <= ? AND status IN ('waiting', 'running') "
@@ -95,7 +96,7 @@ QUESTIONS = {
     ),
 }
 # Statements of one call, transaction included; a number may fall, and grows only with a reason.
-PUT_ONE_EPISODE = 8
+PUT_ONE_EPISODE = 9  # the last of them: its session waits to be consolidated
 PUT_ONE_FACT = 34
 GET = 3
 FIND = 6  # by words and by vector
@@ -167,6 +168,9 @@ READS = {
     "vectors_of": lambda store: store.vectors_of(CALLER, [TEA.id, LISBON.id]),
     "unmentioned": lambda store: store.unmentioned(CALLER, after=None, limit=10),
     "waiting": lambda store: store.waiting(CALLER),
+    "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
+    "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
+    "runs": lambda store: store.runs(CALLER, limit=9),
     "unembedded": lambda store: store.unembedded(64),
     "versions": lambda store: store.embedding_versions(),
     "rows": lambda store: [store.rows(table, after=store.last_key(table), limit=9) for table in store.tables],
@@ -188,6 +192,11 @@ WRITES = {
     "sweep": lambda store: [
         store.sweep(act(NOON + timedelta(days=200)), kind, DecayPolicy(), after="", limit=9) for kind in AGING_KINDS
     ],
+    "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
+    "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
+    "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
+    "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
+    "undo": lambda store: store.undo(act(), carried_out(store).run.id),
     "retire": lambda store: store.retire(act(), store.recent(request(), 1)[0].id),
     "retire a fact": lambda store: store.retire(act(), LISBON.id),
     "link": lambda store: store.link(act(), link(TEA, LISBON)),
@@ -203,6 +212,19 @@ WRITES = {
     ],
 }
 VERBS = {**READS, **WRITES}
+
+
+def claimed(store):
+    return store.claim(act(), Claim(kind="consolidation", worker="w", lease_s=60))
+
+
+def carried_out(store):
+    batch = claimed(store)
+    porto = Action(kind="new_fact", memory=fact("Porto"), sources=(batch.episodes[0].id,), doubts=(TEA.id,))
+    actions = (porto, Action(kind="confirmation", target_id=TRAM.id))
+    plan_ = Plan(episode_ids=batch.run.episode_ids, actions=actions)
+    assert [each.error for each in store.carry_out(act(), batch.run.id, plan_, {})] == [None, None]
+    return batch
 
 
 def ran_by(store, verb) -> list[str]:
@@ -251,6 +273,26 @@ def test_what_is_asked_newest_first_is_not_sorted(store, verb):
     assert [line for sql in asked for line in plan(store, sql) if "TEMP B-TREE" in line] == []
 
 
+def test_who_has_work_is_read_off_what_waits(store):
+    """Of every tenant, as housekeeping asks: what is done with is not looked at."""
+    with statements(store) as ran:
+        store.shards(NOON)
+        store.shards(NOON, tenant_id="default")
+    every, one = [sql for sql in ran if "FROM episodes" in sql]
+    for sql, read in ((every, "SCAN"), (one, "SEARCH")):
+        lines = plan(store, sql)
+        assert any(line.startswith(f"{read} episodes USING INDEX episodes_pending") for line in lines)
+        assert any(line.startswith("SEARCH runs USING") and "runs_running" in line for line in lines)
+
+
+def test_what_is_claimed_is_read_in_its_order(store):
+    asked = [sql for sql in ran_by(store, "claim") if "FROM episodes" in sql]
+    lines = [line for sql in asked for line in plan(store, sql)]
+    assert len(asked) == 2
+    assert all("TEMP B-TREE" not in line for line in lines)
+    assert all("episodes_pending (tenant_id=? AND agent=?" in line for line in lines if "episodes" in line)
+
+
 @pytest.mark.req("G18")
 @pytest.mark.parametrize(("index", "user"), [(index, user) for index, users in SERVES.items() for user in users])
 def test_an_index_serves_what_it_is_there_for(store, index, user):
@@ -273,6 +315,7 @@ def test_every_statement_is_used():
     own = [each for each in (folder / "sqlite").iterdir() if each.name.endswith(".py")]
     code = "".join(each.read_text() for each in [*shared, *own])
     composed = {f"{deed}_{kind}" for deed in ("age", "confirm", "erase") for kind in ("episode", "fact", "rule")}
+    composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
     assert [name for name in SQL if f'"{name}"' not in code and name not in composed] == []
     assert not OWN.keys() & load("engrain.storage", "queries.sql").keys()
 
@@ -287,6 +330,23 @@ def test_putting_one_episode_takes_few_statements_however_many_there_are(store):
         counts.add(len(ran))
     assert len(counts) == 1
     assert counts.pop() <= PUT_ONE_EPISODE
+
+
+def test_a_cleanup_asks_once_which_sources_are_needed_however_many_there_are(store):
+    done = {"consolidation_status": "consolidated"}
+    counts = set()
+    for size in (2, 60):
+        kept = put(store, [episode(f"Number {place}.", **done) for place in range(size)])
+        embed_all(store, {each.id: axis(0) for each in kept})
+        [learned] = put(store, [rule("Learned.")])
+        for each in kept:
+            store.link(act(), link(learned, each, "derived_from"))
+        with statements(store) as ran:
+            store.clean(act(), Retention(max_entries=0), limit=9)
+        counts.add((len(ran), sum("place.state = 2" in sql for sql in ran)))
+    assert len(counts) == 1
+    [(most, asked)] = counts
+    assert (most, asked) == (7, 1)
 
 
 def test_putting_one_fact_takes_few_statements(store):

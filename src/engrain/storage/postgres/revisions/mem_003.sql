@@ -21,8 +21,8 @@ CREATE INDEX memory_events_age ON memory_events USING brin (created_at);
 CREATE INDEX memory_events_type ON memory_events (tenant_id, event_type, created_at);
 -- what happened to a memory
 CREATE INDEX memory_events_memory ON memory_events (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
--- what a run of learning did
-CREATE INDEX memory_events_run ON memory_events (tenant_id, run_id) WHERE run_id IS NOT NULL;
+-- what a run of learning did, in order
+CREATE INDEX memory_events_run ON memory_events (tenant_id, run_id, id) WHERE run_id IS NOT NULL;
 
 -- Ids that are never taken again.
 CREATE TABLE tombstones (
