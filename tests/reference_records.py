@@ -31,6 +31,12 @@ from tests.reference_entries import Entries, Entry, turn_of
 AT_MOST = 1_000
 
 
+def aged_event(act, before, to, ids):
+    """What is written down when time moves a fact or rule to another standing."""
+    event_type, payload = events.aging(before.kind, aging.standing(before, act.at), to)
+    return events.of_memory(act, event_type, before, ids, payload=payload)
+
+
 class ReferenceRecords:
     """Every memory in one dictionary, every verb a loop over it."""
 
@@ -144,7 +150,7 @@ class ReferenceRecords:
                     entry.memory = aging.aged(before, to, act.at)
                     if to == "expired":
                         entry.leave()
-                    self._events.append(events.aged(act, before, to, self._ids))
+                    self._events.append(aged_event(act, before, to, self._ids))
                 return entry.memory
             return None
 

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from engrain.domain import events, merging
-from engrain.domain.entities import name_key
+from engrain.domain.entities import name_key, new_names
 from engrain.domain.query import matches
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, EntityType, Fact, Link, MemoryRecord
 from engrain.domain.registry import EntityMerge, Sightings, merged_into
@@ -30,6 +30,7 @@ class ReferenceRegistry(ReferenceRecords):
         *,
         canonical_name: str | None = None,
         aliases: Sequence[str] | None = None,
+        also: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Entity | None:
         with self._writing():
@@ -38,10 +39,14 @@ class ReferenceRegistry(ReferenceRecords):
                 return None
             if merged_into(before) is not None:
                 raise InvalidInput(f"{id_} was merged; change what it was merged into")
+            name, kept = canonical_name or before.canonical_name, before.aliases if aliases is None else tuple(aliases)
+            new = new_names((name, *kept), also)
+            if also and not new and (canonical_name, aliases, metadata) == (None, None, None):
+                return before
             after = replace(
                 before,
-                canonical_name=canonical_name or before.canonical_name,
-                aliases=before.aliases if aliases is None else tuple(aliases),
+                canonical_name=name,
+                aliases=(*kept, *new),
                 metadata={**before.metadata, **(metadata or {})},
                 updated_at=act.at,
             )

@@ -30,6 +30,7 @@ from engrain.domain.records import (
     Relation,
     Rule,
 )
+from engrain.domain.registry import merged_into
 from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
 from engrain.domain.scoring import days_between
 from engrain.domain.stats import EpisodeStats, FactStats, RuleStats, Stats
@@ -203,7 +204,10 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferencePools):
             found = [
                 entity
                 for entity in self._entities.values()
-                if entity.tenant_id == caller.tenant_id and entity.id not in mentioned and entity.id > (after or "")
+                if entity.tenant_id == caller.tenant_id
+                and entity.id not in mentioned
+                and entity.id > (after or "")
+                and merged_into(entity) is None
             ]
             return sorted(found, key=lambda entity: entity.id)[: max(limit, 0)]
 

@@ -3,14 +3,15 @@
 from collections import Counter
 
 from engrain.domain import aging, decay, events, maturity
-from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+from engrain.domain.aging import AgingKind
+from engrain.domain.decay import DecayPolicy, Swept
 from engrain.domain.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
 from engrain.domain.records import Caller, Episode, Rule
 from engrain.domain.requests import Act
 from engrain.domain.retention import Cleaned, Retention, has_run_out
 from engrain.errors import InvalidInput
 from tests.reference_entries import Entry, turn_of
-from tests.reference_records import ReferenceRecords
+from tests.reference_records import ReferenceRecords, aged_event
 
 
 class ReferenceUpkeep(ReferenceRecords):
@@ -96,7 +97,7 @@ class ReferenceUpkeep(ReferenceRecords):
             entry.memory = aging.aged(before, to, act.at)
             if to == "expired":
                 entry.leave()
-            self._events.append(events.aged(act, before, to, self._ids))
+            self._events.append(aged_event(act, before, to, self._ids))
         return to
 
     def _is_needed(self, entry: Entry) -> bool:

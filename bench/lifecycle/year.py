@@ -6,10 +6,12 @@ import math
 import random
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from bench.lifecycle.bare import BareDatabase
 from engrain import Memory
 from engrain.domain import maturity
 from engrain.domain.ids import derived_id
@@ -29,6 +31,7 @@ _CONFIRMED_A_DAY = 0.001  # of the facts that are still there
 _MARKS_A_DAY = 20
 _FADING_BELOW, _EXPIRED_BELOW = 0.2, 0.05
 _AT_ONCE = 1_000
+_SETTLES_AFTER_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +65,16 @@ def live(location: str, size: Size) -> Lived:
     today = FIRST_DAY
     took: list[float] = []
     transitions = 0
-    with Memory.open(location, embedder="none", clock=lambda: today) as memory:
+    with (
+        Memory.open(location, embedder="none", clock=lambda: today) as memory,
+        closing(BareDatabase(location)) as bare,
+    ):
         store = memory.parts.store
         made: list[Fact | Rule] = [*facts(size), *rules(size)]
         for start in range(0, len(made), _AT_ONCE):
             store.put(Act(caller=CALLER, at=FIRST_DAY), made[start : start + _AT_ONCE])
+            if start == 0:
+                bare.settle()
         gone: set[str] = set()
         for day, today in _days(size):
             for id_ in _confirmed(size, day):
@@ -82,6 +90,8 @@ def live(location: str, size: Size) -> Lived:
             began = time.perf_counter()
             report = memory.decay()
             took.append(time.perf_counter() - began)
+            if day % _SETTLES_AFTER_DAYS == 0:
+                bare.settle()
             transitions += sum(each.fading + each.recovered + each.expired for each in (report.facts, report.rules))
         found_all = [
             each

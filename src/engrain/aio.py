@@ -527,6 +527,19 @@ class AsyncEntities:
         """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`."""
         return await asyncio.to_thread(self._wrapped.enrich, ids, strategy=strategy, publish=publish)
 
+    async def enrich_waiting(
+        self,
+        *,
+        most_entities: int = 2,
+        limit: int = 50,
+        publish: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Enrichment:
+        """Enrich the newest episodes and facts that `to_enrich` names, with the name finder of the settings."""
+        return await asyncio.to_thread(
+            self._wrapped.enrich_waiting, most_entities=most_entities, limit=limit, publish=publish, progress=progress
+        )
+
     async def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
         """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
         return await asyncio.to_thread(self._wrapped.to_enrich, most_entities=most_entities, limit=limit)

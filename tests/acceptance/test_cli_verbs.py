@@ -65,6 +65,16 @@ def test_remember_keeps_whom_it_is_about_and_where_it_comes_from(cli):
     assert re.search(r"^canonical_name +Ana Sousa$", cli("entities", "show", entity["id"]).out, flags=re.MULTILINE)
 
 
+@pytest.mark.req("Y06")
+def test_a_night_without_a_name_finder_reads_nothing_and_says_what_to_set(cli):
+    cli("observe", "Ana called.")
+    ran = cli("entities", "enrich", "--limit", 5, "--max-entities", 1)
+    assert (ran.code, ran.out[:41]) == (0, "skipped: no name finder is configured, so")
+    assert "set entities.name_finder" in ran.out
+    told = cli("entities", "enrich", "--publish", "--json")
+    assert (told.code, told.json["enriched"], "name_finder" in told.json["skipped"]) == (0, 0, True)
+
+
 def test_an_entity_says_its_id_and_one_that_is_unknown_is_exit_code_1(cli):
     created = cli("entities", "create", "TAP", "--type", "organization").out
     assert re.fullmatch(r"created organization [0-9a-f-]{36}: TAP\n", created)

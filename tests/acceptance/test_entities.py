@@ -1,12 +1,15 @@
 """The registry of entities as agents use it: found, resolved, merged, told of, and filled by what is said."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.records import ENTITY_TYPES
+from engrain.domain.registry import Enrichment
 from engrain.engines import CallableNames
+from tests.servers.postgres import server
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PEOPLE = ("Ana", "Ben")
@@ -182,6 +185,68 @@ def test_without_a_name_finder_the_accurate_strategy_is_skipped(tmp_path):
         assert "name_finder" in done.skipped
         assert agent.entities.to_enrich() == [said.id]
         assert agent.entities.enrich([said.id], strategy="fast").links == 1
+
+
+@pytest.mark.req("Y06")
+def test_a_night_reads_again_what_waits_and_says_how_far_it_is(agent):
+    for name in ("Ana", "Ben"):
+        agent.entities.create(name, "person")
+    for place in range(3):
+        agent.observe(f"{PEOPLE[place % 2]} called, for time {place}.")
+    read = []
+    done = agent.entities.enrich_waiting(limit=2, progress=read.append)
+    assert (done.enriched, done.links, done.created, done.skipped, read) == (2, 2, 0, None, [1, 2])
+    assert agent.entities.enrich_waiting().enriched == 1
+    assert agent.entities.enrich_waiting() == Enrichment()
+    assert agent.entities.to_enrich() == []
+
+
+@pytest.mark.req("Y06")
+def test_a_night_reads_what_mentions_few_alone(tmp_path):
+    finder, spelt = CallableNames(names, name="mine"), {"entities": {"link": "fast"}}
+    with Memory.open(tmp_path / "m.db", embedder="none", name_finder=finder, settings=spelt) as memory:
+        agent = memory.agent()
+        agent.remember("@Ana and @Ben called.", subject="they", predicate="called")
+        assert {each.mention_count for each in agent.entities.find()} == {1}
+        assert agent.entities.enrich_waiting(most_entities=1) == Enrichment()
+        assert agent.entities.enrich_waiting(most_entities=2).enriched == 1
+
+
+@pytest.mark.req("Y06")
+def test_without_a_name_finder_a_night_is_skipped(tmp_path):
+    with Memory.open(tmp_path / "m.db", embedder="none", clock=Clock()) as memory:
+        agent = memory.agent()
+        said = agent.observe("Ana called.")
+        done = agent.entities.enrich_waiting()
+        assert (done.enriched, done.links) == (0, 0)
+        assert "set entities.name_finder" in done.skipped
+        assert agent.entities.to_enrich() == [said.id]
+
+
+@pytest.mark.req("Y14")
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_spellings_heard_at_once_in_two_places_are_all_kept(tmp_path, kind):
+    """Each adds what it heard to the aliases there are by then, not to those it knew."""
+    location = tmp_path / "m.db" if kind == "sqlite" else server().new_database()
+    called = [f"p{number}" for number in range(24)]
+    spelt = {"embedder": "none", "settings": {"entities": {"link": "fast"}}}
+    with Memory.open(location, **spelt) as one, Memory.open(location, **spelt) as two:
+        ana = one.agent().entities.create("Ana", "person", aliases=called)
+        together = threading.Barrier(2)
+
+        def hear(memory, names):
+            together.wait()
+            for name in names:
+                memory.agent().remember(f"@{name} called", subject=name, predicate="did")
+
+        threads = [threading.Thread(target=hear, args=each) for each in ((one, called[::2]), (two, called[1::2]))]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        found = one.agent().entities.get(ana.id)
+    assert sorted(found.aliases) == sorted([*called, *(f"@{name}" for name in called)])
+    assert found.mention_count == len(called)
 
 
 def test_a_private_memory_adds_no_name_unless_its_owner_publishes_it(memory, agent):

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain import events
 from engrain.domain.aging import STANDINGS
 from engrain.errors import InvalidInput
+from tests.reference_records import aged_event
 from tests.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.store_samples import keyword, put
 
@@ -21,8 +21,7 @@ def test_each_transition_is_an_event_written_with_it(store, made, to):
     aged = store.age(act(LATER), memory.id, to)
     assert [aged] == store.get(CALLER, [memory.id])
     [event, _] = store.events(CALLER)
-    expected = events.aged(act(LATER), memory, to, lambda: event.id)
-    assert event == expected
+    assert event == aged_event(act(LATER), memory, to, lambda: event.id)
     assert event.event_type == f"{memory.kind}_{to}"
     assert event.payload == {"standing": ["active", to]}
     assert aged.metadata["kept"] == 1

@@ -41,6 +41,7 @@ CALLED = st.sampled_from([each for each in CALLERS if each.tenant_id == "default
 LIMITS = st.integers(0, 9)
 EMBEDDERS = st.sampled_from([EMBEDDER, "test:second", "test:third"])
 KNOWN = "an entity of the default tenant"
+PEOPLE = [KNOWN, "Ben"]  # whom words name
 SAYINGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 MINUTES = st.integers(-3, 3).map(lambda minutes: timedelta(minutes=minutes))
 SHARED = {
@@ -105,6 +106,7 @@ class StoreMachine(RuleBasedStateMachine):
         for each in self.both:
             each.use_embedder(EMBEDDER, DIMS)
             each.put_entity(act(), sample.entity(id=KNOWN))
+            each.put_entity(act(), sample.entity("Ben", id="Ben"))
         self.now = NOON
         self.steps = 0
         self.memories = {}
@@ -234,6 +236,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.same(lambda store: store.link(now, edge))
 
     @precondition(lambda self: self.memories)
+    @rule(data=st.data(), whom=several(st.sampled_from([*PEOPLE, *PEOPLE, "nobody"])))
+    def mention(self, data, whom):
+        [id_] = self.some(data, min_size=1, max_size=1)
+        caller = self.somebody(data, id_)
+        self.same(lambda store: store.mention(act(self.now, caller), id_, whom))
+
+    @precondition(lambda self: self.memories)
     @rule(data=st.data(), drawn=STATEMENTS, several=st.booleans())
     def put_among_others(self, data, drawn, several):
         """A fact related to some memories, or in the place of several, whatever they are."""
@@ -331,6 +340,9 @@ class StoreMachine(RuleBasedStateMachine):
         assert [id_ for id_, _ in found] == [id_ for id_, _ in expected]
         assert [raw for _, raw in found] == pytest.approx([raw for _, raw in expected])
         self.same(lambda store: store.recent(asked, limit))
+        self.same(lambda store: self.named(store, store.newest(asked, limit)))
+        self.same(lambda store: self.named(store, store.important(asked, limit)))
+        self.same(lambda store: self.named(store, store.mentioning(asked, sorted(words), limit)))
         self.same(
             lambda store: self.named(store, store.nearest(asked, axis(place), limit, also=self.handles(store, also)))
         )

@@ -83,6 +83,29 @@ def test_a_change_does_not_take_a_name_that_is_taken_or_change_nobody(store):
     assert told(store, "entity_updated") == []
 
 
+@pytest.mark.req("B16.4", "Y14")
+def test_a_spelling_is_added_to_whatever_there_is_by_then(store):
+    [ana] = know(store, "Ana", aliases=("Annie",))
+    changed = store.change_entity(act(LATER), ana.id, also=["annie", "A.", "ANA", "a.", "Mimi"])
+    assert changed == replace(ana, aliases=("Annie", "A.", "Mimi"), updated_at=LATER)
+    assert store.entities(CALLER, [ana.id]) == [changed]
+    assert store.change_entity(act(LAST), ana.id, also=["MIMI"]) == changed
+    assert len(told(store, "entity_updated")) == 1
+    assert named(store, "mimi") == {ana.id}
+    renamed = store.change_entity(act(LAST), ana.id, canonical_name="Bea", aliases=["B."], also=["bea", "Bee"])
+    assert (renamed.canonical_name, renamed.aliases) == ("Bea", ("B.", "Bee"))
+
+
+@pytest.mark.req("Y14")
+def test_of_spellings_that_several_add_at_once_none_is_lost(store):
+    [ana] = know(store, "Ana")
+    spelt = [[f"{who}{number}" for number in range(8)] for who in ("ani", "bea")]
+    at_once(*(lambda of=of: [store.change_entity(act(LATER), ana.id, also=[each]) for each in of] for of in spelt))
+    [found] = store.entities(CALLER, [ana.id])
+    assert sorted(found.aliases) == sorted(spelt[0] + spelt[1])
+    assert store.health().problems == ()
+
+
 def test_entities_are_found_by_name_page_by_page(store):
     know(store, "Cleo", "Ana", "ben")
     [place] = know(store, "Ana", entity_type="place")

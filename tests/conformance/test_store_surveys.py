@@ -91,6 +91,8 @@ def test_entities_that_nothing_seen_is_about_or_mentions(store):
     put(store, [fact("x", scope="other", entity_id=cleo.id)])
     store.mention(act(), said[1].id, [ben.id])
     store.retire(act(), said[0].id)
+    gina = store.put_entity(act(), entity("Gina"))
+    store.merge_entities(act(), gina.id, ana.id)  # a tombstone stands for Ana, and nothing is ever about it
     alone = sorted([cleo, dora, eve], key=lambda each: each.id)
     assert store.unmentioned(CALLER, after=None, limit=9) == alone
     assert store.unmentioned(CALLER, after=None, limit=2) == alone[:2]

@@ -27,7 +27,7 @@ WRITES = frozenset(
     (
         "observe remember correct confirm forget erase link import_file rules.add rules.mark_helpful "
         "rules.mark_harmful entities.create "
-        "entities.update entities.merge entities.unmerge entities.enrich notes.save "
+        "entities.update entities.merge entities.unmerge entities.enrich entities.enrich_waiting notes.save "
         "notes.forget notes.summarize_old notes.invalidate notes.clear_cache "
         "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent"
     ).split()

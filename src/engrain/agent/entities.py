@@ -14,7 +14,7 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from engrain.domain.records import EntityType
 
@@ -220,13 +220,43 @@ class Entities(View):
             publish=checks.flag(publish, what="publish"),
         )
 
+    def enrich_waiting(
+        self,
+        *,
+        most_entities: int = 2,
+        limit: int = 50,
+        publish: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Enrichment:
+        """Enrich the newest episodes and facts that `to_enrich` names, with the name finder of the settings.
+
+        Made to be run every night. Without a name finder nothing is read, and the answer's `skipped` says so: what
+        spelling gives away was linked when they were stored. `progress` is told after each memory how many were read.
+
+        Raises:
+            EngineUnavailable: the name finder cannot answer; those before it are enriched.
+        """
+        from engrain.agent.linking import enrich_waiting
+
+        return enrich_waiting(
+            self._parts(),
+            self._unread(),
+            most_entities=checks.count(most_entities, what="most_entities", high=1_000),
+            limit=checks.count(limit, what="limit"),
+            publish=checks.flag(publish, what="publish"),
+            progress=progress or (lambda _: None),
+        )
+
     def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
         """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
         parts = self._parts()
-        request = Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=parts.clock())
+        request = self._unread()
         few = checks.count(most_entities, what="most_entities", high=1_000)
         found = parts.store.unenriched(request, most_entities=few, limit=checks.count(limit, what="limit"))
         return [each.id for each in found]
+
+    def _unread(self) -> Request:
+        return Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
 
     def _standing(self, id_or_name: str) -> Entity:
         caller = self._caller

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.parts import unknown
+from engrain.domain.entities import new_names
 from engrain.domain.records import GLOBAL_SCOPE, Entity
 from engrain.domain.registry import Enrichment
 from engrain.engines.ner_regex import RegexNames
 from engrain.entities import finding, linking
-from engrain.errors import InvalidInput
+from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from engrain.agent.parts import Parts
     from engrain.domain.ports import NameFinder
     from engrain.domain.records import Caller, MemoryRecord
-    from engrain.domain.requests import Act
+    from engrain.domain.requests import Act, Request
 
 _SPELLING = RegexNames()
 _NO_FINDER = "no name finder is configured: set entities.name_finder (such as spacy), or ask for strategy fast"
+_NOT_WIRED = "no name finder is configured, so only spelling could be read: set entities.name_finder (such as spacy)"
 
 
 def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, publish: bool) -> Enrichment:
@@ -30,22 +33,44 @@ def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, 
         return Enrichment(skipped=_NO_FINDER)
     finders = [_SPELLING, parts.name_finder] if accurate and parts.name_finder is not None else [_SPELLING]
     act = parts.act(caller)
-    done, links, created = 0, 0, 0
+    total = Enrichment()
     for id_ in ids:
         memory = next(iter(parts.store.get(caller, [id_])), None)
         if memory is None:
             raise unknown(caller, id_)
-        mentioned, new = _linked(parts, act, memory, finders, publish=publish)
-        links += len(parts.store.enrich(act, memory.id, mentioned))
-        created += new
-        done += 1
-    return Enrichment(enriched=done, links=links, created=created)
+        total = _enriched(parts, act, memory, finders=finders, before=total, publish=publish)
+    return total
+
+
+def enrich_waiting(
+    parts: Parts, request: Request, *, most_entities: int, limit: int, publish: bool, progress: Callable[[int], None]
+) -> Enrichment:
+    """Read again what mentions few and was not read again yet, the newest first, one transaction each."""
+    if parts.name_finder is None:
+        return Enrichment(skipped=_NOT_WIRED)
+    act, finders = parts.act(request.caller), [_SPELLING, parts.name_finder]
+    total = Enrichment()
+    found = parts.store.unenriched(request, most_entities=most_entities, limit=limit)
+    for place, memory in enumerate(found, 1):
+        with suppress(NotFound):  # forgotten for good since it was found
+            total = _enriched(parts, act, memory, finders=finders, before=total, publish=publish)
+        progress(place)
+    return total
 
 
 def link(parts: Parts, act: Act, memory: MemoryRecord) -> list[str]:
     """Note whom a memory mentions by the spelling of names, on the way in; those of whom that is new."""
     mentioned, _ = _linked(parts, act, memory, [_SPELLING], publish=False)
     return parts.store.mention(act, memory.id, mentioned) if mentioned else []
+
+
+def _enriched(
+    parts: Parts, act: Act, memory: MemoryRecord, *, finders: Sequence[NameFinder], before: Enrichment, publish: bool
+) -> Enrichment:
+    """What was done before, and this."""
+    mentioned, created = _linked(parts, act, memory, finders, publish=publish)
+    links = parts.store.enrich(act, memory.id, mentioned)
+    return Enrichment(enriched=before.enriched + 1, links=before.links + len(links), created=before.created + created)
 
 
 def _linked(
@@ -95,7 +120,7 @@ def _created(parts: Parts, act: Act, one: linking.Named) -> Entity | None:
 
 
 def _spelt(parts: Parts, act: Act, entity: Entity, one: linking.Named) -> None:
-    """Let an entity be called as it was written too."""
-    spelt = linking.with_spellings(entity, one)
-    if spelt is not entity:
-        parts.store.change_entity(act, entity.id, aliases=spelt.aliases)
+    """Let an entity be called as it was written too, besides whatever others call it meanwhile."""
+    new = new_names((entity.canonical_name, *entity.aliases), linking.spellings(one))
+    if new:
+        parts.store.change_entity(act, entity.id, also=new)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.records import Fact, Rule
+from engrain.domain.records import Fact
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
+    from engrain.domain.records import Rule
+
+AgingKind = Literal["fact", "rule"]
 Standing = Literal["active", "fading", "expired"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
 _FADING = ("status", "fading")
@@ -23,14 +27,22 @@ def standing(memory: Fact | Rule, now: datetime) -> Standing:
 
 
 def aged(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
-    """The memory in another standing: `metadata.status` says that it fades; an expired rule is a forgotten one."""
-    metadata: dict[str, Any] = {key: value for key, value in memory.metadata.items() if (key, value) != _FADING}
+    """The memory in another standing."""
+    metadata = noted(memory.metadata, "fact" if isinstance(memory, Fact) else "rule", to)
+    if to != "expired":
+        return replace(memory, metadata=metadata)
+    if isinstance(memory, Fact):
+        return replace(memory, metadata=metadata, validity="expired", invalidated_at=at)
+    return replace(memory, metadata=metadata, invalidated_at=at)
+
+
+def noted(metadata: Mapping[str, Any], kind: AgingKind, to: Standing) -> dict[str, Any]:
+    """The metadata of a fact or rule in another standing: `status` says that it fades, `forgotten` that a rule did."""
+    without = {key: value for key, value in metadata.items() if (key, value) != _FADING}
     match to:
-        case "active":
-            return replace(memory, metadata=metadata)
         case "fading":
-            return replace(memory, metadata={**metadata, "status": "fading"})
-        case "expired" if isinstance(memory, Fact):
-            return replace(memory, metadata=metadata, validity="expired", invalidated_at=at)
-        case "expired":
-            return replace(memory, metadata={**metadata, "forgotten": True}, invalidated_at=at)
+            return {**without, "status": "fading"}
+        case "expired" if kind == "rule":
+            return {**without, "forgotten": True}
+        case _:
+            return without

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import Stemmer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
 MAX_INDEXED_BYTES = 1_000_000
 _MAX_WORD_LENGTH = 64
@@ -58,12 +58,6 @@ def stems(words_: Iterable[str]) -> list[str]:
 def terms(text: str) -> list[str]:
     """What a text is indexed under; for a query, make it distinct."""
     return stems(words(text))
-
-
-def jaccard(one: Collection[str], other: Collection[str]) -> float:
-    """The share of two sets of words that both have, 0-1; 0 for two empty ones."""
-    shared = len(set(one) & set(other))
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
 def _clipped(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from engrain.domain.aging import standing
+from engrain.domain.aging import AgingKind, standing
 from engrain.domain.records import Record
 from engrain.domain.scoring import age_multiplier, effective_confidence
 from engrain.errors import InvalidInput
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 Curve = Literal["exponential", "steps"]
 Anchor = Literal["confirmation", "access"]
-AgingKind = Literal["fact", "rule"]
 
 CURVES: tuple[Curve, ...] = get_args(Curve)
 ANCHORS: tuple[Anchor, ...] = get_args(Anchor)

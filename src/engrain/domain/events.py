@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.aging import standing
 from engrain.domain.pools import pool_scope
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from datetime import datetime
 
-    from engrain.domain.aging import Standing
+    from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.maturity import Outcome
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
@@ -62,10 +61,9 @@ def retired(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
             return of_memory(act, "rule_forgotten", before, ids, payload={"forgotten": [before.is_forgotten, True]})
 
 
-def aged(act: Act, before: Fact | Rule, to: Standing, ids: Callable[[], str]) -> Event:
-    """Time moved a fact or rule to another standing: `fact_fading`, `fact_active`, `fact_expired`, and a rule's."""
-    changed = {"standing": [standing(before, act.at), to]}
-    return of_memory(act, f"{before.kind}_{to}", before, ids, payload=changed)
+def aging(kind: AgingKind, before: Standing, to: Standing) -> tuple[str, dict[str, Any]]:
+    """The type and payload of a change by time alone: `fact_fading`, `fact_active`, `fact_expired`, and a rule's."""
+    return f"{kind}_{to}", {"standing": [before, to]}
 
 
 def marked(act: Act, before: Rule, after: Rule, ids: Callable[[], str], *, outcome: Outcome) -> Event:

@@ -16,6 +16,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _TIMESTAMP_LIMIT = 1 << 48
 _RANDOM_BITS = 74
+_TAIL_DIGITS = 12  # after the last hyphen
+_TAIL = (1 << 4 * _TAIL_DIGITS) - 1
 
 
 class IdSource:
@@ -33,6 +35,18 @@ class IdSource:
         with self._lock:
             self._last = max(fresh, self._last + 1)
             return _format(self._last)
+
+    def several(self, count: int) -> list[str]:
+        """The next `count` ids, one above the other: of one moment and one random number, a tenth of the work."""
+        milliseconds = _milliseconds(self._clock())
+        fresh = milliseconds << _RANDOM_BITS | int.from_bytes(os.urandom(10), "big") >> 6
+        with self._lock:
+            first = max(fresh, self._last + 1)
+            self._last = first + count - 1
+        head, tail = _format(first)[:-_TAIL_DIGITS], first & _TAIL
+        if tail + count - 1 > _TAIL:
+            return [_format(value) for value in range(first, first + count)]
+        return [f"{head}{value:012x}" for value in range(tail, tail + count)]
 
 
 def derived_id(*parts: str, at: datetime | None) -> str:

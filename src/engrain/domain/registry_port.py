@@ -25,9 +25,13 @@ class Registry(Protocol):
         *,
         canonical_name: str | None = None,
         aliases: Sequence[str] | None = None,
+        also: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Entity | None:
         """Replace the name and all aliases, merge the metadata; what is None stays. None where there is no such entity.
+
+        It is called `also` so afterwards, besides all aliases it has by then (`domain.entities.new_names`): of several
+        calls at once each adds its own. One that adds nothing new, and says nothing else, changes nothing.
 
         Raises:
             InvalidInput: the name is taken with this type, or the entity was merged; nothing was written.
@@ -87,4 +91,4 @@ class Registry(Protocol):
         """
 
     def unenriched(self, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
-        """The newest memories that match, without `metadata.enriched_at`, that mention at most so many entities."""
+        """The newest episodes and facts that match, lack `metadata.enriched_at` and mention at most so many."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from engrain.domain.likeness import jaccard
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -21,5 +23,4 @@ def trigrams(text: str) -> frozenset[str]:
 
 def similarity(one: str, two: str) -> float:
     """The share of the trigrams of either that both have, in [0, 1]; 0 where neither has a word."""
-    first, second = trigrams(one), trigrams(two)
-    return len(first & second) / len(first | second) if first or second else 0.0
+    return jaccard(trigrams(one), trigrams(two))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities import name_key
+from engrain.domain.entities import name_key, new_names
 from engrain.domain.registry import merged_into
 
 if TYPE_CHECKING:
@@ -71,19 +71,14 @@ def meant(one: Named, known: Iterable[Entity]) -> Entity | None:
     return next((there for each in called if (there := _standing(each, by_id)) is not None), None)
 
 
-def with_spellings(entity: Entity, one: Named) -> Entity:
-    """The entity, called as the name was written too; itself where it is called so already, but for the case."""
-    known = {name_key(name) for name in _names(entity)}
-    new = [spelling for spelling in (one.canonical_name, *spellings_beside(one)) if name_key(spelling) not in known]
-    return replace(entity, aliases=(*entity.aliases, *new)) if new else entity
+def spellings(one: Named) -> tuple[str, ...]:
+    """Every way in which a name was written, its canonical form first."""
+    return (one.canonical_name, *spellings_beside(one))
 
 
 def spellings_beside(one: Named) -> tuple[str, ...]:
     """How a name was written besides its canonical form, each once whatever its case."""
-    new = {name_key(one.canonical_name): ""}
-    for spelling in one.spellings:
-        new.setdefault(name_key(spelling), spelling)
-    return tuple(each for each in new.values() if each)
+    return new_names([one.canonical_name], one.spellings)
 
 
 def _canonical(name: Name) -> str:

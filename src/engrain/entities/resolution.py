@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engrain.domain import checks
 from engrain.domain.analysis import terms
 from engrain.domain.entities import name_key
+from engrain.domain.likeness import jaccard
 from engrain.domain.registry import EntityMatch, NameMatch, merged_into
 from engrain.domain.trigrams import similarity
 from engrain.errors import InvalidInput
@@ -110,8 +111,7 @@ def ranked(
 def boost(asked: Collection[str], facts: Iterable[Fact]) -> float:
     """0-20: the share that hint terms and the words of facts, predicates and contents, have in common (Jaccard)."""
     said = {term for fact in facts for term in terms(f"{fact.predicate} {fact.content}")}
-    either = said | set(asked)
-    return MOST_BOOST * len(said & set(asked)) / len(either) if asked and either else 0.0
+    return MOST_BOOST * jaccard(said, set(asked))
 
 
 def _match(entity: Entity, tier: NameMatch, score: float) -> EntityMatch:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engrain.domain.analysis import jaccard, stems, words
+from engrain.domain.analysis import stems, words
 from engrain.domain.entities import name_key
+from engrain.domain.likeness import jaccard
 from engrain.domain.records import Episode, Fact
 
 if TYPE_CHECKING:

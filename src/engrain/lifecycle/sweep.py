@@ -12,7 +12,8 @@ from engrain.domain.records import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+    from engrain.domain.aging import AgingKind
+    from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.ports import Store
     from engrain.domain.requests import Act
 

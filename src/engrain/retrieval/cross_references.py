@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import jaccard, terms
+from engrain.domain.analysis import terms
+from engrain.domain.likeness import jaccard
 from engrain.domain.notes import is_note
 from engrain.domain.query import Filter
 from engrain.domain.records import Fact

@@ -1,7 +1,8 @@
 """How each database says the same thing.
 
 Shared statements are written once, in SQLite's way, with two conventions: a value is `:name`, and one of several is
-`IN :names`, where `:docs` and `:namespaces` are numbers and the rest is text. SQLite's hints to its planner
+`IN :names`, where `:docs` and `:namespaces` are numbers and the rest is text. `EACH :rows` is a table of one column,
+`value`: the elements of a JSON list, given as text (`as_json`). SQLite's hints to its planner
 (`NOT INDEXED`, `INDEXED BY`, a unary plus) say nothing elsewhere.
 """
 
@@ -18,6 +19,7 @@ from typing import Any, Literal
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _LIST = re.compile(r"\bIN :(\w+)")
+_EACH = re.compile(r"\bEACH :(\w+)")
 _VALUE = re.compile(r"(?<![:\w]):(\w+)")
 _HINT = re.compile(r" (?:NOT INDEXED|INDEXED BY \w+)\b|\+(?=(?:tenant_id|scope)\b)")
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder each time
@@ -56,21 +58,23 @@ def moment(value: int) -> datetime:
 
 @lru_cache(maxsize=1_024)
 def _sqlite_statement(text: str) -> str:
-    return _LIST.sub(r"IN (SELECT value FROM json_each(:\1))", text)
+    return _EACH.sub(r"json_each(:\1)", _LIST.sub(r"IN (SELECT value FROM json_each(:\1))", text))
 
 
 @lru_cache(maxsize=1_024)
 def _postgres_statement(text: str) -> str:
     bare = _HINT.sub("", text).replace("%", "%%")
     listed = _LIST.sub(lambda found: f"= ANY(CAST(:{found[1]} AS {_array(found[1])}))", bare)
-    return _VALUE.sub(r"%(\1)s", listed)
+    each = _EACH.sub(r"json_array_elements(CAST(:\1 AS json))", listed)
+    return _VALUE.sub(r"%(\1)s", each)
 
 
 def _array(name: str) -> str:
     return "bigint[]" if name in _NUMBERS else "text[]"
 
 
-def _as_json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """A list or an object as JSON."""
     if not value:
         return "{}" if isinstance(value, Mapping) else "[]"
     return _encode(dict(value) if isinstance(value, Mapping) else list(value))
@@ -80,8 +84,8 @@ SQLITE = Dialect(
     name="sqlite",
     statement=_sqlite_statement,
     time=micros,
-    json=_as_json,
-    names=lambda names: _as_json(tuple(names)),
+    json=as_json,
+    names=lambda names: as_json(tuple(names)),
     listed=lambda values: json.dumps(list(values)),
     moment=moment,
     parsed=json.loads,

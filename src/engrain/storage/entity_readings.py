@@ -11,11 +11,12 @@ from engrain.domain.trigrams import trigrams
 from engrain.storage import lookups, readings
 from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
 from engrain.storage.rows import KIND_TABLES
+from engrain.storage.searched import searched
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
+    from engrain.domain.records import Caller, Entity, EntityType, Fact, Kind, MemoryRecord
     from engrain.domain.requests import Request
     from engrain.storage.transaction import Transaction
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _LEAST_SHARED = 0.3
 # More than the longest run of tombstones that one page should stop at.
 _PAGE = 200
+_READ_AGAIN = frozenset({"episode", "fact"})
+# SQLite takes 500 SELECTs in one statement.
+_PARTS_AT_ONCE = 250
 
 
 def find(
@@ -97,23 +101,34 @@ def facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str], li
 
 
 def unenriched(tx: Transaction, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
-    """The newest that match, that nobody has read again, and that mention few."""
-    found: list[MemoryRecord] = []
-    for kind in request.filter.kinds:
-        condition, bound = compiled(request, kind, tx.dialect)
-        if not bound or limit <= 0:
-            continue
-        table = KIND_TABLES[kind]
-        few = (
-            "(SELECT count(*) FROM memory_entities WHERE memory_entities.tenant_id = :tenant_id "  # noqa: S608  # no input in it
-            f"AND memory_kind = '{kind}' AND memory_id = {table}.id) <= :most_entities"
-        )
-        where = f"{condition} AND {tx.dialect.lacks('metadata', 'enriched_at')} AND {few}"
-        bound |= {"most_entities": most_entities, "limit": limit}
-        order = f"ORDER BY {HAPPENED_AT[kind]} DESC, id DESC LIMIT :limit"
-        found += [memory for _, memory in lookups.select(tx, kind, where, bound, order=order)]
-    found.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
-    return found[: max(limit, 0)]
+    """The newest that match, that nobody has read again and that mention few: of each place, along an index."""
+    parts: list[str] = []
+    bound: dict[str, Any] = {"most_entities": most_entities, "limit": limit}
+    places = [each for each in searched(tx, request).places if each[0] in _READ_AGAIN]
+    for place, (kind, scope) in enumerate(places if limit > 0 else ()):
+        condition, values = compiled(request, kind, tx.dialect, scope=f"scope = :scope_{place}")
+        if values:
+            bound |= {**values, f"scope_{place}": scope}
+            parts.append(_unread(kind, condition))
+    rows = [
+        row
+        for start in range(0, len(parts), _PARTS_AT_ONCE)
+        for row in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound)
+    ]
+    docs = [doc for *_, doc in sorted(map(tuple, rows), reverse=True)[: max(limit, 0)]]
+    found = lookups.of_docs(tx, docs, [request.caller.tenant_id]) if docs else {}
+    return [found[doc] for doc in docs if doc in found]
+
+
+def _unread(kind: Kind, condition: str) -> str:
+    """The first of one kind and scope."""
+    table, happened = KIND_TABLES[kind], HAPPENED_AT[kind]
+    return (
+        f"SELECT * FROM (SELECT {happened} AS happened_at, id, doc FROM {table} INDEXED BY {table}_unenriched "  # noqa: S608  # no input in it
+        f"WHERE {condition} AND NOT enriched AND (SELECT count(*) FROM memory_entities "
+        f"WHERE memory_entities.tenant_id = :tenant_id AND memory_kind = '{kind}' AND memory_id = {table}.id"
+        f") <= :most_entities ORDER BY {happened} DESC, id DESC LIMIT :limit) AS part"
+    )
 
 
 def _literal(text: str) -> str:

@@ -13,7 +13,8 @@ from engrain.domain.indexing import asking
 from engrain.domain.maturity import Application
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage import lookups, registry
+from engrain.storage import lookups, registry, sweeping
+from engrain.storage.dialects import as_json
 from engrain.storage.filters import same_place, seen_by
 from engrain.storage.rows import KIND_TABLES
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.aging import Standing
+    from engrain.domain.ids import IdSource
     from engrain.domain.maturity import Outcome, Thresholds
     from engrain.domain.records import Entity, Kind
     from engrain.domain.requests import Act
@@ -44,8 +46,13 @@ class Index(Protocol):
     def has_left(self, tx: Transaction, doc: int) -> bool:
         """Whether a memory is out of the searches already."""
 
-    def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        """Take a memory out of the searches; its vector stays, for questions about the past."""
+    def leave(
+        self, tx: Transaction, tenant_id: str, docs: Sequence[int], *, turns: Sequence[Episode] = (), at: datetime
+    ) -> None:
+        """Take a tenant's memories out of the searches; their vectors stay, for questions about the past.
+
+        `turns` are those of them that are episodes, whose neighbours forget their words as of `at`.
+        """
 
     def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Give a fact that left the searches its place there again, with the vector it had."""
@@ -67,7 +74,7 @@ class Ledger:
     tx: Transaction
     index: Index
     act: Act
-    ids: Callable[[], str]
+    ids: IdSource
 
     def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Insert memories; those that were new, as stored."""
@@ -158,16 +165,16 @@ class Ledger:
             raise InvalidInput(f"{id_} is an episode; only facts and rules age")
         if not memory.is_live(self.act.at) or aging.standing(memory, self.act.at) == to:
             return memory
-        aged = aging.aged(memory, to, self.act.at)
-        at = None if aged.invalidated_at is None else self.tx.dialect.time(aged.invalidated_at)
-        changed = {"metadata": self.tx.dialect.json(aged.metadata), "invalidated_at": at}
-        if isinstance(aged, Fact):
-            changed["validity"] = aged.validity
-        self._update(f"age_{memory.kind}", memory, **changed)
-        if to == "expired":
-            self.index.leave(self.tx, doc, memory, self.act.at)
-        self.write_down(events.aged(self.act, memory, to, self.ids))
-        return aged
+        moved = sweeping.Moving(
+            doc=doc,
+            id=memory.id,
+            scope=memory.scope,
+            metadata=as_json(memory.metadata),
+            before=aging.standing(memory, self.act.at),
+            to=to,
+        )
+        sweeping.move(self, "fact" if isinstance(memory, Fact) else "rule", [moved])
+        return aging.aged(memory, to, self.act.at)
 
     def mark(self, id_: str, outcome: Outcome, reason: str | None, thresholds: Thresholds) -> Rule | None:
         """Count what came of following a rule; one that does too much harm becomes a warning."""
@@ -209,7 +216,7 @@ class Ledger:
                 metadata = {**memory.metadata, "forgotten": True}
                 self._update("forget_rule", memory, metadata=self.tx.dialect.json(metadata))
                 retired = replace(memory, metadata=metadata, invalidated_at=at)
-        self.index.leave(self.tx, doc, memory, at)
+        self._leave(doc, memory)
         self.write_down(events.retired(self.act, memory, self.ids))
         return retired
 
@@ -372,7 +379,7 @@ class Ledger:
         ends = old.valid_to or max(new.happened_at, old.happened_at)
         closed = replace(old, validity="superseded", invalidated_at=self.act.at, valid_to=ends)
         self._update("supersede_fact", old, valid_to=self.tx.dialect.time(ends))
-        self.index.leave(self.tx, doc, old, self.act.at)
+        self._leave(doc, old)
         self.write_down(events.superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
 
     def connect(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
@@ -443,6 +450,10 @@ class Ledger:
         self.index.erase(self.tx, doc, before, self.act.at)
         self.tx.run("move_rule", tenant_id=after.tenant_id, id=after.id, doc=found[0])
         self.index.add(self.tx, {int(found[0]): after})
+
+    def _leave(self, doc: int, memory: MemoryRecord) -> None:
+        turns = [memory] if isinstance(memory, Episode) else []
+        self.index.leave(self.tx, memory.tenant_id, [doc], turns=turns, at=self.act.at)
 
     def _update(self, statement: str, memory: MemoryRecord, **values: Any) -> None:
         self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self._at, **values)

@@ -81,14 +81,31 @@ UPDATE episodes SET expires_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 -- Withdraw a fact
 UPDATE facts SET validity = 'retracted', invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
--- age_fact --
--- Time moved a fact to another standing
-UPDATE facts SET validity = :validity, metadata = :metadata, invalidated_at = :invalidated_at
-WHERE tenant_id = :tenant_id AND id = :id;
+-- age_facts --
+-- Time moved some facts to another standing: docs and metadata
+UPDATE facts SET metadata = given.value -> 1 FROM EACH :rows AS given
+WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
--- age_rule --
--- Time moved a rule to another standing
-UPDATE rules SET metadata = :metadata, invalidated_at = :invalidated_at WHERE tenant_id = :tenant_id AND id = :id;
+-- expire_facts --
+-- Time ended some facts: docs and metadata
+UPDATE facts SET metadata = given.value -> 1, validity = 'expired', invalidated_at = :at FROM EACH :rows AS given
+WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
+
+-- age_rules --
+-- Time moved some rules to another standing: docs and metadata
+UPDATE rules SET metadata = given.value -> 1 FROM EACH :rows AS given
+WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
+
+-- expire_rules --
+-- Time ended some rules: docs and metadata
+UPDATE rules SET metadata = given.value -> 1, invalidated_at = :at FROM EACH :rows AS given
+WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
+
+-- add_events --
+-- The same happened to some memories: ids of the events, scopes and ids of the memories
+INSERT INTO memory_events (tenant_id, id, event_type, scope, actor, request_id, memory_id, payload, created_at)
+SELECT :tenant_id, given.value ->> 0, :event_type, given.value ->> 1, :actor, :request_id, given.value ->> 2, :payload, :at
+FROM EACH :rows AS given;
 
 -- mark_rule --
 -- What an outcome made of a rule

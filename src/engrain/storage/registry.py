@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events, merging
-from engrain.domain.entities import name_key
+from engrain.domain.entities import name_key, new_names
 from engrain.domain.records import GLOBAL_SCOPE, Entity, Event, Fact
 from engrain.domain.registry import EntityMerge, merged_into
 from engrain.domain.trigrams import trigrams
@@ -110,18 +110,24 @@ def change(
     *,
     canonical_name: str | None = None,
     aliases: Sequence[str] | None = None,
+    also: Sequence[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> Entity | None:
-    """Replace the name and the aliases, and add to the metadata; what is None stays."""
+    """Replace the name and the aliases, and add to both and to the metadata, under the entity's lock; None stays."""
     tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
     before = held(tx, tenant_id, [id_], lock=tx.dialect.lock_whole).get(id_)
     if before is None:
         return None
     check_standing([id_], {id_: before})
+    name = before.canonical_name if canonical_name is None else canonical_name
+    kept = before.aliases if aliases is None else tuple(aliases)
+    new = new_names((name, *kept), also)
+    if also and not new and canonical_name is None and aliases is None and metadata is None:
+        return before
     after = replace(
         before,
-        canonical_name=before.canonical_name if canonical_name is None else canonical_name,
-        aliases=before.aliases if aliases is None else tuple(aliases),
+        canonical_name=name,
+        aliases=(*kept, *new),
         metadata={**before.metadata, **(metadata or {})},
         updated_at=ledger.act.at,
     )
@@ -254,7 +260,7 @@ def _give_way(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
     named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
     valid_to = None if loser.valid_to is None else tx.dialect.time(loser.valid_to)
     tx.run("supersede_fact", **named, valid_to=valid_to)
-    ledger.index.leave(tx, doc, loser, act.at)
+    ledger.index.leave(tx, loser.tenant_id, [doc], at=act.at)
     linked = tx.one(
         "add_link",
         tenant_id=loser.tenant_id,

@@ -47,10 +47,13 @@ class RegistryVerbs(ABC):
         *,
         canonical_name: str | None = None,
         aliases: Sequence[str] | None = None,
+        also: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Entity | None:
         def work(ledger: Ledger) -> Entity | None:
-            return registry.change(ledger, id_, canonical_name=canonical_name, aliases=aliases, metadata=metadata)
+            return registry.change(
+                ledger, id_, canonical_name=canonical_name, aliases=aliases, also=also, metadata=metadata
+            )
 
         return self._do(act, work)
 

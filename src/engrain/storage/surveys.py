@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engrain.domain.registry import MERGED_INTO
 from engrain.storage import lookups, readings, versions
 from engrain.storage.filters import compiled, seen_by
 from engrain.storage.rows import KIND_TABLES
@@ -63,11 +64,12 @@ def vectors_of(tx: Transaction, caller: Caller, ids: Collection[str]) -> dict[st
 
 
 def unmentioned(tx: Transaction, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-    """The next entities, by id, that no memory the caller sees is about or mentions."""
+    """The next entities, by id, that stand for themselves and that no memory the caller sees is about or mentions."""
     rows = tx.speech.rows.entities
     bound = {**seen_by(caller, tx.dialect), "after": after or "", "limit": max(limit, 0)}
     statement = (
         f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id > :after "  # noqa: S608  # no input in it
+        f"AND {tx.dialect.lacks('metadata', MERGED_INTO)} "
         "AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.tenant_id = entities.tenant_id "
         "AND facts.entity_id = entities.id AND facts.scope IN :scopes) "
         "AND NOT EXISTS (SELECT 1 FROM memory_entities WHERE memory_entities.tenant_id = entities.tenant_id "

@@ -1,30 +1,35 @@
-"""One batch of a sweep on either database: SQL finds what may be due, `domain.decay` decides under the rows' locks."""
+"""One batch of a sweep on either database: SQL finds what may be due, and judges it again under the rows' locks.
+
+What is as close to a threshold as two libraries' exp() may differ, `domain.decay` decides.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engrain.domain import aging, decay, events
-from engrain.domain.records import Episode, Fact
+from engrain.domain.records import Episode
 from engrain.domain.scoring import AGE_STEPS, LEAST_AGE_MULTIPLIER
 from engrain.storage import lookups
+from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.aging import Standing
-    from engrain.domain.decay import AgingKind, DecayPolicy, Swept
-    from engrain.domain.records import Rule
+    from engrain.domain.aging import AgingKind, Standing
+    from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.requests import Act
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 
-# The databases' exp() may differ from ours in the last digit: what is so close to a threshold is looked at here.
+# The databases' exp() may differ from ours in the last digit: what is so close to a threshold is decided here.
 _CLOSE = 1e-9
+_AGES: Mapping[AgingKind, str] = {"fact": "age_facts", "rule": "age_rules"}
+_EXPIRES: Mapping[AgingKind, str] = {"fact": "expire_facts", "rule": "expire_rules"}
 _OF_THESE = "tenant_id = :tenant_id AND id IN :ids"
 
 
@@ -35,6 +40,17 @@ class Look:
     looked_at: int
     last: str | None
     ids: Sequence[str]
+
+
+class Moving(NamedTuple):
+    """A fact or rule that comes to stand otherwise."""
+
+    doc: int
+    id: str
+    scope: str
+    metadata: str  # as JSON
+    before: Standing
+    to: Standing | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,48 +99,91 @@ def look(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, aft
 
 def judged(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, seen: Look) -> Swept:
     """What a sweep of these would do."""
-    return _swept(seen, Counter(to for _, _, to in _due(tx, act, kind, policy, ids=seen.ids)))
+    return _swept(seen, _moving(tx, act, kind, policy, ids=seen.ids))
 
 
 def sweep(ledger: Ledger, kind: AgingKind, policy: DecayPolicy, seen: Look) -> Swept:
     """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""
+    tx = ledger.tx
+    moving = _moving(tx, ledger.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
+    move(ledger, kind, moving)
+    return _swept(seen, moving)
+
+
+def move(ledger: Ledger, kind: AgingKind, moving: Sequence[Moving]) -> None:
+    """Let facts, or rules, that are locked come to stand otherwise: a few statements, however many they are."""
     tx, act = ledger.tx, ledger.act
-    due = _due(tx, act, kind, policy, ids=seen.ids, order=f"ORDER BY id {tx.dialect.lock}")
-    tx.run_each(f"age_{kind}", [_changed(tx, memory, to, act.at) for _, memory, to in due])
-    for doc, memory, to in due:
+    named = {"tenant_id": act.caller.tenant_id, "at": tx.dialect.time(act.at)}
+    for (before, to), these in _by_change(moving).items():
+        changes = {metadata: _noted(metadata, kind, to) for metadata in {each.metadata for each in these}}
+        rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
+        tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
-            ledger.index.leave(tx, doc, memory, act.at)
-    tx.add_each(
-        tx.speech.rows.events, "memory_events", [events.aged(act, memory, to, ledger.ids) for _, memory, to in due]
-    )
-    return _swept(seen, Counter(to for _, _, to in due))
+            ledger.index.leave(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
+        event_type, payload = events.aging(kind, before, to)
+        ids = ledger.ids.several(len(these))
+        tx.run(
+            "add_events",
+            **named,
+            event_type=event_type,
+            actor=act.caller.agent,
+            request_id=act.caller.request_id,
+            payload=tx.dialect.json(payload),
+            rows=as_json([(event_id, scope, id_) for event_id, (_, id_, scope, *_) in zip(ids, these, strict=True)]),
+        )
 
 
-def _due(
-    tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str], order: str = ""
-) -> list[tuple[int, Fact | Rule, Standing]]:
-    """Docs and memories that should stand otherwise, and how."""
-    if not ids:
-        return []
-    bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
-    found = []
-    for doc, memory in lookups.select(tx, kind, _OF_THESE, bound, order=order):
-        assert not isinstance(memory, Episode)
-        to = decay.due(memory, policy, now=act.at)
-        if to is not None:
-            found.append((doc, memory, to))
+def _by_change(moving: Iterable[Moving]) -> Mapping[tuple[Standing, Standing], Sequence[Moving]]:
+    """Those that stand alike and come to stand alike."""
+    found: dict[tuple[Standing, Standing], list[Moving]] = {}
+    for each in moving:
+        assert each.to is not None
+        found.setdefault((each.before, each.to), []).append(each)
     return found
 
 
-def _changed(tx: Transaction, memory: Fact | Rule, to: Standing, at: datetime) -> Mapping[str, Any]:
-    aged = aging.aged(memory, to, at)
-    ended = None if aged.invalidated_at is None else tx.dialect.time(aged.invalidated_at)
-    named = {"tenant_id": aged.tenant_id, "id": aged.id}
-    changed = {"metadata": tx.dialect.json(aged.metadata), "invalidated_at": ended}
-    return {**named, **changed, "validity": aged.validity} if isinstance(aged, Fact) else {**named, **changed}
+def _noted(metadata: str, kind: AgingKind, to: Standing) -> str:
+    return as_json(aging.noted(json.loads(metadata), kind, to))
 
 
-def _swept(seen: Look, counts: Counter[Standing]) -> Swept:
+def _moving(
+    tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str], lock: str = ""
+) -> list[Moving]:
+    """Those that should stand otherwise, in the order of their ids."""
+    if not ids:
+        return []
+    bound = {
+        "tenant_id": act.caller.tenant_id,
+        "ids": tx.dialect.listed(ids),
+        "at": tx.dialect.time(act.at),
+        "surely_expired": policy.expired_below * (1 - _CLOSE),
+        "hardly_expired": policy.expired_below * (1 + _CLOSE),
+        "surely_fading": policy.fading_below * (1 - _CLOSE),
+        "hardly_fading": policy.fading_below * (1 + _CLOSE),
+    }
+    found = [Moving._make(row) for row in tx.ask(_judgement(tx, kind, policy, lock), bound)]
+    close = [each.id for each in found if each.to is None]
+    if not close:
+        return found
+    decided = _decided(tx, act, kind, policy, ids=close)
+    judged = (each if each.to is not None else each._replace(to=decided.get(each.id)) for each in found)
+    return [each for each in judged if each.to is not None]
+
+
+def _decided(
+    tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str]
+) -> dict[str, Standing | None]:
+    """How those should stand that are too close to a threshold for the database to say; None where they do."""
+    bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    found: dict[str, Standing | None] = {}
+    for _, memory in lookups.select(tx, kind, _OF_THESE, bound):
+        assert not isinstance(memory, Episode)
+        found[memory.id] = decay.due(memory, policy, now=act.at)
+    return found
+
+
+def _swept(seen: Look, moving: Iterable[Moving]) -> Swept:
+    counts = Counter(each.to for each in moving)
     return decay.Swept(
         looked_at=seen.looked_at,
         last=seen.last,
@@ -137,23 +196,43 @@ def _swept(seen: Look, counts: Counter[Standing]) -> Swept:
 def _statement(tx: Transaction, kind: AgingKind, policy: DecayPolicy) -> str:
     """One row: how many were looked at, the last id of them, and the ids of those that may be due."""
     words, table = _WORDS[tx.dialect.name], KIND_TABLES[kind]
-    is_live = "validity = 'active'" if kind == "fact" else f"NOT ({tx.dialect.is_true('metadata', 'forgotten')})"
-    since = "last_confirmed_at" if policy.anchor == "confirmation" else words.latest
-    return f"""
+    some = f"{table} INDEXED BY {table}_id WHERE tenant_id = :tenant_id AND id > :after"
+    return _in_one_line(f"""
         SELECT count(*), max(id), {words.ids} FILTER (
             WHERE worth < :expired OR CASE WHEN is_fading THEN worth >= :recovered ELSE worth < :fading END
         )
+        FROM ({_worths(tx, kind, policy, some, order="ORDER BY id LIMIT :limit")}) AS judged
+    """)  # noqa: S608  # the schema's own words
+
+
+def _judgement(tx: Transaction, kind: AgingKind, policy: DecayPolicy, lock: str) -> str:
+    """What `Moving` holds of those that move; no standing where a worth is too close to a threshold."""
+    some = f"{KIND_TABLES[kind]} WHERE {_OF_THESE}"
+    return _in_one_line(f"""
+        SELECT * FROM (
+            SELECT doc, id, scope, CAST(metadata AS text) AS metadata,
+                CASE WHEN is_fading THEN 'fading' ELSE 'active' END AS before,
+                CASE WHEN worth < :surely_expired THEN 'expired' WHEN worth < :hardly_expired THEN NULL
+                WHEN worth < :surely_fading THEN 'fading' WHEN worth < :hardly_fading THEN NULL
+                ELSE 'active' END AS due
+            FROM ({_worths(tx, kind, policy, some, order=f"ORDER BY id {lock}")}) AS worths
+        ) AS judged WHERE before IS DISTINCT FROM due
+    """)  # noqa: S608  # the schema's own words
+
+
+def _worths(tx: Transaction, kind: AgingKind, policy: DecayPolicy, some: str, *, order: str) -> str:
+    """The worth of those of some facts or rules that are live and decay."""
+    words = _WORDS[tx.dialect.name]
+    is_live = "validity = 'active'" if kind == "fact" else f"NOT ({tx.dialect.is_true('metadata', 'forgotten')})"
+    since = "last_confirmed_at" if policy.anchor == "confirmation" else words.latest
+    return f"""
+        SELECT doc, id, scope, metadata, is_fading,
+            CASE WHEN since IS NULL THEN 0.0 ELSE confidence * {_share(policy, words)} END AS worth
         FROM (
-            SELECT id, is_fading,
-                CASE WHEN since IS NULL THEN 0.0 ELSE confidence * {_share(policy, words)} END AS worth
-            FROM (
-                SELECT id, confidence, decay_rate, {since} AS since,
-                    metadata ->> 'status' IS NOT DISTINCT FROM 'fading' AS is_fading
-                FROM {table} INDEXED BY {table}_id
-                WHERE tenant_id = :tenant_id AND id > :after AND decay_rate > 0 AND {is_live}
-                ORDER BY id LIMIT :limit
-            ) AS aging
-        ) AS judged
+            SELECT doc, id, scope, metadata, confidence, decay_rate, {since} AS since,
+                metadata ->> 'status' IS NOT DISTINCT FROM 'fading' AS is_fading
+            FROM {some} AND decay_rate > 0 AND {is_live} {order}
+        ) AS aging
     """  # noqa: S608  # the schema's own words
 
 
@@ -163,3 +242,7 @@ def _share(policy: DecayPolicy, words: _Words) -> str:
         return f"exp(-{words.least}(decay_rate * ({words.days}), 700.0))"
     steps = " ".join(f"WHEN {words.days} < {below} THEN {left}" for below, left in AGE_STEPS)
     return f"CASE {steps} ELSE {LEAST_AGE_MULTIPLIER} END"
+
+
+def _in_one_line(statement: str) -> str:
+    return " ".join(statement.split())

@@ -97,7 +97,7 @@ class _Work:
                 changed = {"forgotten": [False, True]}
             case Episode():
                 return
-        self.ledger.index.leave(tx, doc, memory, act.at)
+        self.ledger.index.leave(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
 
     def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:

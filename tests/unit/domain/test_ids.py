@@ -116,3 +116,22 @@ def test_an_id_is_lower_case_and_hyphenated():
     assert is_id(written)
     for other in (written.upper(), written.replace("-", ""), f"{{{written}}}", f"urn:uuid:{written}", "", "x", " "):
         assert not is_id(other)
+
+
+@given(MOMENTS, st.integers(1, 300))
+def test_several_ids_are_the_next_ones_of_their_moment(moment, count):
+    source = IdSource(lambda: moment)
+    made = [source(), *source.several(count), source()]
+    assert len(made) == count + 2
+    assert all(earlier < later for earlier, later in pairwise(made))
+    assert {milliseconds(id_) for id_ in made[:-1]} == {milliseconds(made[0])}
+    assert all(is_id(id_) for id_ in made)
+
+
+def test_several_ids_carry_into_the_digits_before_the_last_hyphen():
+    """As if what the source gave out last ended on the last that twelve hexadecimal digits hold, but for two."""
+    source = IdSource(lambda: EPOCH)
+    source._last = (1 << 90) + (1 << 48) - 3
+    made = source.several(5)
+    assert [id_[-12:] for id_ in made] == ["fffffffffffe", "ffffffffffff", *(f"{place:012x}" for place in range(3))]
+    assert all(earlier < later for earlier, later in pairwise(made))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.names.sentences import SENTENCES, SPELT
 from engrain.domain.registry import NAME_KINDS, Name
 from engrain.engines.ner_callable import CallableNames
 from engrain.engines.ner_regex import RegexNames
 from engrain.entities.finding import find, without_overlaps
 from engrain.errors import EngineUnavailable
-from tests.ner_sentences import SENTENCES, SPELT
 
 PIECES = st.lists(
     st.sampled_from(["@ana", "#tag", "a@b.org", "https://x.org/a.", "May 5", "2026-05-01", " ", ".", "(", ")", "é"])

@@ -85,7 +85,7 @@ def test_words_that_facts_share_with_hints_raise_a_candidate_by_up_to_20():
 @pytest.mark.req("B17.5")
 def test_a_boost_is_the_jaccard_overlap_times_20():
     assert boost({"tea"}, [fact("tea", predicate="tea")]) == 20.0
-    assert boost({"tea", "cake"}, [fact("tea", predicate="drinks")]) == 20 * 1 / 3
+    assert boost({"tea", "cake"}, [fact("tea", predicate="drinks")]) == 20 * (1 / 3)
     assert boost(set(), [fact("tea")]) == boost({"tea"}, []) == 0.0
 
 

@@ -178,6 +178,15 @@ def store():
 BEN = entity("Ben")
 
 
+def merge_and_part(store):
+    """Two who have a fact in one place, and whom one memory mentions both."""
+    [zoe] = [store.put_entity(act(), entity("Zoe"))]
+    store.put(act(), [fact("tea", predicate="drinks", entity_id=each.id) for each in (BEN, zoe)])
+    store.mention(act(), newest(store).id, [BEN.id, zoe.id])
+    store.merge_entities(act(), zoe.id, BEN.id)
+    store.unmerge_entities(act(), zoe.id)
+
+
 VERBS = {
     "get": lambda store: store.get(CALLER, ["one", "two"]),
     "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
@@ -199,6 +208,15 @@ VERBS = {
     "newest": lambda store: store.newest(request(), 10),
     "important": lambda store: store.important(request(), 10),
     "mentioning": lambda store: store.mentioning(request(), ["Ben"], 10),
+    "find_entities": lambda store: store.find_entities(CALLER, limit=10),
+    "entities_named": lambda store: store.entities_named(CALLER, ["Ben", "Tea"]),
+    "resembling": lambda store: store.resembling(CALLER, "Ben", fuzzy=True, limit=10),
+    "facts_about": lambda store: store.facts_about(CALLER, [BEN.id], 10),
+    "sightings": lambda store: store.sightings(request(), BEN.id, 10),
+    "unenriched": lambda store: store.unenriched(request(), most_entities=2, limit=10),
+    "change_entity": lambda store: store.change_entity(act(), BEN.id, aliases=["Benny"], also=["Benjamin"]),
+    "enrich": lambda store: store.enrich(act(), newest(store).id, [BEN.id]),
+    "merge and unmerge": merge_and_part,
     "speakers": lambda store: store.speakers(request()),
     "stats": lambda store: store.stats(CALLER, NOON),
     "page": lambda store: store.page(request(), before="f", limit=10),
@@ -326,6 +344,15 @@ def test_the_newest_that_mention_somebody_are_read_along_an_index(store):
     [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "happened_at" in statement]
     assert "using memory_entities_time" in plan
     assert "using facts_about" in plan
+
+
+def test_what_nobody_has_read_again_is_read_along_an_index_of_its_own(store):
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        assert store.unenriched(request(), most_entities=2, limit=2) != []
+    [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "enriched" in statement]
+    assert "using episodes_unenriched" in plan
+    assert "using facts_unenriched" in plan
+    assert "using memory_entities_memory" in plan
 
 
 SEARCH_OF_TWO_KINDS = 8  # and BEGIN and COMMIT

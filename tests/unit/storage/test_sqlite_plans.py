@@ -45,6 +45,7 @@ SERVES = {
     "episodes_session": ["next_turn", "turns_between", "neighbours", "of a session", "erase_session"],
     "episodes_time": ["newest", "since"],
     "episodes_importance": ["important"],
+    "episodes_unenriched": ["unenriched"],
     "episodes_expiry": ["run_out_episodes"],
     "episodes_pending": ["claim", "pending_sessions"],
     "episodes_consolidated": ["oldest_consolidated"],
@@ -56,6 +57,7 @@ SERVES = {
     "facts_about": ["mentioning"],
     "facts_time": ["newest", "since"],
     "facts_importance": ["important"],
+    "facts_unenriched": ["unenriched"],
     "facts_source": ["forget_fact_source"],
     "facts_supersedes": ["forget_superseded"],
     "rules_id": ["has_memory", "get", "touch", "forget_rule", "confirm_rule", "erase_rule", "mark_rule", "sweep"],
@@ -151,6 +153,7 @@ READS = {
     "newest": lambda store: store.newest(request(TEAM), 10),
     "important": lambda store: store.important(request(TEAM), 10),
     "mentioning": lambda store: store.mentioning(request(TEAM), ["Ben"], 10),
+    "unenriched": lambda store: store.unenriched(request(TEAM), most_entities=2, limit=10),
     "recent": lambda store: store.recent(request(), 10),
     "since": lambda store: store.recent(request(since=NOON, until=NOON + timedelta(days=1)), 10),
     "of a session": lambda store: store.keyword(request(sessions=("monday",)), {"tram"}, 10),
@@ -255,14 +258,15 @@ def test_no_verb_reads_a_whole_table(store, verb):
     assert [sql for sql, where in found.items() if where] == []
 
 
-@pytest.mark.parametrize("verb", ["newest", "important", "mentioning"])
+@pytest.mark.parametrize("verb", ["newest", "important", "mentioning", "unenriched"])
 def test_the_first_of_an_order_are_read_in_that_order(store, verb):
     """What a scope or an entity holds besides is not read: at most those of one moment are sorted by id."""
     asked = [sql for sql in ran_by(store, verb) if "ORDER BY" in sql and "UNION ALL" in sql]
     lines = [line for sql in asked for line in plan(store, sql)]
     assert any("scope=?" in line for line in lines)
     assert [line for line in lines if "TEMP B-TREE" in line and "LAST TERM" not in line] == []
-    assert [line for line in lines if line.startswith("SEARCH") and "scope=?" not in line] == []
+    searches = [line for line in lines if line.startswith("SEARCH")]
+    assert [line for line in searches if "scope=?" not in line and "memory_id=?" not in line] == []
 
 
 @pytest.mark.parametrize("verb", ["events", "events of a type"])

@@ -6,7 +6,7 @@ import typer
 
 from engrain.domain.records import ENTITY_TYPES
 from engrain.errors import NotFound
-from engrain.interfaces.cli import output, rendering
+from engrain.interfaces.cli import output, progress, rendering
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
@@ -145,6 +145,34 @@ def profile(
     with invocation.memory() as memory:
         found = memory.agent().entities.profile(id_or_name)
         invocation.answer(found.to_dict(), _shown(found))
+
+
+@command(entities, "enrich")
+def enrich(
+    invocation: Invocation,
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many memories at most.")] = 50,
+    max_entities: Annotated[
+        int, typer.Option("--max-entities", metavar="N", help="Those that mention at most so many entities.")
+    ] = 2,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Names out of private memories may enter the registry, too.")
+    ] = False,
+) -> None:
+    """Read memories again for the names in them, by the name finder.
+
+    The newest episodes and facts that mention few and were not read so before. Made to be run every night.
+    """
+    with (
+        invocation.memory() as memory,
+        progress.counting("memories", total=limit, visible=not invocation.as_json) as tell,
+    ):
+        done = memory.agent().entities.enrich_waiting(
+            most_entities=max_entities, limit=limit, publish=publish, progress=tell
+        )
+        read, links = output.counted(done.enriched, "memory", "memories"), output.counted(done.links, "mention")
+        said = f"{read} read, {links} and {done.created:,} new entities noted"
+        invocation.answer(done.to_dict(), said if done.skipped is None else f"skipped: {done.skipped}")
 
 
 def _said(done: "EntityMerge") -> str:

@@ -55,20 +55,24 @@ class PostgresIndex:
         """Whether a memory is out of the searches already."""
         return tx.one("has_left", doc=doc) is not None
 
-    def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        """Take a memory out of the searches; its vector stays, and its neighbours forget its words."""
-        named = {"tenant_id": memory.tenant_id, "doc": doc}
-        before = tx.one("drop_place", **named)
-        if before is None:
+    def leave(
+        self, tx: Transaction, tenant_id: str, docs: Sequence[int], *, turns: Sequence[Episode] = (), at: datetime
+    ) -> None:
+        """Take memories out of the searches; their vectors stay, and their neighbours forget their words."""
+        named = {"tenant_id": tenant_id, "docs": list(docs)}
+        before = tx.rows("drop_places", **named)
+        if not before:
             return
-        namespace, words = before
         tx.run("drop_words", **named)
         tx.run("drop_vectors", **named)
-        self._memories[namespace] -= 1
-        self._words[namespace] -= words
-        if isinstance(memory, Episode) and memory.session is not None:
-            around = _words_around(tx, [memory], at)
-            self._place(tx, dict.fromkeys(around, namespace), around, tenant_id=memory.tenant_id, ends={})
+        for namespace, memories, words in before:
+            self._memories[namespace] -= memories
+            self._words[namespace] -= words
+        for turn in turns:
+            if turn.session is not None:
+                around = _words_around(tx, [turn], at)
+                namespaces = dict.fromkeys(around, self._namespace_of(tx, turn))
+                self._place(tx, namespaces, around, tenant_id=tenant_id, ends={})
 
     def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Give a fact that left the searches its place there again, with the vector it had."""
@@ -79,7 +83,7 @@ class PostgresIndex:
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take out everything that was known of a memory whose row has just gone."""
-        self.leave(tx, doc, memory, at)
+        self.leave(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
         tx.run("erase_place", tenant_id=memory.tenant_id, doc=doc)
         tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
         if isinstance(memory, Episode) and memory.session is not None:

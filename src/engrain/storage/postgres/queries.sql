@@ -110,19 +110,21 @@ WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
 -- Whether a memory of the transaction's tenant is out of the searches
 SELECT 1 FROM memory_index WHERE tenant_id = current_setting('engrain.tenant_id') AND doc = :doc AND state = 3;
 
--- drop_place --
--- A memory left the searches; answers what it counted for there
-UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL
-FROM (
+-- drop_places --
+-- Memories left the searches; answers how many of which namespace, and what words they counted for there
+WITH before AS (
     SELECT doc, own + near AS words FROM memory_index
-    WHERE tenant_id = :tenant_id AND doc = :doc AND state < 3 FOR NO KEY UPDATE
-) AS before
-WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = before.doc
-RETURNING memory_index.namespace, before.words;
+    WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 ORDER BY doc FOR NO KEY UPDATE
+), dropped AS (
+    UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL FROM before
+    WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = before.doc
+    RETURNING memory_index.namespace, before.words
+)
+SELECT namespace, count(*), sum(words) FROM dropped GROUP BY namespace;
 
 -- drop_words --
--- Take a memory out of the keyword index
-DELETE FROM memory_words WHERE tenant_id = :tenant_id AND doc = :doc;
+-- Take memories out of the keyword index
+DELETE FROM memory_words WHERE tenant_id = :tenant_id AND doc IN :docs;
 
 -- return_place --
 -- A memory is back in the searches, with the vector it had
@@ -141,9 +143,9 @@ WHERE tenant_id = :tenant_id AND doc = :doc AND gone AND version IN (
 );
 
 -- drop_vectors --
--- Its vectors are searched for the past alone
+-- Their vectors are searched for the past alone
 UPDATE memory_vectors SET gone = true
-WHERE tenant_id = :tenant_id AND doc = :doc AND NOT gone
+WHERE tenant_id = :tenant_id AND doc IN :docs AND NOT gone
     AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
 -- erase_place --

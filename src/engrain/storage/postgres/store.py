@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.aging import Standing
-    from engrain.domain.decay import AgingKind, DecayPolicy, Swept
+    from engrain.domain.aging import AgingKind, Standing
+    from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,

@@ -39,18 +39,27 @@ class SqliteIndex:
     def has_left(self, tx: Transaction, doc: int) -> bool:
         return tx.one("state", doc=doc) == (_GONE,)
 
-    def leave(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        """Its words and vector are gone from the searches, and its neighbours forget its words."""
-        if isinstance(memory, Episode):
+    def leave(
+        self,
+        tx: Transaction,
+        tenant_id: str,  # noqa: ARG002  # a doc is unique in the file
+        docs: Sequence[int],
+        *,
+        turns: Sequence[Episode] = (),
+        at: datetime,
+    ) -> None:
+        if turns:
             settle_all(tx)
-        if self.has_left(tx, doc):
+        leaving = word_index.drop(tx, docs)
+        if not leaving:
             return
-        namespace = namespace_of(tx, memory)
-        word_index.drop(tx, namespace, doc)
-        tx.run("drop_place", doc=doc)
-        tx.run("drop_vectors", doc=doc, change=take_numbers(tx, "change", 1))
-        if isinstance(memory, Episode):
-            _index_around(tx, namespace, [memory], at)
+        listed = tx.dialect.listed(leaving)
+        tx.run("drop_places", docs=listed)
+        # Each doc's change is a number of its own, as far from the first as the doc is from the least.
+        first = take_numbers(tx, "change", max(leaving) - min(leaving) + 1)
+        tx.run("drop_vectors", docs=listed, change=first - min(leaving))
+        for turn in turns:
+            _index_around(tx, namespace_of(tx, turn), [turn], at)
 
     def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         settle_all(tx)
@@ -59,7 +68,7 @@ class SqliteIndex:
         word_index.index(tx, namespace_of(tx, memory), {doc: (own_terms(memory), ())})
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        self.leave(tx, doc, memory, at)
+        self.leave(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
         tx.run("erase_vectors", doc=doc)
 
     def mark(self) -> object:

@@ -76,9 +76,14 @@ ORDER BY turn;
 -- Index a memory's words, in place of what was indexed before
 INSERT OR REPLACE INTO memory_words (rowid, own, near) VALUES (:doc, :own, :near);
 
+-- leaving --
+-- Those of some memories that the searches hold, and how many words each is indexed under, if it is
+SELECT doc, namespace, CASE WHEN packed IS NOT NULL THEN own + near END FROM memory_index
+WHERE doc IN :docs AND state < 3;
+
 -- drop_words --
--- Take a memory out of the keyword index
-DELETE FROM memory_words WHERE rowid = :doc;
+-- Take memories out of the keyword index
+DELETE FROM memory_words WHERE rowid IN :docs;
 
 -- lengths --
 -- How many words some memories are indexed under; no row where one is not
@@ -109,9 +114,9 @@ VALUES (:doc, :tenant_id, :namespace, :state, :expires_at) ON CONFLICT DO NOTHIN
 -- How far a settled memory is
 SELECT state FROM memory_index WHERE doc = :doc;
 
--- drop_place --
--- A memory left the searches
-UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL WHERE doc = :doc;
+-- drop_places --
+-- Memories left the searches
+UPDATE memory_index SET state = 3, own = 0, near = 0, packed = NULL WHERE doc IN :docs;
 
 -- return_place --
 -- A memory is back in the searches, with the vector it had
@@ -128,8 +133,8 @@ UPDATE memory_vectors SET gone = 0, change = :change WHERE doc = :doc AND embedd
 );
 
 -- drop_vectors --
--- Its vectors are no longer searched
-UPDATE memory_vectors SET gone = 1, change = :change WHERE doc = :doc AND version IN (
+-- Their vectors are no longer searched
+UPDATE memory_vectors SET gone = 1, change = :change + doc WHERE doc IN :docs AND version IN (
     SELECT version FROM embedding_versions WHERE tenant_id = ''
 );
 

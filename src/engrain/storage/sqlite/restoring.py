@@ -35,7 +35,7 @@ def _depart(tx: Transaction, docs: Iterable[int]) -> None:
     leaving = index.SqliteIndex()
     for doc, memory in sorted(lookups.of_docs(tx, docs).items()):
         assert isinstance(memory, Episode)
-        leaving.leave(tx, doc, memory, memory.expires_at or memory.created_at)
+        leaving.leave(tx, memory.tenant_id, [doc], turns=[memory], at=memory.expires_at or memory.created_at)
 
 
 def _attach(tx: Transaction, rows: list[Mapping[str, Any]]) -> None:

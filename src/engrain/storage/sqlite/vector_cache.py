@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 _ROWS_AT_ONCE = 4096
-# What a snapshot begun before may still find: they go one by one, and a snapshot lasts milliseconds.
-_DROPS_KEPT = 256
+# What a snapshot begun before may still find: a snapshot lasts milliseconds, in which a sweep takes one batch out.
+_DROPS_KEPT = 8_192
 
 
 @dataclass(slots=True)

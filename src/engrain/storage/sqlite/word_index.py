@@ -42,11 +42,18 @@ def index(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[st
     _count(tx, namespace, memories=len(packed) - len(before), words=change)
 
 
-def drop(tx: Transaction, namespace: int, doc: int) -> None:
-    """Take a memory out of the index."""
-    before = _lengths(tx, [doc])
-    tx.run("drop_words", doc=doc)
-    _count(tx, namespace, memories=-len(before), words=-sum(before.values()))
+def drop(tx: Transaction, docs: Iterable[int]) -> list[int]:
+    """Take memories out of the index; those of them that have not left the searches yet."""
+    rows = tx.rows("leaving", docs=tx.dialect.listed(docs))
+    held: dict[int, list[int]] = {}
+    for _, namespace, length in rows:
+        if length is not None:
+            held.setdefault(namespace, []).append(length)
+    leaving = [doc for doc, *_ in rows]
+    tx.run("drop_words", docs=tx.dialect.listed(leaving))
+    for namespace, lengths in sorted(held.items()):
+        _count(tx, namespace, memories=-len(lengths), words=-sum(lengths))
+    return leaving
 
 
 def search(

@@ -59,6 +59,7 @@ CREATE TABLE episodes (
     next_consolidation_retry_at TIMESTAMPTZ,
     tags TEXT[] NOT NULL DEFAULT '{}',
     metadata JSON NOT NULL DEFAULT '{}',
+    enriched BOOLEAN GENERATED ALWAYS AS ((metadata -> 'enriched_at') IS NOT NULL) STORED,
     PRIMARY KEY (tenant_id, id)
 );
 -- what a search found
@@ -67,6 +68,8 @@ CREATE UNIQUE INDEX episodes_doc ON episodes (tenant_id, doc);
 CREATE INDEX episodes_session ON episodes (tenant_id, scope, session, turn);
 -- the newest; filters by time
 CREATE INDEX episodes_time ON episodes (tenant_id, scope, event_time);
+-- the newest that nobody has read again for names
+CREATE INDEX episodes_unenriched ON episodes (tenant_id, scope, event_time) WHERE NOT enriched;
 -- the most important
 CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, event_time);
 -- what runs out
@@ -124,6 +127,7 @@ CREATE TABLE facts (
     last_referenced_at TIMESTAMPTZ,
     tags TEXT[] NOT NULL DEFAULT '{}',
     metadata JSON NOT NULL DEFAULT '{}',
+    enriched BOOLEAN GENERATED ALWAYS AS ((metadata -> 'enriched_at') IS NOT NULL) STORED,
     PRIMARY KEY (tenant_id, id),
     FOREIGN KEY (tenant_id, source_episode_id) REFERENCES episodes (tenant_id, id),
     FOREIGN KEY (tenant_id, supersedes_id) REFERENCES facts (tenant_id, id)
@@ -137,6 +141,8 @@ WHERE validity = 'active' AND entity_id IS NULL;
 CREATE INDEX facts_subject ON facts (tenant_id, subject, predicate);
 -- the newest; filters by time
 CREATE INDEX facts_time ON facts (tenant_id, scope, (coalesce(valid_from, created_at)));
+-- the newest that nobody has read again for names
+CREATE INDEX facts_unenriched ON facts (tenant_id, scope, (coalesce(valid_from, created_at))) WHERE NOT enriched;
 -- the most important
 CREATE INDEX facts_importance ON facts (tenant_id, scope, importance, (coalesce(valid_from, created_at)));
 -- what came from an episode that goes

@@ -60,7 +60,8 @@ CREATE TABLE episodes (
     last_consolidation_error TEXT,
     next_consolidation_retry_at INTEGER,
     tags TEXT NOT NULL DEFAULT '[]',
-    metadata TEXT NOT NULL DEFAULT '{}'
+    metadata TEXT NOT NULL DEFAULT '{}',
+    enriched INTEGER GENERATED ALWAYS AS (metadata -> '$.enriched_at' IS NOT NULL) VIRTUAL
 );
 -- get, and the guard of idempotent writes
 CREATE UNIQUE INDEX episodes_id ON episodes (tenant_id, id);
@@ -68,6 +69,8 @@ CREATE UNIQUE INDEX episodes_id ON episodes (tenant_id, id);
 CREATE INDEX episodes_session ON episodes (tenant_id, scope, session, turn);
 -- the newest; filters by time
 CREATE INDEX episodes_time ON episodes (tenant_id, scope, event_time);
+-- the newest that nobody has read again for names
+CREATE INDEX episodes_unenriched ON episodes (tenant_id, scope, event_time) WHERE NOT enriched;
 -- the most important
 CREATE INDEX episodes_importance ON episodes (tenant_id, scope, importance, event_time);
 -- what runs out
@@ -126,6 +129,7 @@ CREATE TABLE facts (
     last_referenced_at INTEGER,
     tags TEXT NOT NULL DEFAULT '[]',
     metadata TEXT NOT NULL DEFAULT '{}',
+    enriched INTEGER GENERATED ALWAYS AS (metadata -> '$.enriched_at' IS NOT NULL) VIRTUAL,
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id),
     FOREIGN KEY (tenant_id, source_episode_id) REFERENCES episodes (tenant_id, id),
     FOREIGN KEY (tenant_id, supersedes_id) REFERENCES facts (tenant_id, id)
@@ -139,6 +143,8 @@ WHERE validity = 'active' AND entity_id IS NULL;
 CREATE INDEX facts_subject ON facts (tenant_id, subject, predicate);
 -- the newest; filters by time
 CREATE INDEX facts_time ON facts (tenant_id, scope, coalesce(valid_from, created_at));
+-- the newest that nobody has read again for names
+CREATE INDEX facts_unenriched ON facts (tenant_id, scope, coalesce(valid_from, created_at)) WHERE NOT enriched;
 -- the most important
 CREATE INDEX facts_importance ON facts (tenant_id, scope, importance, coalesce(valid_from, created_at));
 -- what came from an episode that goes

@@ -1,4 +1,4 @@
-"""Sentences with the names that stand in them, written for this suite.
+"""Sentences with the names that stand in them, written for this measurement and the tests of name finders.
 
 A line is a sentence in which each name stands as `[kind|text]`. People, organizations and places are marked too: what
 reads spelling alone does not find them, and is not asked to.

@@ -1,0 +1,1 @@
+"""Which names are found: by spelling, by spaCy, by both."""
