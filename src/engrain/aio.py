@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engrain.agent import entities, groups, notes, pools
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
+    from engrain.domain.completions import Usage
     from engrain.domain.findings import Audit
     from engrain.domain.maturity import Application
     from engrain.domain.notes import (
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         NoteRelation,
     )
     from engrain.domain.pools import Pool, PoolSync
-    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
+    from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
     from engrain.domain.records import (
         Answer,
         Caller,
@@ -77,6 +78,7 @@ class AsyncMemory:
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
         name_finder: NameFinder | str | None = None,
+        llm: LLM | str | None = None,
         clock: Clock = service.utc_now,
         ids: Ids | None = None,
     ) -> Self:
@@ -90,6 +92,7 @@ class AsyncMemory:
                 embedder=embedder,
                 reranker=reranker,
                 name_finder=name_finder,
+                llm=llm,
                 clock=clock,
                 ids=ids,
             )
@@ -136,6 +139,11 @@ class AsyncMemory:
     async def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
         return await asyncio.to_thread(self._wrapped.health)
+
+    @property
+    def llm_usage(self) -> Usage:
+        """What the language model's answers to this Memory have cost so far; nothing where there is none."""
+        return self._wrapped.llm_usage
 
     async def close(self, *, flush: bool = True) -> None:
         """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all."""

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store
+    from engrain.domain.completions import Usage
+    from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
     from engrain.domain.requests import Act, Health
+    from engrain.engines.metered import MeteredLLM
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.retrieval.reembedding import ReembedReport
@@ -57,17 +59,33 @@ def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
     )
 
 
-def reranker_of(settings: Settings, spec: str | None = None) -> Reranker | None:
-    """The re-ranker that the settings name, or else `spec`, reached as they say; None for `"none"`.
+def llm_of(settings: Settings, spec: str | None = None) -> LLM | None:
+    """The language model that the settings name, or else `spec`, reached as they say; None for `"none"`.
 
     Raises:
-        InvalidInput: no such re-ranker, one without an address, or a key that is none.
+        InvalidInput: no such model, a command that is none, or a key that is none.
+    """
+    from engrain import engines
+    from engrain.engines.answers import Limits
+
+    chosen = settings.llm
+    name = chosen.model if spec is None else spec
+    key = key_for(name, url=chosen.url, key=chosen.key)
+    limits = Limits(attempts=chosen.attempts, max_tokens=chosen.max_tokens)
+    return engines.llm(name, reach=engines.Reach(url=chosen.url, key=key), limits=limits, command=chosen.command)
+
+
+def reranker_of(settings: Settings, spec: str | None = None, *, llm: LLM | None = None) -> Reranker | None:
+    """The re-ranker that the settings name, or else `spec`, reached as they say; None for `"none"`, `llm` for `"llm"`.
+
+    Raises:
+        InvalidInput: no such re-ranker, one without an address, a key that is none, or `"llm"` without one.
     """
     from engrain import engines
 
     name = settings.reranking.model if spec is None else spec
     key = key_for(name, url=settings.reranking.url, key=settings.reranking.key)
-    return engines.reranker(name, reach=engines.Reach(url=settings.reranking.url, key=key))
+    return engines.reranker(name, reach=engines.Reach(url=settings.reranking.url, key=key), llm=llm)
 
 
 class Memory:
@@ -80,6 +98,7 @@ class Memory:
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         name_finder: NameFinder | None = None,
+        llm: LLM | None = None,
         settings: Settings | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
@@ -95,7 +114,7 @@ class Memory:
         ranking = settings.retrieval
         shipped = with_weights(score=ranking.score_weights.model_dump(), hybrid=ranking.hybrid_weights.model_dump())
         presets = with_custom(ranking.presets, shipped)
-        workers = Workers()
+        workers = Workers(max_parallel=settings.llm.max_parallel)
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)
         self._decay = DecayPolicy(
@@ -116,6 +135,7 @@ class Memory:
             embedder=_caching(usable, settings),
             reranker=deep.checked(reranker),
             name_finder=name_finder,
+            llm=_metered(llm, settings),
             asked_embedder=asked,
             without_vectors=without_vectors,
             presets=presets,
@@ -134,6 +154,7 @@ class Memory:
         embedder: Embedder | str | None = None,
         reranker: Reranker | str | None = None,
         name_finder: NameFinder | str | None = None,
+        llm: LLM | str | None = None,
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> Self:
@@ -143,12 +164,12 @@ class Memory:
         engrain.toml of the working folder), which may be a host's with a table `[modules.memory]`; or they are what
         `engrain.config.load` made of all that before.
 
-        `embedder`, `reranker` (which deep searches ask) and `name_finder` (whom `entities.enrich` asks) are a
-        `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids` give the time
-        (aware, UTC) and fresh ids; tests inject them.
+        `embedder`, `reranker` (which deep searches ask), `name_finder` (whom `entities.enrich` asks) and `llm` (asked
+        where a language model helps) are a `provider:model`, an object of your own, or None for the settings' choice.
+        `clock` and `ids` give the time (aware, UTC) and fresh ids; tests inject them.
 
         Raises:
-            InvalidInput: an unknown setting or embedder, a file that is no TOML, or a location that is no path.
+            InvalidInput: an unknown setting or engine, a file that is no TOML, or a location that is no path.
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
         from engrain import engines
@@ -159,10 +180,12 @@ class Memory:
         if embedder is None or isinstance(embedder, str):
             embedder = embedder_of(chosen, embedder)
         embedder = checked(embedder)
+        metered = _metered(llm_of(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
         if reranker is None or isinstance(reranker, str):
-            reranker = reranker_of(chosen, reranker)
+            reranker = reranker_of(chosen, reranker, llm=metered)
         if name_finder is None or isinstance(name_finder, str):
-            name_finder = engines.name_finder(chosen.entities.name_finder if name_finder is None else name_finder)
+            name = chosen.entities.name_finder if name_finder is None else name_finder
+            name_finder = engines.name_finder(name, llm=metered, timeout_s=chosen.llm.timeout_s)
         store = open_store(
             chosen.db if location is None else location,
             busy_timeout_s=chosen.storage.busy_timeout_s,
@@ -175,6 +198,7 @@ class Memory:
                 embedder=embedder,
                 reranker=reranker,
                 name_finder=name_finder,
+                llm=metered,
                 settings=chosen,
                 clock=clock,
                 ids=ids,
@@ -287,6 +311,14 @@ class Memory:
         missing = self.parts.without_vectors
         return replace(found, problems=(*found.problems, missing)) if missing else found
 
+    @property
+    def llm_usage(self) -> Usage:
+        """What the language model's answers to this Memory have cost so far; nothing where there is none."""
+        from engrain.domain.completions import Usage
+
+        llm = self.parts.llm
+        return Usage() if llm is None else llm.usage
+
     def close(self, *, flush: bool = True) -> None:
         """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all.
 
@@ -373,3 +405,16 @@ def _caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
         return embedder
     entries, ttl_s = settings.embedding.cache_entries, settings.embedding.cache_ttl_s
     return CachingEmbedder(embedder, max_entries=entries, ttl_s=ttl_s)
+
+
+def _metered(llm: LLM | None, settings: Settings) -> MeteredLLM | None:
+    """The language model with a meter of this Memory's own on it."""
+    from engrain.engines.metered import MeteredLLM, Prices
+
+    if llm is None or isinstance(llm, MeteredLLM):
+        return llm
+    chosen = settings.llm
+    prices = Prices(
+        input_usd_per_million=chosen.input_usd_per_million, output_usd_per_million=chosen.output_usd_per_million
+    )
+    return MeteredLLM(llm, prices)

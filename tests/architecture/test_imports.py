@@ -13,8 +13,10 @@ HEAVY = {
     "httpx2",
     "numpy",
     "onnxruntime",
+    "openai",
     "platformdirs",
     "pydantic",
+    "pydantic_ai",
     "pydantic_settings",
     "rich",
     "sqlalchemy",
@@ -56,3 +58,9 @@ def test_a_memory_without_an_embedder_loads_no_model():
     assert (
         loaded_by(opened) & {"onnxruntime", "tokenizers", "httpx2", "sqlalchemy", "alembic", "typer", "rich"} == set()
     )
+
+
+@pytest.mark.parametrize("llm", ["openai:m", "pydantic-ai:openai:m", "command:cat"])
+def test_a_memory_with_a_language_model_loads_nothing_of_it_before_the_first_prompt(llm):
+    opened = f'from engrain import Memory; Memory.open(":memory:", embedder="none", llm={llm!r}).close()'
+    assert loaded_by(opened) & {"httpx2", "pydantic_ai", "openai"} == set()

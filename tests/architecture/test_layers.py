@@ -159,6 +159,8 @@ def test_only_storage_knows_a_database(driver):
     assert who_imports(driver) <= {"storage"}
 
 
-@pytest.mark.parametrize("runtime", ["onnxruntime", "tokenizers", "httpx2", "sentence_transformers"])
+@pytest.mark.parametrize(
+    "runtime", ["onnxruntime", "tokenizers", "httpx2", "pydantic_ai", "sentence_transformers", "subprocess"]
+)
 def test_only_engines_know_a_model(runtime):
     assert who_imports(runtime) <= {"engines"}

@@ -49,6 +49,11 @@ class Models:
         self.most_chars = 100_000
         self.most_texts = 2048
         self.poison = "\x00poison"
+        self.reply = lambda _system, user: user  # what the chat model says
+        self.ended = "stop"
+        self.refused_formats = set()  # response formats that the chat model does not take
+        self.may_answer = threading.Event()  # until then a chat waits
+        self.may_answer.set()
 
     def answer(self, path, headers, body):
         """Status and JSON."""
@@ -60,10 +65,26 @@ class Models:
             return 400, {"error": {"message": f"I cannot read {texts}", "type": "invalid_request_error"}}
         if len(texts) > self.most_texts:
             return 413, {"error": "batch too large", "error_type": "Validation"}
+        if path == "/v1/chat/completions":
+            return self._chat(body)
         speak = {"/v1/embeddings": self._openai, "/v2/embed": self._cohere}.get(path)
         if speak is None and path.endswith("/rerank"):
             speak = self._rerank
         return (404, {"error": "not found"}) if speak is None else (200, speak(body))
+
+    def _chat(self, body):
+        self.may_answer.wait(60)
+        form = body.get("response_format", {}).get("type")
+        said = {each["role"]: each["content"] for each in body["messages"]}
+        if form in self.refused_formats:
+            return 400, {"error": {"message": f"no {form} for {said}", "code": "unsupported_value"}}
+        if sum(map(len, said.values())) > self.most_chars:
+            return 400, {"error": {"message": f"too long: {said}", "code": "context_length_exceeded"}}
+        message = {"role": "assistant", "content": self.reply(said["system"], said["user"])}
+        usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+        choice = {"index": 0, "message": message, "finish_reason": self.ended}
+        answer = {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"], "choices": [choice]}
+        return 200, {**answer, "usage": usage}
 
     def _openai(self, body):
         dims = body.get("dimensions", DIMS)

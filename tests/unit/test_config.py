@@ -43,6 +43,16 @@ VALUES = {
     "reranking.budget_s": (0.5, 1.5, 2.5),
     "reranking.url": ("http://a/v1", "https://b", "http://c:80"),
     "reranking.key": ("a", "b", "c"),
+    "llm.model": ("openai:a", "command", "pydantic-ai:b:c"),
+    "llm.url": ("http://a/v1", "https://b", "http://c:80"),
+    "llm.key": ("a", "b", "c"),
+    "llm.command": (("a", "b c"), ("d",), ("e",)),
+    "llm.timeout_s": (0.5, 1.5, 2.5),
+    "llm.attempts": (4, 5, 6),
+    "llm.max_parallel": (3, 5, 6),
+    "llm.max_tokens": (3, 4, 5),
+    "llm.input_usd_per_million": (0.0, 1.5, 2.5),
+    "llm.output_usd_per_million": (0.0, 1.5, 2.5),
     "entities.name_finder": ("spacy", "spacy:a", "spacy:b"),
     "entities.link": ("fast", "off", "fast"),
     "episodes.ttl_days": (0.5, 1.5, 2.5),
@@ -105,7 +115,7 @@ def write_toml(text, path=TOML_FILE):
 def as_toml(value):
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name} = {as_toml(each)}" for name, each in value.items()) + "}"
-    return repr(value)
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 def value_of(name, given=None):
@@ -131,7 +141,9 @@ class TestSources:
         default = value_of(name)
         write_toml(f"{name} = {as_toml(written)}\n")
         assert value_of(name) == written
-        monkeypatch.setenv(variable_of(name), json.dumps(exported) if isinstance(exported, dict) else str(exported))
+        monkeypatch.setenv(
+            variable_of(name), json.dumps(exported) if isinstance(exported, dict | tuple) else str(exported)
+        )
         assert value_of(name) == exported
         assert value_of(name, nested(name, called)) == called
         monkeypatch.delenv(variable_of(name))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store
     from engrain.domain.query import Filter
     from engrain.domain.records import Answer, Caller
+    from engrain.engines.metered import MeteredLLM
     from engrain.retrieval.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
     from engrain.retrieval.search import Question, QuestionVectors
@@ -49,6 +50,7 @@ class Parts:
     embedder: Embedder | None
     reranker: Reranker | None
     name_finder: NameFinder | None  # who finds names that their spelling does not give away
+    llm: MeteredLLM | None  # asked where a model helps; `workers.map_bounded` asks it several things at once
     asked_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
     without_vectors: str | None  # why an embedder that was asked for is not used
     presets: Mapping[str, Preset]

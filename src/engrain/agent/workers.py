@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from engrain.errors import MemoryClosed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Future
+
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 # More searches at once than this make their vectors in their own threads; one more thread is for what nobody waits for.
@@ -18,9 +22,12 @@ _AT_ONCE = 2
 class Workers:
     """Threads that start when they are first needed. Thread-safe; close it when done."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_parallel: int = 4) -> None:
+        """Let `map_bounded` work on `max_parallel` items at once, in threads that nothing else uses."""
         self._threads = ThreadPoolExecutor(_AT_ONCE + 1, thread_name_prefix="engrain-worker")
         self._free = threading.BoundedSemaphore(_AT_ONCE)
+        self._mapping = ThreadPoolExecutor(max_parallel, thread_name_prefix="engrain-fan-out")
+        self._thread = threading.local()
 
     def start(self, work: Callable[[], _Result]) -> Callable[[], _Result]:
         """Begin `work`; what is returned waits for its result, or raises what it raised, as often as it is called.
@@ -43,15 +50,54 @@ class Workers:
         except RuntimeError:  # closed meanwhile
             return
 
+    def map_bounded(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """What `work` makes of each item, in their order; of all that is mapped at once, `max_parallel` at a time.
+
+        The first error, by the order of the items, is raised when nothing of this call is under way any more; what had
+        not begun by then is not done. Within `work` another call does its items one by one, in the same thread.
+
+        Raises:
+            MemoryClosed: `close` came before all was begun; what was begun is done.
+        """
+        if getattr(self._thread, "is_mapping", False):
+            return [work(item) for item in items]
+        begun: list[Future[_Result]] = []
+        try:
+            self._submit(work, list(items), begun)
+            return [each.result() for each in begun]
+        except CancelledError as error:
+            raise _closed() from error
+        finally:
+            for each in reversed(begun):
+                each.cancel()
+            for each in begun:
+                if not each.cancelled():
+                    each.exception()
+
     def close(self) -> None:
-        """Wait for what was begun; a second call does nothing."""
+        """Wait for what was begun, and leave what of `map_bounded` was not; a second call does nothing."""
+        self._mapping.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True)
+
+    def _submit(self, work: Callable[[_Item], _Result], items: Sequence[_Item], begun: list[Future[_Result]]) -> None:
+        try:
+            begun.extend(self._mapping.submit(self._map, work, item) for item in items)
+        except RuntimeError as error:
+            raise _closed() from error
+
+    def _map(self, work: Callable[[_Item], _Result], item: _Item) -> _Result:
+        self._thread.is_mapping = True
+        return work(item)
 
     def _run(self, work: Callable[[], _Result]) -> _Result:
         try:
             return work()
         finally:
             self._free.release()
+
+
+def _closed() -> MemoryClosed:
+    return MemoryClosed("this Memory was closed before all was done; open it again and repeat")
 
 
 def _once(work: Callable[[], _Result]) -> Callable[[], _Result]:

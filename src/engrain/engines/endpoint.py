@@ -14,7 +14,7 @@ import time
 import weakref
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from engrain import metrics
 from engrain.errors import EngineUnavailable, InvalidInput
@@ -27,14 +27,27 @@ if TYPE_CHECKING:
 
 _CONNECT_S = 5.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 8.0
-_MOST_ANSWER_BYTES = 64 << 20  # 2,048 vectors of 3,072 numbers in JSON are about half of it
+_MOST_ANSWER_BYTES = 64_000_000  # 2,048 vectors of 3,072 numbers in JSON are about half of it
 # What the same request may succeed with later, besides every 5xx.
 _PASSING = frozenset({408, 409, 425, 429})
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}")  # an error code of the service, as opposed to prose that quotes the request
 
 
+_Answer = TypeVar("_Answer")
+
+
 class Refused(EngineUnavailable):
-    """The service understood the request and will not answer it (400, 413, 422): asking again would change nothing."""
+    """The service understood the request and will not answer it (400, 413, 422): asking again would change nothing.
+
+    Attributes:
+        status: that of HTTP, where there is one.
+        reason: the code that the service gives, where it gives one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +80,47 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class _Setback:
+class Setback:
     """A failure that may pass."""
 
     said: str
     retry_after_s: float = 0.0
 
 
+def patiently(
+    attempt: Callable[[float], _Answer | Setback], *, patience: Patience, timing: Timing, where: str
+) -> _Answer:
+    """What an attempt gives that is no setback; each is told when the time for all of them ends (by `timing.clock`).
+
+    The pause doubles each time, and is by chance up to half of it shorter, so that many clients do not return at once;
+    where a setback asks for a longer one, it is that.
+
+    Raises:
+        EngineUnavailable: attempts or time are used up; `where` begins its message.
+    """
+    ends = timing.clock() + patience.total_s
+    attempts = 0
+    while True:
+        attempts += 1
+        outcome = attempt(ends)
+        if not isinstance(outcome, Setback):
+            return outcome
+        backoff = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (attempts - 1)) * (0.5 + timing.chance() / 2)
+        pause = max(outcome.retry_after_s, backoff)
+        if attempts == patience.attempts or timing.clock() + pause >= ends:
+            times = "once" if attempts == 1 else f"{attempts} times"
+            raise EngineUnavailable(f"{where} {outcome.said}; tried {times}")
+        metrics.count("engine_retries")
+        timing.pause(pause)
+
+
 class Endpoint:
     """Answers POSTs of JSON. Thread-safe; opens nothing before the first one, and closes with its last reference."""
 
-    def __init__(self, who: str, access: Access, timing: Timing | None = None) -> None:
-        """Speak for `who`, the engine that error messages name.
+    def __init__(
+        self, who: str, access: Access, timing: Timing | None = None, *, most_bytes: int = _MOST_ANSWER_BYTES
+    ) -> None:
+        """Speak for `who`, the engine that error messages name; no answer is read beyond `most_bytes`.
 
         Raises:
             InvalidInput: the key is nothing that a header can carry.
@@ -86,6 +128,7 @@ class Endpoint:
         self._who = who
         self._access = access
         self._timing = timing or Timing()
+        self._most_bytes = most_bytes
         self._opening = threading.Lock()
         self._client: Client | None = None
         self._process = 0
@@ -103,26 +146,10 @@ class Endpoint:
         if self._access.needs_key and self._secret is None:
             raise EngineUnavailable(f"{self._who} has no key: set {self._access.set_key}")
         payload = json.dumps(body, ensure_ascii=False).encode()
-        ends = self._timing.clock() + patience.total_s
-        attempt = 0
-        while True:
-            attempt += 1
-            outcome = self._try(payload, ends)
-            if not isinstance(outcome, _Setback):
-                return outcome
-            pause = max(outcome.retry_after_s, self._backoff(attempt))
-            if attempt == patience.attempts or self._timing.clock() + pause >= ends:
-                times = "once" if attempt == 1 else f"{attempt} times"
-                raise EngineUnavailable(f"{self._who} at {self._access.url} {outcome.said}; tried {times}")
-            metrics.count("engine_retries")
-            self._timing.pause(pause)
+        where = f"{self._who} at {self._access.url}"
+        return patiently(lambda ends: self._try(payload, ends), patience=patience, timing=self._timing, where=where)
 
-    def _backoff(self, attempt: int) -> float:
-        """Twice as long each time, by chance up to half of it less, so that many clients do not return at once."""
-        longest = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** (attempt - 1))
-        return longest * (0.5 + self._timing.chance() / 2)
-
-    def _try(self, payload: bytes, ends: float) -> Any | _Setback:
+    def _try(self, payload: bytes, ends: float) -> Any | Setback:
         """One request: the parsed answer, or what was in the way and may pass."""
         client = self._opened()
         import httpx2
@@ -133,13 +160,13 @@ class Endpoint:
             with client.stream("POST", self._access.url, content=payload, timeout=timeout) as response:
                 content = self._content(response, ends)
         except httpx2.TimeoutException:
-            return _Setback("did not answer in time")
+            return Setback("did not answer in time")
         except httpx2.HTTPError as error:
             # Of these messages only the ones about connecting are sure to quote nothing that was sent.
             about = f" ({error})" if isinstance(error, httpx2.ConnectError) else ""
-            return _Setback(f"cannot be reached: {type(error).__name__}{about}")
+            return Setback(f"cannot be reached: {type(error).__name__}{about}")
         if content is None:
-            return _Setback("did not finish its answer in time")
+            return Setback("did not finish its answer in time")
         return self._read(response, content)
 
     def _content(self, response: Response, ends: float) -> bytes | None:
@@ -149,13 +176,14 @@ class Endpoint:
         for piece in response.iter_bytes():
             pieces.append(piece)
             size += len(piece)
-            if size > _MOST_ANSWER_BYTES:
-                raise EngineUnavailable(f"{self._who} at {self._access.url} answered more than {size >> 20} MB")
+            if size > self._most_bytes:
+                said = f"answered more than {self._most_bytes // 1_000_000} MB"
+                raise EngineUnavailable(f"{self._who} at {self._access.url} {said}")
             if self._timing.clock() > ends:
                 return None
         return b"".join(pieces)
 
-    def _read(self, response: Response, content: bytes) -> Any | _Setback:
+    def _read(self, response: Response, content: bytes) -> Any | Setback:
         status = response.status_code
         where = f"{self._who} at {self._access.url}"
         if response.is_success:
@@ -166,16 +194,17 @@ class Endpoint:
                 raise EngineUnavailable(
                     f"{where} answered no JSON ({kind:.40}): check {self._access.set_url}"
                 ) from None  # the cause would quote the answer
-        said = f"{status}{_code(content)}"
+        code = _code(content)
+        said = f"{status} {code}" if code else f"{status}"
         if status in _PASSING or response.is_server_error:
-            return _Setback(f"answered {said}", self._retry_after_s(response.headers.get("retry-after")))
+            return Setback(f"answered {said}", self._retry_after_s(response.headers.get("retry-after")))
         if status in {401, 403}:
             raise EngineUnavailable(f"{where} does not accept the key ({said}): set {self._access.set_key}")
         if status in {404, 405} or response.is_redirect:
             raise EngineUnavailable(
                 f"{where} has nothing there ({said}): check {self._access.set_url} and the model's name"
             )
-        raise Refused(f"{where} refused the request ({said})")
+        raise Refused(f"{where} refused the request ({said})", status=status, reason=code)
 
     def _retry_after_s(self, value: str | None) -> float:
         """Seconds that the service asks to wait; 0 where it does not say, or nothing that can be read.
@@ -235,14 +264,14 @@ def _secret(access: Access) -> str | None:
     return secret or None
 
 
-def _code(content: bytes) -> str:
+def _code(content: bytes) -> str | None:
     """The code that an OpenAI-style error carries, for messages; nothing of its prose, which may quote the request."""
     try:
         error = json.loads(content)["error"]
         code = error.get("code") or error.get("type")
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        return ""
-    return f" {code}" if isinstance(code, str) and _CODE.fullmatch(code) else ""
+        return None
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else None
 
 
 def _close(client: Client, process: int) -> None:

@@ -50,7 +50,7 @@ class CallableNames:
             raise EngineUnavailable(f"the name finder {self.name} gave no JSON: {error}") from error
         names = parsed.get("names") if isinstance(parsed, dict) else parsed
         if not isinstance(names, list) or not all(isinstance(each, dict) for each in names):
-            raise EngineUnavailable(f"the name finder {self.name} gave {said!r:.80}; a list of names was expected")
+            raise EngineUnavailable(f"the name finder {self.name} gave no list of names")  # what it gave may quote
         return names
 
     def _placed(self, text: str, said: dict[str, Any]) -> Iterator[Name]:

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from engrain.domain.completions import Completion
+from engrain.engines.answers import text_of
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class ScriptedLLM:
         """As the port says.
 
         Raises:
-            EngineUnavailable: there is no reply left.
+            EngineUnavailable: there is no reply left, or it is empty.
         """
         with self._asking:
             self.prompts.append(prompt)
@@ -38,4 +39,4 @@ class ScriptedLLM:
             raise EngineUnavailable(f"the scripted replies are used up after {len(self.prompts) - 1}")
         if isinstance(reply, Exception):
             raise reply
-        return Completion(text=reply)
+        return Completion(text=text_of(reply, f"the LLM {self.name}"))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -15,10 +14,11 @@ from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.indexing import embedding_text
 from engrain.domain.records import Contribution, Explanation
+from engrain.engines.in_time import InTime
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from engrain.domain.ports import Reranker
     from engrain.domain.records import Answer, Hit
@@ -27,8 +27,7 @@ _LOG = logging.getLogger(__name__)
 # A cross-encoder reads 30-50 candidates a second on a core; what others report gains nothing beyond.
 MOST_CANDIDATES = 50
 # Judges that never come back hold a thread each; with so many of them nobody asks another.
-_MOST_UNANSWERED = 4
-_free = threading.BoundedSemaphore(_MOST_UNANSWERED)
+_WAITING = InTime("the reranker", thread_name="engrain-rerank", most_overdue=4)
 
 
 def checked(reranker: object) -> Reranker | None:
@@ -60,7 +59,7 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
     texts = [embedding_text(hit.memory) for hit in candidates]
     try:
         with metrics.timed("rerank_seconds"):
-            said = _in_time(lambda: reranker.rerank(answer.query, texts, timeout_s=budget_s), budget_s)
+            said = _WAITING.ask(lambda: reranker.rerank(answer.query, texts, timeout_s=budget_s), budget_s)
         judged = _judged(said, len(candidates))
     except EngineUnavailable as error:
         return _fallback(fused, str(error))
@@ -70,35 +69,6 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
         return _fallback(fused, f"the reranker {reranker.name} failed with {type(error).__name__}")
     metrics.count("reranks")
     return replace(answer, mode="deep", hits=tuple(_ordered(candidates, judged)[:limit]))
-
-
-def _in_time(ask: Callable[[], Sequence[tuple[int, float]]], budget_s: float) -> Sequence[tuple[int, float]]:
-    """What the judge says.
-
-    Raises:
-        EngineUnavailable: it took longer; its answer, should it come, is not used.
-    """
-    if not _free.acquire(blocking=False):
-        raise EngineUnavailable(f"{_MOST_UNANSWERED} calls of a reranker have not come back")
-    said: list[Sequence[tuple[int, float]]] = []
-    failed: list[BaseException] = []
-    is_done = threading.Event()
-
-    def run() -> None:
-        try:
-            said.append(ask())
-        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
-            failed.append(error)
-        finally:
-            _free.release()
-            is_done.set()
-
-    threading.Thread(target=run, name="engrain-rerank", daemon=True).start()
-    if not is_done.wait(budget_s):
-        raise EngineUnavailable(f"the reranker took longer than {budget_s:g} s")
-    if failed:
-        raise failed[0]
-    return said[0]
 
 
 def _judged(said: Sequence[tuple[int, float]], count: int) -> dict[int, float]:

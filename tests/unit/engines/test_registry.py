@@ -104,11 +104,21 @@ def test_a_providers_own_address_needs_a_key_and_says_where_it_is_looked_for():
 
 
 @pytest.mark.req("B10.3")
-@pytest.mark.parametrize("call", ["embedder('openai')", "embedder('sentence-transformers')", "reranker('cohere')"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "embedder('openai')",
+        "embedder('sentence-transformers')",
+        "reranker('cohere')",
+        "llm('openai:m')",
+        "llm('pydantic-ai:openai:m')",
+        "llm('command:cat')",
+    ],
+)
 def test_choosing_an_engine_loads_nothing(call):
     program = (
-        f"import sys; from engrain.engines import embedder, reranker; {call}\n"
-        "print(*{'numpy', 'httpx2', 'pydantic', 'sentence_transformers', 'torch'} & set(sys.modules))"
+        f"import sys; from engrain.engines import embedder, llm, reranker; {call}\n"
+        "print(*{'numpy', 'httpx2', 'pydantic', 'pydantic_ai', 'sentence_transformers', 'torch'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
@@ -119,6 +129,8 @@ def test_choosing_an_engine_loads_nothing(call):
     [
         ("httpx2", "embedder('openai:m', dims=3, reach=here).embed(['a'], role='query')", "http"),
         ("httpx2", "reranker('tei', reach=here).rerank('q', ['a'], timeout_s=1)", "http"),
+        ("httpx2", "llm('openai:m', reach=here).complete(asked, timeout_s=1)", "http"),
+        ("pydantic_ai", "llm('pydantic-ai:openai:m').complete(asked, timeout_s=1)", "llm"),
         (
             "sentence_transformers",
             "embedder('sentence-transformers').embed(['a'], role='query')",
@@ -130,7 +142,8 @@ def test_choosing_an_engine_loads_nothing(call):
 def test_a_package_that_is_not_installed_is_named_by_the_extra_that_brings_it(package, call, extra):
     program = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from engrain.engines import Reach, embedder, reranker; here = Reach(url='http://127.0.0.1:9')\n"
+        "from engrain.engines import Reach, embedder, llm, reranker; here = Reach(url='http://127.0.0.1:9')\n"
+        "from engrain.domain.completions import Prompt; asked = Prompt(system='s', user='u')\n"
         "from engrain.errors import EngineUnavailable\n"
         f"try: {call}\nexcept EngineUnavailable as error: print(error)"
     )

@@ -149,7 +149,7 @@ def test_a_judge_that_is_late_is_not_waited_for_and_many_are_not_asked():
             assert "took longer than 0.01 s" in found.degraded[0]
             assert begun.acquire(timeout=30)
         refused = by(lambda _query, _texts: [(1, 1.0)], answer(2))
-        assert "4 calls of a reranker have not come back" in refused.degraded[0]
+        assert "4 calls of the reranker have not come back" in refused.degraded[0]
     finally:
         let_go.set()
     for thread in threading.enumerate():
