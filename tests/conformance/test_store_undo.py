@@ -165,6 +165,15 @@ def test_what_somebody_confirmed_since_is_kept_with_all_that_hangs_off_it(store)
     assert [each.consolidation_status for each in store.get(CALLER, [each.id for each in turns])] == ["pending"] * 3
 
 
+def test_what_stands_in_another_place_and_was_confirmed_since_keeps_what_it_updated_closed(store):
+    turns, [likes, *_], _ = home(store)
+    mine = young(predicate="prefers")
+    run_id, _ = run(store, turns, [Action(kind="updated_fact", memory=mine, target_id=likes.id)])
+    store.confirm(act(MORNING), mine.id)
+    assert kept(store.undo(act(MORNING), run_id)) == {mine.id, likes.id}
+    assert [each.validity for each in store.get(CALLER, [mine.id, likes.id])] == ["active", "superseded"]
+
+
 def test_what_somebody_put_in_its_place_since_is_kept(store):
     turns, [likes, *_], _ = home(store)
     mine, theirs = young(), fact("theirs", subject="Ana", predicate="likes", created_at=MORNING)
