@@ -273,6 +273,15 @@ class ReferenceRuns(ReferenceUpkeep):
             raise NotFound(f"no active fact {action.target_id} to update")
         return found[0]
 
+    def doubt(self, act: Act, id_: str, by_id: str) -> Fact | None:
+        if id_ == by_id:
+            raise InvalidInput("a fact cannot doubt itself")
+        found = {entry.memory.id: entry for entry in self._entries.named(act.caller, [id_, by_id])}
+        if len(found) < 2:
+            return None
+        self._doubt(act, found[by_id].memory, found[id_])
+        return found[id_].memory
+
     def _doubt(self, act: Act, by: MemoryRecord, doubted: Entry) -> None:
         before = doubted.memory
         if not isinstance(before, Fact) or not isinstance(by, Fact):

@@ -24,6 +24,7 @@ SOURCES = {
     "entities": ROOT / "src" / "engrain" / "agent" / "entities.py",
     "notes": ROOT / "src" / "engrain" / "agent" / "notes.py",
     "pools": ROOT / "src" / "engrain" / "agent" / "pools.py",
+    "consolidation": ROOT / "src" / "engrain" / "agent" / "consolidation.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
 # What is made, not awaited: a method or property that returns one of these returns its awaited twin.
@@ -34,6 +35,7 @@ TWINS = {
     "Entities": "AsyncEntities",
     "Notes": "AsyncNotes",
     "Pools": "AsyncPools",
+    "Consolidation": "AsyncConsolidation",
 }
 
 HEADER = '''"""The same memory, awaited: each call runs in a worker thread.
@@ -47,7 +49,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import entities, groups, notes, pools
+from engrain.agent import consolidation, entities, groups, notes, pools
 
 if TYPE_CHECKING:
 {imports}

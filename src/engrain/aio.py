@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import entities, groups, notes, pools
+    from engrain.agent import consolidation, entities, groups, notes, pools
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.domain.completions import Usage
@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     )
     from engrain.domain.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
     from engrain.domain.requests import Health
+    from engrain.domain.runs import Run, Undone
     from engrain.domain.stats import Stats
+    from engrain.learning.report import ConsolidationReport
+    from engrain.learning.saving import SavedFacts
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.importer import ImportReport
@@ -136,6 +139,39 @@ class AsyncMemory:
             self._wrapped.cleanup, tenant, max_entries=max_entries, dry_run=dry_run, progress=progress
         )
 
+    async def consolidate(
+        self,
+        tenant: str | None = None,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        exclude_session: str | None = None,
+        dry_run: bool = False,
+        max_batches: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ConsolidationReport:
+        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all."""
+        return await asyncio.to_thread(
+            self._wrapped.consolidate,
+            tenant,
+            agent=agent,
+            session=session,
+            exclude_session=exclude_session,
+            dry_run=dry_run,
+            max_batches=max_batches,
+            progress=progress,
+        )
+
+    async def runs(
+        self, agent: str | None = None, *, tenant: str | None = None, kind: str | None = None, limit: int = 50
+    ) -> list[Run]:
+        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id)."""
+        return await asyncio.to_thread(self._wrapped.runs, agent, tenant=tenant, kind=kind, limit=limit)
+
+    async def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
+        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays."""
+        return await asyncio.to_thread(self._wrapped.undo, run_id, agent=agent, tenant=tenant)
+
     async def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
         return await asyncio.to_thread(self._wrapped.health)
@@ -183,6 +219,11 @@ class AsyncAgent:
     def pools(self) -> AsyncPools:
         """What it shares with some agents of its tenant, and no others."""
         return AsyncPools(self._wrapped.pools)
+
+    @property
+    def consolidation(self) -> AsyncConsolidation:
+        """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
+        return AsyncConsolidation(self._wrapped.consolidation)
 
     async def observe(
         self,
@@ -659,3 +700,37 @@ class AsyncPools:
     async def sync_to_agent(self, name: str) -> PoolSync:
         """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves."""
         return await asyncio.to_thread(self._wrapped.sync_to_agent, name)
+
+
+class AsyncConsolidation:
+    """Consolidation step by step, for one's own consolidator, awaited; `Consolidation` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: consolidation.Consolidation) -> None:
+        """Made by `AsyncAgent.consolidation`."""
+        self._wrapped = wrapped
+
+    async def is_session_consolidated(self, session: str) -> bool:
+        """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
+        return await asyncio.to_thread(self._wrapped.is_session_consolidated, session)
+
+    async def episodes(self, session: str, *, page: int = 0, limit: int = 30) -> list[Episode]:
+        """A page of what was said in a session, in its order, from page 0 on; empty past the last one."""
+        return await asyncio.to_thread(self._wrapped.episodes, session, page=page, limit=limit)
+
+    async def save_facts(self, facts: Iterable[Mapping[str, Any]], *, scope: str | None = None) -> SavedFacts:
+        """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed."""
+        return await asyncio.to_thread(self._wrapped.save_facts, facts, scope=scope)
+
+    async def detect_conflicts(self, fact_id: str) -> list[Fact]:
+        """Active facts that may contradict one: of its subject, saying otherwise elsewhere, by a hybrid search."""
+        return await asyncio.to_thread(self._wrapped.detect_conflicts, fact_id)
+
+    async def resolve_conflict(self, old_id: str, new_id: str) -> Fact:
+        """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now."""
+        return await asyncio.to_thread(self._wrapped.resolve_conflict, old_id, new_id)
+
+    async def mark_session(self, session: str) -> int:
+        """Say that all of a session has been learned from; how many of its episodes waited until now."""
+        return await asyncio.to_thread(self._wrapped.mark_session, session)

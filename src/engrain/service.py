@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from engrain.domain.completions import Usage
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
     from engrain.domain.requests import Act, Health
+    from engrain.domain.runs import Run, Undone
     from engrain.engines.metered import MeteredLLM
+    from engrain.learning.report import ConsolidationReport
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.retrieval.reembedding import ReembedReport
@@ -104,6 +106,7 @@ class Memory:
         ids: Ids | None = None,
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
+        from engrain.agent.learner import Learner
         from engrain.agent.note_cache import NoteCache
         from engrain.retrieval import deep
         from engrain.retrieval.checked_embedder import checked, usable_with
@@ -140,6 +143,7 @@ class Memory:
             without_vectors=without_vectors,
             presets=presets,
             workers=workers,
+            learner=Learner(),
             references=References(store, workers),
             note_cache=NoteCache(settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s),
         )
@@ -305,6 +309,69 @@ class Memory:
         kept = Retention(expired_days=self.settings.cleanup.retention_days, max_entries=most)
         return cleanup(self.parts.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
 
+    def consolidate(
+        self,
+        tenant: str | None = None,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        exclude_session: str | None = None,
+        dry_run: bool = False,
+        max_batches: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ConsolidationReport:
+        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all.
+
+        The language model is asked about them in batches, and believed where it quotes them. What it repeats is
+        confirmed, what it corrects superseded, what speaks against something else lowers its confidence. A batch that
+        fails is tried again later, and stops no other agent's. Without a language model, and in a dry run, the answer
+        only counts what is due. `progress` is told after each batch how many episodes it had.
+
+        Raises:
+            InvalidInput: a name or number out of its range; nothing was asked.
+        """
+        from engrain.agent import consolidating
+
+        asked = consolidating.Asked(
+            tenant_id=checks.optional_name(tenant, what="tenant"),
+            agent=checks.optional_name(agent, what="agent"),
+            sessions=checks.names(session, what="session"),
+            exclude_sessions=checks.names(exclude_session, what="session"),
+            dry_run=checks.flag(dry_run, what="dry_run"),
+            max_batches=None if max_batches is None else checks.count(max_batches, what="max_batches"),
+        )
+        return consolidating.consolidate(self.parts, asked, progress=progress)
+
+    def runs(
+        self, agent: str | None = None, *, tenant: str | None = None, kind: str | None = None, limit: int = 50
+    ) -> list[Run]:
+        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
+
+        Raises:
+            InvalidInput: an unknown kind, or a limit outside 0-1000.
+        """
+        from engrain.domain.runs import RUN_KINDS
+
+        known = None if kind is None else checks.choice(kind, RUN_KINDS, what="kind")
+        caller = self.agent(agent, tenant=tenant).caller
+        return self.parts.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"))
+
+    def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
+        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
+
+        Its episodes wait again, so they are learned from anew. `runs` shows the ids.
+
+        Raises:
+            NotFound: the agent has no such run.
+            InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
+        """
+        caller = self.parts.seeing(self.agent(agent, tenant=tenant).caller)
+        name = checks.name(run_id, what="run_id")
+        try:
+            return self.parts.store.undo(self.parts.act(caller), name)
+        finally:
+            self.parts.note_cache.drop_agent(caller)
+
     def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
         found = self.parts.store.health()
@@ -332,6 +399,7 @@ class Memory:
         if parts is None:
             return
         try:
+            parts.learner.close()
             parts.workers.close()
             parts.references.settle()
             parts.queue.close(flush=flush)

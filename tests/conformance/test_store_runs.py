@@ -277,6 +277,35 @@ def test_a_doubted_fact_is_worth_less_and_one_no_longer_believed_stays_as_it_is(
     assert (event.run_id, event.payload["confidence"]) == (run_id, [1.0, DOUBTED_CONFIDENCE])
 
 
+@pytest.mark.req("Y10")
+def test_one_fact_casts_doubt_on_another_outside_of_a_run(store):
+    sure, other = put(store, [fact("Porto"), fact("Lisbon", predicate="moved to")])
+    [gone] = put(store, [fact("gone", predicate="was")])
+    store.retire(act(), gone.id)
+    doubted = store.doubt(act(LATER), sure.id, other.id)
+    assert doubted == replace(sure, confidence=DOUBTED_CONFIDENCE) == store.get(CALLER, [sure.id])[0]
+    assert store.doubt(act(LATER), sure.id, other.id) == doubted
+    assert [(each.source_id, each.target_id) for each in store.links(CALLER, sure.id, relation="supersedes")] == [
+        (other.id, sure.id)
+    ]
+    event = store.events(CALLER, memory_id=sure.id, event_type="fact_doubted")[-1]
+    assert event.payload == {"confidence": [1.0, DOUBTED_CONFIDENCE], "by": other.id, "linked": True}
+    assert store.doubt(act(LATER), gone.id, other.id).confidence == 1
+
+
+def test_only_facts_that_the_caller_sees_cast_doubt_on_facts(store):
+    [known], [habit] = put(store, [fact()]), put(store, [rule()])
+    [hidden] = store.put(Act(caller=BEN, at=NOON), [fact(agent="ben", scope="ben")])
+    for id_, by_id in ((known.id, hidden.id), (hidden.id, known.id), (known.id, "nobody")):
+        assert store.doubt(act(), id_, by_id) is None
+    for id_, by_id in ((known.id, habit.id), (habit.id, known.id), (known.id, known.id)):
+        with pytest.raises(InvalidInput):
+            store.doubt(act(), id_, by_id)
+    assert store.get(CALLER, [known.id]) == [known]
+    assert store.get(BEN, [hidden.id]) == [hidden]
+    assert store.links(CALLER, known.id) == []
+
+
 @pytest.mark.req("N16")
 def test_what_is_known_by_its_id_already_adds_nothing(store):
     first, second = put(store, conversation("One.", "Two."))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import engrain
+from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.notes import Notes
@@ -40,6 +41,7 @@ def test_every_public_name_is_in_the_library_page(name):
         *((f"rules.{name}", verb) for name, verb in verbs(Rules)),
         *((f"notes.{name}", verb) for name, verb in verbs(Notes)),
         *((f"entities.{name}", verb) for name, verb in verbs(Entities)),
+        *((f"consolidation.{name}", verb) for name, verb in verbs(Consolidation)),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -29,7 +29,8 @@ WRITES = frozenset(
         "rules.mark_harmful entities.create "
         "entities.update entities.merge entities.unmerge entities.enrich entities.enrich_waiting notes.save "
         "notes.forget notes.summarize_old notes.invalidate notes.clear_cache "
-        "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent"
+        "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent "
+        "consolidation.save_facts consolidation.mark_session consolidation.resolve_conflict"
     ).split()
 )
 _LONG_AGO = NOON + timedelta(minutes=40)
@@ -237,6 +238,29 @@ def pools_query(asker: Asker) -> Asked:
                 yield f"{pool} {question}", error
 
 
+def consolidation_is_session_consolidated(asker: Asker) -> Asked:
+    for session in _sessions(asker):
+        yield session, f"consolidated: {asker.agent.consolidation.is_session_consolidated(session)}"
+
+
+def consolidation_episodes(asker: Asker) -> Asked:
+    for session in _sessions(asker):
+        for page in (0, 1):
+            yield f"{session} {page}", _counted(asker).consolidation.episodes(session, page=page, limit=3)
+
+
+def consolidation_detect_conflicts(asker: Asker) -> Asked:
+    for fact in (each for each in asker.world.memories if isinstance(each, Fact)):
+        try:
+            yield fact.id, _counted(asker).consolidation.detect_conflicts(fact.id)
+        except (InvalidInput, NotFound) as error:
+            yield fact.id, error
+
+
+def _sessions(asker: Asker) -> list[str]:
+    return sorted({each.session for each in asker.world.memories if isinstance(each, Episode) and each.session})
+
+
 READS: dict[str, Callable[[Asker], Asked]] = {
     "recall": recall,
     "context": context,
@@ -261,6 +285,9 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "notes.cache_stats": notes_cache_stats,
     "pools.list": pools_list,
     "pools.query": pools_query,
+    "consolidation.is_session_consolidated": consolidation_is_session_consolidated,
+    "consolidation.episodes": consolidation_episodes,
+    "consolidation.detect_conflicts": consolidation_detect_conflicts,
 }
 
 

@@ -36,6 +36,7 @@ WRITES = frozenset(
         "supersede",
         "touch",
         "confirm",
+        "doubt",
         "age",
         "mark",
         "retire",

@@ -73,6 +73,9 @@ def test_no_answer_to_an_agent_depends_on_what_it_may_not_see(backend, seed):
         assert [each[asked] for each in heard[1:]] == [answer] * 2, f"seed {seed}: {caller} asked {asked}"
 
 
+_NEW = {"subject": "y", "predicate": "z", "content": "x"}
+
+
 def _attempts(id_, own_memory, own_fact):
     """By name, every write of an agent that can name a memory or an entity."""
     return {
@@ -87,6 +90,9 @@ def _attempts(id_, own_memory, own_fact):
         "remember's entity": lambda agent: agent.remember("x", subject="y", predicate="z", entity_id=id_),
         "rules.add's source": lambda agent: agent.rules.add("x", source_episode_id=id_),
         "pools.contribute": lambda agent: agent.pools.contribute("of its own", id_),
+        "save_facts' source": lambda agent: agent.consolidation.save_facts([{**_NEW, "source_ids": [id_]}]),
+        "resolve_conflict with": lambda agent: agent.consolidation.resolve_conflict(id_, own_fact),
+        "resolve_conflict by": lambda agent: agent.consolidation.resolve_conflict(own_fact, id_),
     }
 
 

@@ -36,6 +36,8 @@ def attempts(caller, id_, own):
     return {
         "touch": lambda store: store.touch(act(caller), [id_]),
         "confirm": lambda store: store.confirm(act(caller), id_),
+        "doubt of": lambda store: store.doubt(act(caller), id_, own),
+        "doubt by": lambda store: store.doubt(act(caller), own, id_),
         "age": lambda store: store.age(act(caller), id_, "fading"),
         "age to its end": lambda store: store.age(act(caller), id_, "expired"),
         "mark": lambda store: store.mark(act(caller), id_, "helpful"),

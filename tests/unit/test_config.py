@@ -87,6 +87,13 @@ VALUES = {
     "notes.cache_entries": (0, 4, 5),
     "notes.cache_ttl_s": (0.5, 1.5, 2.5),
     "audit.memories": (3, 4, 5),
+    "consolidation.batch": (3, 4, 5),
+    "consolidation.scope": ("global", "agent", "global"),
+    "consolidation.on_session_switch": (False, True, False),
+    "consolidation.prompt_characters": (30_000, 40_000, 50_000),
+    "consolidation.lease_s": (0.5, 1.5, 2.5),
+    "consolidation.max_attempts": (3, 4, 6),
+    "consolidation.retry_pause_s": (0.0, 1.5, 2.5),
 }
 
 
@@ -113,6 +120,8 @@ def write_toml(text, path=TOML_FILE):
 
 
 def as_toml(value):
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name} = {as_toml(each)}" for name, each in value.items()) + "}"
     return repr(list(value) if isinstance(value, tuple) else value)

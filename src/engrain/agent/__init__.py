@@ -7,6 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engrain.agent import consolidating
+from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.notes import Notes
@@ -53,6 +55,11 @@ class Agent(Reading):
     def pools(self) -> Pools:
         """What it shares with some agents of its tenant, and no others."""
         return Pools(self._parts, self._who)
+
+    @property
+    def consolidation(self) -> Consolidation:
+        """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
+        return Consolidation(self._parts, self._who)
 
     def observe(  # what an episode is made of
         self,
@@ -110,7 +117,9 @@ class Agent(Reading):
             tags=checks.names(tags, what="tag"),
             metadata=checks.metadata(metadata),
         )
-        return parts.keep(act, episode, idempotency_key=key)
+        kept = parts.keep(act, episode, idempotency_key=key)
+        consolidating.after_switch(parts, caller, kept)
+        return kept
 
     def remember(  # what a fact is made of
         self,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.agent.learner import Learner
     from engrain.agent.note_cache import NoteCache
     from engrain.agent.references import References
     from engrain.agent.workers import Workers
@@ -55,6 +56,7 @@ class Parts:
     without_vectors: str | None  # why an embedder that was asked for is not used
     presets: Mapping[str, Preset]
     workers: Workers
+    learner: Learner
     references: References
     note_cache: NoteCache
 

@@ -272,6 +272,29 @@ class Audit(Section):
     )
 
 
+class Consolidation(Section):
+    """How facts and rules are learned from episodes."""
+
+    batch: int = Field(default=30, ge=1, le=1000, description="Episodes the language model is asked about at once")
+    scope: Literal["agent", "global"] = Field(
+        default="agent", description="Who sees what is learned: the agent alone, or every agent of its tenant"
+    )
+    on_session_switch: bool = Field(
+        default=True,
+        description="Whether the first turn of a session has the agent's earlier ones consolidated in the background",
+    )
+    prompt_characters: int = Field(
+        default=60_000, ge=20_000, le=10_000_000, description="How long the data of one question may be"
+    )
+    lease_s: float = Field(
+        default=60.0, gt=0, le=86_400, description="How long a batch is one's own beyond the time the model may take"
+    )
+    max_attempts: int = Field(default=5, ge=1, le=20, description="How often an episode is tried before it is given up")
+    retry_pause_s: float = Field(
+        default=300.0, ge=0, le=86_400, description="How long a failed episode waits at first; twice as long each time"
+    )
+
+
 class Settings(_WithoutTruthValues, BaseSettings):
     """How engrain behaves. `engrain.config.load` reads it: from the caller, then `ENGRAIN_*`, then one TOML file."""
 
@@ -304,6 +327,7 @@ class Settings(_WithoutTruthValues, BaseSettings):
     cleanup: Cleanup = Cleanup()
     notes: Notes = Notes()
     audit: Audit = Audit()
+    consolidation: Consolidation = Consolidation()
 
     @classmethod
     def settings_customise_sources(

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.learning import Done, Plan
-    from engrain.domain.records import Caller
+    from engrain.domain.records import Caller, Fact
     from engrain.domain.requests import Act
     from engrain.domain.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
 
@@ -70,6 +70,16 @@ class Runs(Protocol):
         Then each episode of the plan that this run has claimed and that still waits is `consolidated`
         (`episode_consolidated`; other ids are ignored), a session without any that waits has its `consolidated_at`,
         and the run is `done` with its report. What the run claimed and the plan does not name waits on.
+        """
+
+    def doubt(self, act: Act, id_: str, by_id: str) -> Fact | None:
+        """Let one fact cast doubt on another, as the doubts of a plan do; the doubted one as it is now.
+
+        None where the caller does not see both. One that is no longer active stays as it is, and a second call lowers
+        and links nothing.
+
+        Raises:
+            InvalidInput: one of them is no fact, or both are one; nothing was written.
         """
 
     def give_up(self, act: Act, run_id: str, error: str, retry: Retry) -> Run | None:

@@ -44,6 +44,18 @@ def _tried(ledger: Ledger, action: Action) -> Done:
     return Done(kind=action.kind, memory_id=memory_id)
 
 
+def doubt(ledger: Ledger, id_: str, by_id: str) -> Fact | None:
+    """One fact casts doubt on another; as it is now, None where the caller does not see both."""
+    if id_ == by_id:
+        raise InvalidInput(f"fact {id_} cannot doubt itself; name two")
+    found = {memory.id: memory for _, memory in lookups.visible(ledger.tx, ledger.act.caller, [id_, by_id])}
+    if len(found) < len({id_, by_id}):
+        return None
+    _doubt(ledger, found[by_id], found[id_])
+    [(_, after)] = lookups.visible(ledger.tx, ledger.act.caller, [id_])
+    return after if isinstance(after, Fact) else None
+
+
 def _refusable(ledger: Ledger, work: Callable[[], _Answer]) -> _Answer:
     """What `work` returns; what the database refuses of it alone leaves as an error of ours.
 

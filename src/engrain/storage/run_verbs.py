@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain.records import Caller, Fact
-from engrain.storage import lookups, runs, undoing
+from engrain.storage import actions, lookups, runs, undoing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -62,6 +62,14 @@ class RunVerbs(ABC):
             named = [*there, *(each.memory for each in plan.actions)]
             self._hold(ledger, plan.episode_ids, [each for each in named if isinstance(each, Fact)])
             return runs.carry_out(ledger, run_id, plan, report)
+
+        return self._do(act, work)
+
+    def doubt(self, act: Act, id_: str, by_id: str) -> Fact | None:
+        def work(ledger: Ledger) -> Fact | None:
+            there = [memory for _, memory in lookups.visible(ledger.tx, act.caller, [id_, by_id])]
+            self._hold(ledger, (), [each for each in there if isinstance(each, Fact)])
+            return actions.doubt(ledger, id_, by_id)
 
         return self._do(act, work)
 

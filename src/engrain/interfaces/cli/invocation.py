@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A search makes this many vectors by itself while it waits; more is worth a word before the command ends late.
 _WORTH_A_WORD = 64
+# A command ends when its work is done: what a new session would set going in the background is `engrain consolidate`.
+_AT_ONCE = {"consolidation": {"on_session_switch": False}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ class Invocation:
         settings = self.settings()
         path = path_of(settings.db)
         is_new = path is not None and not path.exists()
-        with Memory.open(settings=self.given, config=self.config, embedder=embedder) as memory:
+        with Memory.open(settings=self.given | _AT_ONCE, config=self.config, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory

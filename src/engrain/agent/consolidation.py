@@ -1,0 +1,174 @@
+"""Consolidation step by step, for a consolidator outside: its own model reads, and says what is to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent import consolidating
+from engrain.agent.parts import active_fact, unknown, writable
+from engrain.agent.view import View
+from engrain.domain import checks
+from engrain.domain.query import Filter
+from engrain.domain.records import DECAY_RATES, Episode, Fact
+from engrain.domain.requests import Request
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from engrain.learning.saving import Extracted, SavedFacts
+
+_MOST_PAGES = 1_000_000
+_MOST_FACTS = 1_000
+_READ = 500
+_FIELDS = (
+    *("subject", "predicate", "content", "importance", "confidence", "permanence"),
+    *("valid_from", "tags", "source_ids"),
+)
+
+
+class Consolidation(View):
+    """Consolidation step by step, for one's own consolidator."""
+
+    __slots__ = ()
+
+    def is_session_consolidated(self, session: str) -> bool:
+        """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
+        parts = self._parts()
+        return parts.store.is_session_consolidated(self._caller, checks.name(session, what="session"), parts.clock())
+
+    def episodes(self, session: str, *, page: int = 0, limit: int = 30) -> list[Episode]:
+        """A page of what was said in a session, in its order, from page 0 on; empty past the last one.
+
+        Reads the session, 500 turns a statement.
+
+        Raises:
+            InvalidInput: a page or limit out of its range.
+        """
+        most = checks.count(limit, what="limit")
+        start = checks.count(page, what="page", high=_MOST_PAGES) * most
+        return self._turns(checks.name(session, what="session"))[start : start + most]
+
+    def save_facts(self, facts: Iterable[Mapping[str, Any]], *, scope: str | None = None) -> SavedFacts:
+        """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed.
+
+        A fact has `subject`, `predicate` and `content`, and may have `importance`, `confidence`, `permanence`,
+        `valid_from`, `tags`, and `source_ids` of the episodes it is derived from. Known is what shares 3/4 of its words
+        with a fact of the same subject. Ids come from sources and words, so saving a batch again adds nothing. `scope`
+        is this agent's own (the default) or "global".
+
+        Raises:
+            InvalidInput: a value is refused; nothing was written.
+            NotFound: a source that this agent does not see; nothing was written.
+        """
+        from engrain.learning import saving
+
+        parts = self._parts()
+        caller = self._caller
+        where = caller.agent if scope is None else writable(caller, scope)
+        batch = [_extracted(each, place) for place, each in enumerate(_listed(facts))]
+        act = parts.act(caller)
+        saved = saving.save(parts.store, act, batch, scope=where, search=consolidating.search_of(parts))
+        consolidating.follow_up(parts, act, [each.id for each in saved.saved])
+        return saved
+
+    def detect_conflicts(self, fact_id: str) -> list[Fact]:
+        """Active facts that may contradict one: of its subject, saying otherwise elsewhere, by a hybrid search.
+
+        What stood in the very place of the fact was superseded when it was stored, and is in its `history`.
+
+        Raises:
+            NotFound: this agent sees no such memory.
+            InvalidInput: it is no fact, or no longer active.
+        """
+        from engrain.learning import saving
+
+        parts = self._parts()
+        caller = self._caller
+        fact = active_fact(parts.store, caller, checks.name(fact_id, what="fact_id"))
+        return saving.conflicts(caller, fact, search=consolidating.search_of(parts))
+
+    def resolve_conflict(self, old_id: str, new_id: str) -> Fact:
+        """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now.
+
+        The new one is linked `supersedes` to it. The old one stays active, and fades the sooner; twice is once.
+
+        Raises:
+            NotFound: this agent does not see both.
+            InvalidInput: one of them is no fact, or both are one.
+        """
+        old, new = checks.name(old_id, what="old_id"), checks.name(new_id, what="new_id")
+        parts = self._parts()
+        caller = self._caller
+        try:
+            doubted = parts.store.doubt(parts.act(caller), old, new)
+        finally:
+            parts.note_cache.drop_agent(caller)
+        if doubted is None:
+            seen = {each.id for each in parts.store.get(caller, [old, new])}
+            raise unknown(caller, next((each for each in (old, new) if each not in seen), old))
+        return doubted
+
+    def mark_session(self, session: str) -> int:
+        """Say that all of a session has been learned from; how many of its episodes waited until now.
+
+        What waits for its retry waits on.
+
+        Raises:
+            InvalidInput: the agent's episodes are being consolidated just now; mark the session again later.
+        """
+        parts, name = self._parts(), checks.name(session, what="session")
+        return consolidating.mark(parts, self._caller, name)
+
+    def _turns(self, session: str) -> list[Episode]:
+        parts = self._parts()
+        narrowed = Filter(kinds=("episode",), sessions=(session,))
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        turns: list[Episode] = []
+        before: str | None = None
+        while True:
+            page = parts.store.page(request, before=before, limit=_READ)
+            turns += [each for each in page if isinstance(each, Episode)]
+            if len(page) < _READ:
+                return sorted(turns, key=lambda each: (each.turn, each.created_at, each.id))
+            before = page[-1].id
+
+
+def _listed(facts: object) -> list[object]:
+    if isinstance(facts, str | bytes | Mapping) or not isinstance(facts, Iterable):
+        raise InvalidInput(f"facts must be a list of objects, not {type(facts).__name__}")
+    listed = list(facts)
+    checks.count(len(listed), what="number of facts", high=_MOST_FACTS)
+    return listed
+
+
+def _extracted(given: object, place: int) -> Extracted:
+    """One fact of a batch.
+
+    Raises:
+        InvalidInput: with its place in the batch.
+    """
+    try:
+        return _checked(given)
+    except InvalidInput as error:
+        raise InvalidInput(f"facts[{place}]: {error}; nothing was saved") from error
+
+
+def _checked(given: object) -> Extracted:
+    from engrain.learning.proposals import Statement
+    from engrain.learning.saving import Extracted
+
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"a fact must be an object, not {type(given).__name__}")
+    for name in given:
+        checks.choice(name, _FIELDS, what="field")
+    says = Statement(
+        subject=checks.name(given.get("subject"), what="subject"),
+        predicate=checks.name(given.get("predicate"), what="predicate"),
+        content=checks.content(given.get("content")),
+        importance=checks.number(given.get("importance", 5.0), what="importance", low=0, high=10),
+        confidence=checks.number(given.get("confidence", 1.0), what="confidence", low=0, high=1),
+        permanence=checks.choice(given.get("permanence", "standard"), DECAY_RATES, what="permanence"),
+        valid_from=checks.moment(given.get("valid_from"), what="valid_from"),
+        tags=checks.names(given.get("tags"), what="tag"),
+    )
+    return Extracted(says=says, source_ids=checks.names(given.get("source_ids"), what="source_id"))

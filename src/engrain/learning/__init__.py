@@ -1,0 +1,1 @@
+"""What is made of memories: facts and rules out of conversations, summaries, and reflections."""

@@ -1,0 +1,105 @@
+"""Whether what is quoted stands where it is said to stand: no proposal is believed for a model's word alone. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from engrain.domain.analysis import terms, words
+from engrain.learning.echoes import LEAST_WORDS, places
+from engrain.learning.folding import bare, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from engrain.domain.records import Episode
+    from engrain.learning.echoes import Heard
+    from engrain.learning.folding import Folded
+    from engrain.learning.proposals import Evidence
+
+# Why quotes prove nothing, the most telling reason first.
+FLAWS: Mapping[str, str] = {
+    "imitation": "it quotes an episode that imitates the prompt or a reply to it",
+    "echo": "it only repeats what the memory itself had handed out",
+    "quote_not_found": "its quotes do not stand in the episodes they name",
+    "quote_too_short": "its quotes are too short to prove anything",
+    "unknown_episode": "it quotes episodes that were not shown",
+    "no_evidence": "it quotes nothing",
+}
+_LEAST_BYTES = 8
+# Where a confirmation quotes nothing, so many of the words of what it confirms must stand in one episode.
+_LEAST_SHARE = 0.75
+
+# What somebody says who wants something done in a certain way from now on.
+_INSTRUCTS = re.compile(
+    r"\b(?:always|never|please|don't|do not|from now on|make sure|remember to|must|should|shouldn't|have to|"
+    r"want you to|need you to|i'd like you to|stop|avoid|prefer|instead of|only use|rather than|"
+    r"when(?:ever)? (?:i|you|we))\b"
+)
+
+
+class Proof(NamedTuple):
+    """The episodes that bear out a proposal, oldest first, and the quotes that hold; without any, why not."""
+
+    episodes: tuple[Episode, ...]
+    quotes: tuple[Evidence, ...] = ()
+    flaw: str | None = None
+
+
+def prove(evidence: Sequence[Evidence], heard: Mapping[str, Heard]) -> Proof:
+    """The episodes whose quotes hold; `heard` is by the names that the prompt gave them.
+
+    A quote holds where it stands in its episode as whole words, whatever its case, spaces and sorts of quotation mark,
+    and says more there than what was handed out before. It needs two words, of which one carries meaning, and 8 bytes.
+    """
+    flaws = {each: _flaw(each, heard) for each in evidence}
+    quotes = tuple(each for each, flaw in flaws.items() if flaw is None)
+    if not quotes:
+        return Proof((), flaw=next((flaw for flaw in FLAWS if flaw in flaws.values()), "no_evidence"))
+    return Proof(_in_order({heard[each.episode].episode for each in quotes}), quotes)
+
+
+def recognise(content: str, heard: Collection[Heard]) -> Proof:
+    """The episodes that say what a memory says: most of its words, the speaker's name among them, and no echo of it."""
+    asked = set(terms(content))
+    least = max(_LEAST_SHARE * len(asked), LEAST_WORDS)
+    found = [each.episode for each in heard if not each.imitates and len(asked & _terms_of(each)) >= least]
+    return Proof(_in_order(found)) if found else Proof((), flaw="no_evidence")
+
+
+def instructs(proof: Proof, heard: Mapping[str, Heard]) -> bool:
+    """Whether one of the quotes is an instruction in a user's or a system's turn; English alone is known."""
+    return any(
+        heard[each.episode].episode.role in {"user", "system"} and _INSTRUCTS.search(fold(each.quote))
+        for each in proof.quotes
+    )
+
+
+def _flaw(evidence: Evidence, heard: Mapping[str, Heard]) -> str | None:
+    where = heard.get(evidence.episode)
+    if where is None:
+        return "unknown_episode"
+    if where.imitates:
+        return "imitation"
+    # The prompt shows < as &lt;, and a model may copy either.
+    readings = {bare(evidence.quote), bare(html.unescape(evidence.quote))}
+    spans = [span for reading in readings for span in places(where.text, reading)]
+    if all(_is_too_short(reading) for reading in readings):
+        return "quote_too_short"
+    if not spans:
+        return "quote_not_found"
+    return None if any(map(where.says_anew, spans)) else "echo"
+
+
+def _is_too_short(quote: Folded) -> bool:
+    return len(quote.encode()) < _LEAST_BYTES or len(words(quote)) < LEAST_WORDS or not terms(quote)
+
+
+def _terms_of(heard: Heard) -> set[str]:
+    """What an episode says of itself, with its speaker's name: "I live in Lisbon" is about Ana."""
+    return {*terms(heard.episode.speaker or ""), *terms(heard.own)}
+
+
+def _in_order(episodes: Iterable[Episode]) -> tuple[Episode, ...]:
+    return tuple(sorted(episodes, key=lambda each: (each.event_time, each.created_at, each.id)))

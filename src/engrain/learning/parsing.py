@@ -1,0 +1,261 @@
+"""A model's reply, whatever it is, as whole proposals and errors that say where and why. Pure; never raises."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from engrain.domain import checks
+from engrain.domain.records import DECAY_RATES
+from engrain.errors import InvalidInput
+from engrain.learning.proposals import ConsolidationResult, Evidence, Guidance, Proposal, Statement
+from engrain.learning.schema import SECTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from engrain.domain.learning import ActionKind
+    from engrain.domain.records import Permanence
+
+NO_JSON = "No JSON block found in consolidation output"
+# Far more than thirty episodes can teach, and a bound on the work for what a model was talked into.
+MOST_CHARACTERS = 1_000_000
+MOST_ENTRIES = 1_000
+MOST_CONTENT = 4_000
+MOST_QUOTE = 2_000
+_MOST_EVIDENCE = 20
+_MOST_TAGS = 20
+_MOST_ERRORS = 50
+# Characters that may be read in vain, and what each attempt counts at least: braces by the thousand open nothing.
+_MOST_WORK, _LEAST_WORK = 10_000_000, 2_000
+
+_FENCE = re.compile(r"```[ \t]*(?:json[c5]?|JSON)?[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*```|\Z)", re.DOTALL)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_MIDDLE, _LEAST, _MOST = 5.0, 1.0, 10.0
+_DECODER = json.JSONDecoder()
+
+
+class _Found(NamedTuple):
+    """The object that is taken for the reply, and what is to be said of the search for it."""
+
+    reply: Mapping[str, Any] | None
+    errors: tuple[str, ...]
+
+
+def parse(text: str) -> ConsolidationResult:
+    """The proposals of a reply, each whole, in order; what is wrong with the rest is in `parse_errors`.
+
+    The reply is a JSON object, in a fenced block or bare among prose (then from its outermost brace to the one that
+    closes it), with at least one of the four sections. Of several the last wins, a fenced one over a bare one: a model
+    that thinks aloud, or shows what it was asked for, concludes at the end. What was passed over is an error too.
+    """
+    if len(text) > MOST_CHARACTERS:
+        said = f"the reply has {len(text):,} characters; the most is {MOST_CHARACTERS:,}, and none of it was read"
+        return ConsolidationResult(parse_errors=(said,), is_readable=False)
+    found = _find(text)
+    if found.reply is None:
+        return ConsolidationResult(parse_errors=found.errors, is_readable=False)
+    errors: list[str] = []
+    read: dict[str, tuple[Proposal, ...]] = {
+        section: tuple(_section(found.reply, section, errors)) for section in SECTIONS
+    }
+    is_readable = any(read.values()) or not errors
+    strangers = [str(name) for name in found.reply if name not in SECTIONS]
+    if strangers:
+        errors.append(f"unknown sections were passed over: {', '.join(sorted(strangers)[:5])[:200]}")
+    return ConsolidationResult(**read, parse_errors=_bounded([*found.errors, *errors]), is_readable=is_readable)
+
+
+def _bounded(errors: list[str]) -> tuple[str, ...]:
+    left_out = len(errors) - _MOST_ERRORS
+    return tuple(errors) if left_out <= 0 else (*errors[:_MOST_ERRORS], f"and {left_out:,} more errors")
+
+
+# Finding the reply
+
+
+def _find(text: str) -> _Found:
+    """The last object with one of the sections, in a fence before outside of any."""
+    broken: list[str] = []
+    fenced = [each for block in _FENCE.finditer(text) for each in _objects(block[1], block.start(1), broken)]
+    chosen = fenced or list(_objects(text, 0, broken))
+    if chosen:
+        passed_over = len(chosen) - 1
+        said = f"{passed_over + 1} JSON blocks found: the last one counts" if passed_over else ""
+        return _Found(chosen[-1], (said,) if said else ())
+    return _Found(None, (NO_JSON, *broken[-1:]))
+
+
+def _objects(text: str, offset: int, broken: list[str]) -> Iterator[Mapping[str, Any]]:
+    """The outermost JSON objects in a text that have one of the sections; what looks like one is told in `broken`."""
+    start, work = text.find("{"), _MOST_WORK
+    while start >= 0 and work > 0:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            if any(f'"{section}"' in text[start : start + 2_000] for section in SECTIONS):
+                broken.append(_broken(start, offset, error))
+            end = start + 1
+            work -= max(error.pos - start if isinstance(error, json.JSONDecodeError) else 0, _LEAST_WORK)
+        else:
+            if any(section in value for section in SECTIONS):
+                yield value
+        start = text.find("{", end)
+
+
+def _broken(start: int, offset: int, error: ValueError | RecursionError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        why = f"{error.msg} at character {offset + error.pos:,}"
+    else:
+        why = "it nests too deep" if isinstance(error, RecursionError) else "it holds a number that is too long"
+    return f"the JSON that begins at character {offset + start:,} is broken or cut off: {why}"
+
+
+# Reading it
+
+
+def _section(reply: Mapping[str, Any], section: str, errors: list[str]) -> Iterator[Proposal]:
+    entries = reply.get(section)
+    if entries is None:
+        return
+    if not isinstance(entries, list):
+        errors.append(f"{section} must be a list, not {_kind(entries)}")
+        return
+    if len(entries) > MOST_ENTRIES:
+        errors.append(f"{section} has {len(entries):,} entries; only the first {MOST_ENTRIES:,} were read")
+    for place, entry in enumerate(entries[:MOST_ENTRIES]):
+        where = f"{section}[{place}]"
+        try:
+            proposal = _READERS[section](entry, where, errors)
+        except InvalidInput as error:
+            errors.append(f"{where}: {error}")
+        else:
+            yield proposal
+
+
+def _new_fact(entry: object, where: str, errors: list[str]) -> Proposal:
+    given = _object(entry)
+    return Proposal(kind="new_fact", says=_statement(given), evidence=_evidence(given, where, errors))
+
+
+def _updated_fact(entry: object, where: str, errors: list[str]) -> Proposal:
+    given = _object(entry)
+    kind: ActionKind = "updated_fact"
+    target = _target(given.get("target_id"))
+    return Proposal(kind=kind, says=_statement(given), target_id=target, evidence=_evidence(given, where, errors))
+
+
+def _new_rule(entry: object, where: str, errors: list[str]) -> Proposal:
+    given = _object(entry)
+    says = Guidance(content=_content(given), tags=_tags(given.get("tags")))
+    return Proposal(kind="new_rule", says=says, evidence=_evidence(given, where, errors))
+
+
+def _confirmation(entry: object, where: str, errors: list[str]) -> Proposal:
+    """An id alone, or one with evidence."""
+    if isinstance(entry, Mapping):
+        evidence = _evidence(entry, where, errors)
+        return Proposal(kind="confirmation", target_id=_target(entry.get("target_id")), evidence=evidence)
+    return Proposal(kind="confirmation", target_id=_target(entry), evidence=None)
+
+
+_READERS: Mapping[str, Callable[[object, str, list[str]], Proposal]] = {
+    "new_facts": _new_fact,
+    "updated_facts": _updated_fact,
+    "new_rules": _new_rule,
+    "confirmations": _confirmation,
+}
+
+
+def _object(entry: object) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise InvalidInput(f"must be an object, not {_kind(entry)}")
+    return entry
+
+
+def _statement(given: Mapping[str, Any]) -> Statement:
+    return Statement(
+        subject=checks.name(given.get("subject"), what="subject"),
+        predicate=checks.name(given.get("predicate"), what="predicate"),
+        content=_content(given),
+        permanence=_permanence(given.get("permanence")),
+        importance=_clamped(given.get("importance"), default=_MIDDLE, low=_LEAST, high=_MOST),
+        confidence=_clamped(given.get("confidence"), default=1.0, low=0.0, high=1.0),
+        valid_from=_moment(given.get("valid_from")),
+        tags=_tags(given.get("tags")),
+    )
+
+
+def _content(given: Mapping[str, Any]) -> str:
+    said = checks.content(given.get("content"))
+    if len(said) > MOST_CONTENT:
+        raise InvalidInput(f"content has {len(said):,} characters; the most is {MOST_CONTENT:,}")
+    return said
+
+
+def _target(value: object) -> str:
+    if not isinstance(value, str) or not _UUID.fullmatch(value.strip()):
+        raise InvalidInput(f"target_id {_shown(value)} is no valid UUID")
+    return value.strip().lower()
+
+
+def _evidence(given: Mapping[str, Any], where: str, errors: list[str]) -> tuple[Evidence, ...]:
+    """What is quoted, in order, each once; a quote without words or episode proves nothing and is told of."""
+    entries = given.get("evidence")
+    if entries is None:
+        return ()
+    if not isinstance(entries, list):
+        errors.append(f"{where}.evidence must be a list, not {_kind(entries)}")
+        return ()
+    found: dict[Evidence, None] = {}
+    for place, entry in enumerate(entries[:_MOST_EVIDENCE]):
+        quote = entry.get("quote") if isinstance(entry, Mapping) else None
+        episode = entry.get("episode") if isinstance(entry, Mapping) else None
+        if not isinstance(quote, str) or not isinstance(episode, str):
+            errors.append(f"{where}.evidence[{place}] must be an object with the texts episode and quote")
+        elif len(quote) > MOST_QUOTE:
+            errors.append(f"{where}.evidence[{place}].quote has more than {MOST_QUOTE:,} characters")
+        else:
+            found[Evidence(episode=checks.clean(episode)[:100], quote=checks.clean(quote))] = None
+    return tuple(found)
+
+
+def _permanence(value: object) -> Permanence:
+    word = value.strip().lower() if isinstance(value, str) else None
+    return next((known for known in DECAY_RATES if known == word), "standard")
+
+
+def _clamped(value: object, *, default: float, low: float, high: float) -> float:
+    """The number within its range; the default where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        return default
+    return float(min(high, max(low, value)))
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return checks.moment(value, what="valid_from") if isinstance(value, str) else None
+    except InvalidInput:
+        return None
+
+
+def _tags(value: object) -> tuple[str, ...]:
+    """Those that are names, each once; none where it is no list."""
+    if not isinstance(value, list):
+        return ()
+    names = [checks.clean(each) for each in value if isinstance(each, str)]
+    return tuple(dict.fromkeys(each for each in names if 0 < len(each) <= checks.MAX_NAME_LENGTH))[:_MOST_TAGS]
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "text", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if isinstance(value, str) else _kind(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004  # half a line of a terminal

@@ -1,0 +1,134 @@
+"""Facts that a consolidator outside has extracted: each kept once, with its sources; and what they contradict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engrain.domain.categories import fact_category
+from engrain.domain.ids import derived_id
+from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, Record
+from engrain.errors import NotFound
+from engrain.learning.folding import fold
+from engrain.learning.likeness import same_statement
+from engrain.learning.planning import SAID_AT, conflicting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from engrain.domain.ports import Store
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+    from engrain.learning.nearby import Search
+    from engrain.learning.proposals import Statement
+
+_NEAR = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """A statement, and the ids of the episodes that it was extracted from."""
+
+    says: Statement
+    source_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedFacts(Record):
+    """What became of a batch: new facts, ids of known ones that say the same, how often the batch repeats itself."""
+
+    saved: tuple[Fact, ...] = ()
+    confirmed: tuple[str, ...] = ()
+    repeated: int = 0
+
+
+def save(store: Store, act: Act, batch: Sequence[Extracted], *, scope: str, search: Search) -> SavedFacts:
+    """Keep each statement once: exact repeats in the batch are dropped, what shares 3/4 with a known one confirms it.
+
+    The new facts are one transaction, their links and the confirmations follow; ids are derived from sources and words,
+    so saving a batch again does what was left and adds nothing else.
+
+    Raises:
+        NotFound: the caller sees no such episode; nothing was written.
+    """
+    sources = _sources(store, act, batch)
+    distinct = {tuple(map(fold, (e.says.subject, e.says.predicate, e.says.content))): e for e in reversed(batch)}
+    fresh: list[tuple[Fact, Extracted]] = []
+    confirmed: dict[str, None] = {}
+    for each in reversed(distinct.values()):
+        fact = _fact(act, each, [sources[id_] for id_ in each.source_ids], scope)
+        known = next(
+            (
+                near
+                for near in _near(store, act, each.says, scope=scope, search=search)
+                if same_statement(near, each.says)
+            ),
+            None,
+        )
+        if known is None or known.id == fact.id:
+            fresh.append((fact, each))
+        else:
+            confirmed[known.id] = None
+    saved = store.put(act, [fact for fact, _ in fresh])
+    for fact, each in fresh:
+        for source_id in each.source_ids:
+            store.link(act, Link(source_id=fact.id, target_id=source_id, relation="derived_from", created_at=act.at))
+    for id_ in confirmed:
+        store.confirm(act, id_)
+    return SavedFacts(
+        saved=tuple(each for each in saved if isinstance(each, Fact)),
+        confirmed=tuple(confirmed),
+        repeated=len(batch) - len(distinct),
+    )
+
+
+def conflicts(caller: Caller, fact: Fact, *, search: Search) -> list[Fact]:
+    """Active facts that a hybrid search finds and that say otherwise of the same: its subject, an alike predicate."""
+    found = search(caller, f"{fact.subject} {fact.predicate} {fact.content}", ("fact",), _NEAR)
+    return conflicting(fact, [each for each in found if isinstance(each, Fact)])
+
+
+def _sources(store: Store, act: Act, batch: Iterable[Extracted]) -> Mapping[str, Episode]:
+    asked = list(dict.fromkeys(id_ for each in batch for id_ in each.source_ids))
+    found = {each.id: each for each in store.get(act.caller, asked) if isinstance(each, Episode)} if asked else {}
+    for id_ in asked:
+        if id_ not in found:
+            raise NotFound(f"no episode {id_} is visible to agent {act.caller.agent}; nothing was saved")
+    return found
+
+
+def _near(store: Store, act: Act, says: Statement, *, scope: str, search: Search) -> list[Fact]:
+    """Active facts of its own scope first."""
+    holder = store.held(act.caller, scope=scope, subject=says.subject, predicate=says.predicate)
+    found = search(act.caller, f"{says.subject} {says.predicate} {says.content}", ("fact",), _NEAR)
+    facts = [each for each in found if isinstance(each, Fact) and each.validity == "active"]
+    return sorted([*([] if holder is None else [holder]), *facts], key=lambda each: each.scope != scope)
+
+
+def _fact(act: Act, extracted: Extracted, sources: Sequence[Episode], scope: str) -> Fact:
+    caller, says = act.caller, extracted.says
+    words = map(fold, (says.subject, says.predicate, says.content))
+    newest = max(sources, key=lambda each: (each.event_time, each.id), default=None)
+    return Fact(
+        id=derived_id(
+            *(caller.tenant_id, caller.agent, "extracted fact", scope, *sorted(extracted.source_ids), *words),
+            at=max((each.created_at for each in sources), default=None),
+        ),
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        scope=scope,
+        subject=says.subject,
+        predicate=says.predicate,
+        content=says.content,
+        category=fact_category(says.predicate, says.content),
+        confidence=says.confidence,
+        importance=says.importance,
+        permanence=says.permanence,
+        decay_rate=DECAY_RATES[says.permanence],
+        valid_from=says.valid_from or min((each.event_time for each in sources), default=None),
+        created_at=act.at,
+        source_episode_id=None if newest is None else newest.id,
+        last_confirmed_at=act.at,
+        tags=says.tags,
+        metadata={} if newest is None else {SAID_AT: newest.event_time.isoformat()},
+    )
