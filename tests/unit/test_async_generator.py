@@ -9,10 +9,12 @@ import pytest
 from tools.generate_async import SOURCES, TARGET, TWINS, generated
 
 from engrain import Agent, AsyncAgent, AsyncMemory, Memory
+from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.notes import Notes
-from engrain.aio import AsyncEntities, AsyncNotes, AsyncRules
+from engrain.agent.pools import Pools
+from engrain.aio import AsyncConsolidation, AsyncEntities, AsyncNotes, AsyncPools, AsyncRules
 
 ROOT = Path(__file__).parents[2]
 PAIRS = [
@@ -21,8 +23,10 @@ PAIRS = [
     (Rules, AsyncRules),
     (Entities, AsyncEntities),
     (Notes, AsyncNotes),
+    (Pools, AsyncPools),
+    (Consolidation, AsyncConsolidation),
 ]
-MADE = {"agent", "rules", "entities", "notes"}  # by a call or a property that is not awaited
+MADE = {"agent", "rules", "entities", "notes", "pools", "consolidation"}  # by a call or a property that is not awaited
 NEW_VERB = '''
     def ponder(self, question: str, *, minutes: int = 5) -> Answer | None:
         """Think about a question.
