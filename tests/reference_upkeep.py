@@ -1,6 +1,7 @@
 """What the reference store does as time goes by: rules learn, memories age, episodes are cleaned away."""
 
 from collections import Counter
+from datetime import datetime
 
 from engrain.domain import aging, decay, events, maturity
 from engrain.domain.aging import AgingKind
@@ -56,6 +57,11 @@ class ReferenceUpkeep(ReferenceRecords):
     def tenants(self) -> list[str]:
         with self._open():
             return sorted(self._tenants)
+
+    def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
+        with self._open():
+            stored = [each for each in self._events if each.event_type == "fact_created"]
+            return sorted({each.actor for each in stored if each.tenant_id == tenant_id and each.created_at >= since})
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False

@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Health
     from engrain.domain.runs import Run, Undone
     from engrain.domain.stats import Stats
+    from engrain.learning.reflection import ReflectionReport
     from engrain.learning.report import ConsolidationReport
     from engrain.learning.saving import SavedFacts
+    from engrain.learning.summarization import Summary
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.importer import ImportReport
@@ -171,6 +173,20 @@ class AsyncMemory:
     async def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays."""
         return await asyncio.to_thread(self._wrapped.undo, run_id, agent=agent, tenant=tenant)
+
+    async def reflect(
+        self,
+        tenant: str | None = None,
+        *,
+        agent: str | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ReflectionReport:
+        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection."""
+        return await asyncio.to_thread(
+            self._wrapped.reflect, tenant, agent=agent, dry_run=dry_run, force=force, progress=progress
+        )
 
     async def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
@@ -342,6 +358,27 @@ class AsyncAgent:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is."""
         return await asyncio.to_thread(self._wrapped.link, source_id, target_id, relation, weight=weight)
 
+    async def summarize(
+        self,
+        query: str | None = None,
+        *,
+        session: str | None = None,
+        ids: Iterable[str] | str | None = None,
+        strategy: str | None = None,
+        target_tokens: int | None = None,
+        store: bool = False,
+    ) -> Summary:
+        """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`."""
+        return await asyncio.to_thread(
+            self._wrapped.summarize,
+            query,
+            session=session,
+            ids=ids,
+            strategy=strategy,
+            target_tokens=target_tokens,
+            store=store,
+        )
+
     async def import_file(
         self,
         path: str | Path,
@@ -428,6 +465,10 @@ class AsyncAgent:
         return await asyncio.to_thread(
             self._wrapped.facts, subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit
         )
+
+    async def latest_reflection(self) -> Fact | None:
+        """What this agent carries on from the last time it looked back (`Memory.reflect`); None before the first."""
+        return await asyncio.to_thread(self._wrapped.latest_reflection)
 
     async def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
         """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory."""

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent import Agent
-from engrain.agent.parts import Parts
+from engrain.agent.parts import Parts, agent_name
 from engrain.agent.references import References
 from engrain.agent.workers import Workers
 from engrain.config import Settings, key_for, load
 from engrain.domain import checks
 from engrain.domain.decay import DecayPolicy
 from engrain.domain.ids import IdSource
-from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act, Health
     from engrain.domain.runs import Run, Undone
     from engrain.engines.metered import MeteredLLM
+    from engrain.learning.reflection import ReflectionReport
     from engrain.learning.report import ConsolidationReport
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
@@ -222,7 +223,7 @@ class Memory:
         """The same memory as one agent sees it; cheap, make one for each request."""
         caller = Caller(
             tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, what="tenant"),
-            agent=_agent_name(self.settings.agent if name is None else name),
+            agent=agent_name(self.settings.agent if name is None else name),
             session=checks.optional_name(session, what="session"),
             request_id=checks.optional_name(request_id, what="request_id"),
         )
@@ -372,6 +373,24 @@ class Memory:
         finally:
             self.parts.note_cache.drop_agent(caller)
 
+    def reflect(
+        self,
+        tenant: str | None = None,
+        *,
+        agent: str | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ReflectionReport:
+        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection.
+
+        The settings `reflection` say when it is due; `force` passes over the days between. Made to be run once a day: a
+        model that fails is told of, never raised. `progress` is told after each agent how many it was.
+        """
+        from engrain.agent.reflecting import reflect
+
+        return reflect(self.parts, self._acts(tenant), agent=agent, dry_run=dry_run, force=force, progress=progress)
+
     def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
         found = self.parts.store.health()
@@ -456,13 +475,6 @@ def _settled(settings: Mapping[str, Any] | Settings | None, config: str | Path |
     if config is not None:
         raise InvalidInput("these settings are made already; give the file to engrain.config.load, or no file")
     return settings
-
-
-def _agent_name(value: object) -> str:
-    name = checks.name(value, what="agent")
-    if name == GLOBAL_SCOPE or name.startswith("pool:"):
-        raise InvalidInput(f"agent {name!r} is the name of a scope; choose another")
-    return name
 
 
 def _caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:

@@ -37,6 +37,23 @@ def made_of(make, **more):
 AGING = made_of(fact, validity=st.sampled_from(["active"] * 5 + ["retracted"])) | made_of(rule)
 
 
+def test_those_who_stored_a_fact_since_a_moment_are_the_learners(store):
+    moment, blink = NOON, timedelta(microseconds=1)
+    for agent, memory, at in (
+        ("early", fact("Old", agent="early"), moment - blink),
+        ("late", fact("New", agent="late", subject="Ben"), moment),
+        ("late", fact("Newer", agent="late", subject="Cas"), moment + blink),
+        ("\u00e9mile", fact("Newest", agent="\u00e9mile", subject="Dan"), moment + blink),
+        ("listener", episode(agent="listener", scope="listener"), moment),
+        ("follower", rule(agent="follower"), moment),
+    ):
+        store.put(Act(caller=Caller(agent=agent), at=at), [memory])
+    assert store.learners("default", since=moment) == ["late", "\u00e9mile"]
+    assert store.learners("default", since=moment - blink) == ["early", "late", "\u00e9mile"]
+    assert store.learners("default", since=moment + blink + blink) == []
+    assert store.learners("other", since=moment - blink) == []
+
+
 def sweep(store, *, at=NIGHT, policy=POLICY, limit=1_000, dry_run=False, caller=UPKEEP):
     """Every batch of both kinds."""
     found = []

@@ -114,6 +114,25 @@ def context(asker: Asker) -> Asked:
         yield question, _counted(asker).context(question, budget_tokens=400)
 
 
+def summarize(asker: Asker) -> Asked:
+    for question in _questions(asker)[:6]:
+        if question:
+            yield question, _counted(asker).summarize(question, target_tokens=200)
+    for session in sorted(
+        {each.session for each in asker.world.memories if isinstance(each, Episode) and each.session}
+    ):
+        yield session, asker.agent.summarize(session=session)
+    for id_ in sorted(asker.world.ids):
+        try:
+            yield id_, asker.agent.summarize(ids=[id_])
+        except NotFound as error:
+            yield id_, error
+
+
+def latest_reflection(asker: Asker) -> Asked:
+    yield "", asker.agent.latest_reflection()
+
+
 def get(asker: Asker) -> Asked:
     for id_ in sorted(asker.world.ids):
         yield id_, asker.agent.get(id_)
@@ -264,6 +283,8 @@ def _sessions(asker: Asker) -> list[str]:
 READS: dict[str, Callable[[Asker], Asked]] = {
     "recall": recall,
     "context": context,
+    "summarize": summarize,
+    "latest_reflection": latest_reflection,
     "get": get,
     "facts": facts,
     "links": links,

@@ -36,25 +36,27 @@ _OWN = re.compile(
 # Every table has a row of somebody else's: those that a store does not write yet, by hand.
 _MORE_ROWS = """
 INSERT INTO pools (tenant_id, name, created_at)
-    SELECT tenant_id, 'team', now() FROM (SELECT DISTINCT tenant_id FROM namespaces);
-INSERT INTO pool_members (tenant_id, pool, agent, joined_at) SELECT tenant_id, name, 'aide', now() FROM pools;
-INSERT INTO jobs (tenant_id, id, name, run_at, created_at) SELECT tenant_id, 'a', 'sweep', now(), now() FROM pools;
+    SELECT tenant_id, 'team', now() FROM (SELECT DISTINCT tenant_id FROM namespaces) ON CONFLICT DO NOTHING;
+INSERT INTO pool_members (tenant_id, pool, agent, joined_at)
+    SELECT tenant_id, name, 'aide', now() FROM pools ON CONFLICT DO NOTHING;
+INSERT INTO jobs (tenant_id, id, name, run_at, created_at)
+    SELECT tenant_id, 'a', 'sweep', now(), now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO runs (tenant_id, id, kind, agent, worker, lease_until, started_at)
-    SELECT tenant_id, 'a', 'summary', 'aide', 'w', now(), now() FROM pools;
-INSERT INTO memory_metadata (tenant_id, key, value) SELECT tenant_id, 'a', 'b' FROM pools;
+    SELECT tenant_id, 'a', 'summary', 'aide', 'w', now(), now() FROM namespaces GROUP BY tenant_id;
+INSERT INTO memory_metadata (tenant_id, key, value) SELECT tenant_id, 'a', 'b' FROM namespaces GROUP BY tenant_id;
 INSERT INTO rule_applications (tenant_id, id, rule_id, agent, outcome, created_at)
-    SELECT tenant_id, 'a', 'b', 'aide', 'helpful', now() FROM pools;
+    SELECT tenant_id, 'a', 'b', 'aide', 'helpful', now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO entities (tenant_id, id, canonical_name, entity_type, created_at, updated_at)
-    SELECT tenant_id, 'a', 'Zoe', 'person', now(), now() FROM pools;
-INSERT INTO entity_names (tenant_id, name, entity_id) SELECT tenant_id, 'zoe', 'a' FROM pools;
+    SELECT tenant_id, 'a', 'Zoe', 'person', now(), now() FROM namespaces GROUP BY tenant_id;
+INSERT INTO entity_names (tenant_id, name, entity_id) SELECT tenant_id, 'zoe', 'a' FROM namespaces GROUP BY tenant_id;
 INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
-    SELECT tenant_id, 'a', 'fact', 'b', 'global', now(), now() FROM pools;
+    SELECT tenant_id, 'a', 'fact', 'b', 'global', now(), now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
-    SELECT tenant_id, 'global', 'elsewhere', 0, now() FROM pools;
+    SELECT tenant_id, 'global', 'elsewhere', 0, now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
-    SELECT tenant_id, 'a', 'fact', 'global', 'b', now() FROM pools;
+    SELECT tenant_id, 'a', 'fact', 'global', 'b', now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at)
-    SELECT tenant_id, 1, 'own', 3, 'retired', now() FROM pools
+    SELECT tenant_id, 1, 'own', 3, 'retired', now() FROM namespaces GROUP BY tenant_id
 """
 
 
@@ -265,6 +267,7 @@ def _hostile_values(town, ours):
         "id": theirs.id,
         "rule_id": theirs.id,
         "agent": theirs.agent,
+        "pool": "team",
         "ids": sorted(town.world.ids),
         "doc": docs[0],
         "docs": docs,
@@ -282,6 +285,7 @@ def _hostile_values(town, ours):
         "types": ["entity_created"],
         "now": READ_AT,
         "before": READ_AT,
+        "since": READ_AT,
         "limit": 100_000,
         "version": 1,
         "vector": vector_of(theirs.content),

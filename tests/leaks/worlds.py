@@ -85,12 +85,16 @@ class _Maker:
         return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("settle")))
 
     def _acquaintances(self, caller: Caller) -> tuple[Step, ...]:
-        """Whom everybody knows: somebody it keeps a fact about, and somebody of whom nothing is known; its own run."""
+        """Whom everybody knows: somebody it keeps a fact about, and somebody of whom nothing is known; its own run.
+
+        The fact is its latest reflection too.
+        """
         self._minutes += 1
         at = NOON + timedelta(minutes=self._minutes)
         act = Act(caller=replace(caller, request_id=f"request {self._canary()}"), at=at)
         somebody, stranger = self._register(act), self._register(act)
-        known = replace(self._note(caller, f"knows {self._canary()}", at), entity_id=somebody.entity.id)
+        known = self._note(caller, f"knows {self._canary()}", at)
+        known = replace(known, entity_id=somebody.entity.id, category="reflection")
         self._memories[-1] = known
         return somebody, stranger, Put(act, (known,)), Work(act, f"worker {self._canary()}")
 

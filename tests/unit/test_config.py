@@ -94,6 +94,12 @@ VALUES = {
     "consolidation.lease_s": (0.5, 1.5, 2.5),
     "consolidation.max_attempts": (3, 4, 6),
     "consolidation.retry_pause_s": (0.0, 1.5, 2.5),
+    "summarization.strategy": ("simple", "map_reduce", "extractive"),
+    "summarization.target_tokens": (3, 4, 5),
+    "reflection.min_facts": (4, 5, 6),
+    "reflection.window_days": (1.5, 2.5, 3.5),
+    "reflection.min_days_between": (0.5, 1.5, 2.5),
+    "reflection.most_memories": (3, 4, 5),
 }
 
 

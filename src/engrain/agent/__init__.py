@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
+    from engrain.agent.summarizing import Choice
     from engrain.domain.records import Role
+    from engrain.learning.summarization import Summary
     from engrain.portability.importer import ImportReport
 
 _MOST_TOKENS = 1_000_000_000
@@ -311,6 +313,48 @@ class Agent(Reading):
         there = parts.store.links(caller, link.source_id, direction="outgoing", relation=link.relation)
         return next((each for each in there if each.target_id == link.target_id), link)
 
+    def summarize(
+        self,
+        query: str | None = None,
+        *,
+        session: str | None = None,
+        ids: Iterable[str] | str | None = None,
+        strategy: str | None = None,
+        target_tokens: int | None = None,
+        store: bool = False,
+    ) -> Summary:
+        """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`.
+
+        Without any of these, this agent's own session. At most the newest 1,000. `strategy` is simple, hierarchical,
+        map_reduce (by the language model) or extractive (the memories' own sentences, no model). Without one named the
+        setting `summarization.strategy` holds where there is a model, else extractive. Where a model is asked for that
+        is not there or fails, the summary is extractive and `degraded` says so.
+
+        With `store` it is kept as a fact of category "summary" in this agent's own scope, derived_from its sources, in
+        the place of an earlier one of the same; its `run_id` can be undone. An empty one is not kept.
+
+        Raises:
+            InvalidInput: nothing is named and there is no session, or more than one; an unknown strategy.
+            NotFound: this agent does not see one of `ids`.
+            DatabaseBusy: another summary of this agent is being kept; nothing was written.
+        """
+        from engrain.agent import summarizing
+        from engrain.learning.summarization import STRATEGIES
+
+        parts = self._parts()
+        caller = self._caller
+        choice = self._choice(query, session, ids)
+        target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
+        is_kept = checks.flag(store, what="store")
+        summary = summarizing.summarize(
+            parts,
+            caller,
+            choice,
+            strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, what="strategy"),
+            target_tokens=checks.count(target, what="target_tokens", high=_MOST_TOKENS),
+        )
+        return summarizing.keep(parts, caller, choice, summary) if is_kept and summary.text else summary
+
     def import_file(
         self,
         path: str | Path,
@@ -343,6 +387,22 @@ class Agent(Reading):
         )
         parts.queue.announce()
         return report
+
+    def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
+        """What is to be summarised."""
+        from engrain.agent.summarizing import Choice
+
+        given = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]
+        if len(given) > 1:
+            raise InvalidInput(f"{' and '.join(given)} are given; name one of query, session and ids")
+        if ids is not None:
+            return Choice(by="ids", ids=checks.names(ids, what="id"))
+        if query is not None:
+            return Choice(by="query", said=checks.content(query, name="query"))
+        own = self._who.session if session is None else checks.name(session, what="session")
+        if own is None:
+            raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
+        return Choice(by="session", said=own)
 
 
 def _importance(given: object, said: str, *, role: Role = "user") -> float:

@@ -1,4 +1,4 @@
-"""Notes that were recalled lately, by agent and key: a second recall asks the database nothing."""
+"""Notes that were recalled lately, by agent and key, and each agent's latest reflection, which is a note as well."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from engrain.cache import LruCache
 from engrain.domain.notes import NoteCacheStats
-from engrain.domain.records import Fact
+from engrain.domain.records import REFLECTION, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,13 +34,14 @@ class NoteCache:
 
     What this process writes is dropped here when it is written; what another one writes is seen once the entry is too
     old. Names are `{agent}:{key}` behind the tenant, the agent percent-encoded: no agent's name reaches into another's
-    keys. An absent note is not held.
+    keys. An absent note is not held, but that an agent has no reflection yet is.
     """
 
     def __init__(self, max_entries: int, *, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         """Hold nothing yet; `clock` gives seconds that never run backwards."""
         self._is_on = max_entries > 0
         self._notes: LruCache[Note] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
+        self._reflections: LruCache[tuple[Fact | None]] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
         self._counts: LruCache[_Counts] = LruCache(_MOST_COUNTED, ttl_s=math.inf, clock=clock)
         self._lock = threading.Lock()
         self._changes = 0
@@ -60,8 +61,24 @@ class NoteCache:
                 self._notes.set(name, note)
         return note
 
+    def latest_reflection(self, caller: Caller, ask: Callable[[], Fact | None]) -> Fact | None:
+        """The reflection held, be it that there is none, else what `ask` gives, held as `read` holds a note."""
+        name = _agent_prefix(caller)
+        found = self._reflections.get(name)
+        if found is not None:
+            return found[0]
+        with self._lock:
+            before = self._changes
+        latest = ask()
+        with self._lock:
+            if self._is_on and self._changes == before:
+                self._reflections.set(name, (latest,))
+        return latest
+
     def drop(self, memory: MemoryRecord) -> None:
-        """Hold this note no longer; another memory is nothing to this cache."""
+        """Hold this note no longer, nor, after a reflection, any of its tenant; another memory is nothing to this."""
+        if isinstance(memory, Fact) and memory.category == REFLECTION:
+            self._drop_reflections(memory.tenant_id)
         if isinstance(memory, Fact) and memory.subject == memory.scope:
             own = f"{_tenant_prefix(memory.tenant_id)}{quote(memory.subject, safe='')}:{memory.predicate}"
             with self._lock:
@@ -69,7 +86,8 @@ class NoteCache:
                 self._notes.delete(own)
 
     def drop_agent(self, caller: Caller) -> int:
-        """Hold nothing of one agent; how many notes it was."""
+        """Hold nothing of one agent, and no reflection of its tenant; how many notes it was."""
+        self._drop_reflections(caller.tenant_id)
         with self._lock:
             self._changes += 1
             return self._notes.invalidate_prefix(_agent_prefix(caller))
@@ -79,6 +97,7 @@ class NoteCache:
         with self._lock:
             self._changes += 1
             self._notes.clear()
+            self._reflections.clear()
 
     def stats(self, caller: Caller) -> NoteCacheStats:
         """What is held of one agent, and how often it was asked for: others' notes are not its business."""
@@ -86,6 +105,12 @@ class NoteCache:
             counted = self._counts.get(_agent_prefix(caller)) or _Counts()
             size = self._notes.count_prefix(_agent_prefix(caller))
             return NoteCacheStats(size=size, hits=counted.hits, misses=counted.misses)
+
+    def _drop_reflections(self, tenant_id: str) -> None:
+        """One may be everybody's: what one agent did to it is news to all."""
+        with self._lock:
+            self._changes += 1
+            self._reflections.invalidate_prefix(_tenant_prefix(tenant_id))
 
     def _count(self, caller: Caller, *, is_hit: bool) -> None:
         name = _agent_prefix(caller)

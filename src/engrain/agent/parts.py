@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from engrain.domain.query import Filter
     from engrain.domain.records import Answer, Caller
     from engrain.engines.metered import MeteredLLM
+    from engrain.learning.summarization import Writer
     from engrain.retrieval.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
     from engrain.retrieval.search import Question, QuestionVectors
@@ -121,6 +122,18 @@ class Parts:
             metrics.count("references_not_counted", len(ids))
             return self.store.get(caller, ids)
 
+    def writer(self) -> Writer:
+        """Who writes summaries and reflections."""
+        from engrain.context.block import approximate_tokens
+        from engrain.learning.summarization import Writer
+
+        return Writer(
+            count_tokens=approximate_tokens,
+            llm=self.llm,
+            run_all=lambda works: self.workers.map_bounded(lambda work: work(), works),
+            timeout_s=self.settings.llm.timeout_s,
+        )
+
     def preset(self, name: str | None) -> Preset:
         """The ranking of that name, None for the settings' choice.
 
@@ -211,6 +224,18 @@ def interval(valid_from: object, valid_to: object) -> tuple[datetime | None, dat
 def writable(caller: Caller, scope: object) -> str:
     """Where this agent may write: everybody's scope, which is the default, its own, or that of a pool it is in."""
     return GLOBAL_SCOPE if scope is None else checks.choice(scope, caller.scopes, what="scope")
+
+
+def agent_name(value: object) -> str:
+    """The name of an agent, which is that of its own scope, so no other scope's.
+
+    Raises:
+        InvalidInput: it is one.
+    """
+    name = checks.name(value, what="agent")
+    if name == GLOBAL_SCOPE or name.startswith("pool:"):
+        raise InvalidInput(f"agent {name!r} is the name of a scope; choose another")
+    return name
 
 
 def unknown(caller: Caller, id_: str) -> NotFound:

@@ -174,6 +174,18 @@ class Reading(View):
         found = parts.store.recent(request, checks.count(limit, what="limit"))
         return [each for each in found if isinstance(each, Fact)]
 
+    def latest_reflection(self) -> Fact | None:
+        """What this agent carries on from the last time it looked back (`Memory.reflect`); None before the first.
+
+        One that somebody stored for everybody (category "reflection", scope "global") counts as well.
+
+        A second call asks the database nothing: what this Memory writes is seen at once, what another process writes
+        after `notes.cache_ttl_s` at the latest. Not counted as a reference.
+        """
+        from engrain.agent import reflecting
+
+        return reflecting.latest(self._parts(), self._who)
+
     def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
         """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory.
 

@@ -295,6 +295,26 @@ class Consolidation(Section):
     )
 
 
+class Summarization(Section):
+    """How memories are summarised."""
+
+    strategy: Literal["simple", "hierarchical", "map_reduce", "extractive"] = Field(
+        default="hierarchical", description="How a language model summarises; without one a summary is extractive"
+    )
+    target_tokens: int = Field(
+        default=2_000, ge=0, le=1_000_000, description="The most tokens of a summary that names no number"
+    )
+
+
+class Reflection(Section):
+    """When an agent looks back, and on how much."""
+
+    min_facts: int = Field(default=3, ge=1, le=1_000, description="Facts in the window that a reflection takes")
+    window_days: float = Field(default=7.0, gt=0, le=36_500, description="How many days it looks back on")
+    min_days_between: float = Field(default=6.0, ge=0, le=36_500, description="Days between two reflections, at least")
+    most_memories: int = Field(default=200, ge=1, le=1_000, description="How many memories it reads, the newest")
+
+
 class Settings(_WithoutTruthValues, BaseSettings):
     """How engrain behaves. `engrain.config.load` reads it: from the caller, then `ENGRAIN_*`, then one TOML file."""
 
@@ -328,6 +348,8 @@ class Settings(_WithoutTruthValues, BaseSettings):
     notes: Notes = Notes()
     audit: Audit = Audit()
     consolidation: Consolidation = Consolidation()
+    summarization: Summarization = Summarization()
+    reflection: Reflection = Reflection()
 
     @classmethod
     def settings_customise_sources(

@@ -395,6 +395,9 @@ class Upkeep(Protocol):
     def tenants(self) -> list[str]:
         """Every tenant that keeps, or kept, any memory, sorted."""
 
+    def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
+        """The agents of a tenant that have stored a fact from this moment on, sorted; its events tell."""
+
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> Swept:

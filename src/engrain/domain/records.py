@@ -26,6 +26,7 @@ MATURITIES: tuple[Maturity, ...] = get_args(Maturity)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
 GLOBAL_SCOPE = "global"
+REFLECTION = "reflection"  # the category of a fact that looks back on others
 DEFAULT_TENANT = "default"
 
 # Exponential decay per day: how fast an unconfirmed fact fades.

@@ -526,3 +526,8 @@ SELECT
     (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope)
     + (SELECT count(*) FROM facts WHERE tenant_id = :tenant_id AND scope = :scope)
     + (SELECT count(*) FROM rules WHERE tenant_id = :tenant_id AND scope = :scope);
+
+-- learners --
+-- Who stored a fact of a tenant since a moment
+SELECT DISTINCT actor FROM memory_events
+WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :since;

@@ -19,6 +19,7 @@ from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.decay import DecayPolicy, Swept
@@ -77,6 +78,11 @@ _WORDS: Mapping[Literal["sqlite", "postgres"], _Words] = {
         ids="array_agg(id)",
     ),
 }
+
+
+def learners(tx: Transaction, tenant_id: str, since: datetime) -> list[str]:
+    """Who stored a fact of a tenant since a moment, in Python's order, which is the same on every database."""
+    return sorted(actor for (actor,) in tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since)))
 
 
 def look(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int) -> Look:

@@ -125,3 +125,75 @@ def test_none_are_held_where_there_is_room_for_none():
     cache, database = NoteCache(0, ttl_s=300), Database(note())
     assert [cache.read(ANA, "editor", database).content for _ in range(2)] == ["vim"] * 2
     assert database.asked == 2
+
+
+def reflection(caller=ANA):
+    return replace(note(caller, key="reflection 2026-11-22"), category="reflection")
+
+
+class Latest:
+    """Answers with the latest reflection there is, and counts how often it was asked."""
+
+    def __init__(self, found=None):
+        self.found = found
+        self.asked = 0
+
+    def __call__(self):
+        self.asked += 1
+        return self.found
+
+
+@pytest.mark.req("Y20")
+@pytest.mark.parametrize("found", [None, fact("Looking back", category="reflection")])
+def test_the_latest_reflection_is_asked_for_once_be_it_that_there_is_none(cache, clock, found):
+    latest = Latest(found)
+    assert [cache.latest_reflection(ANA, latest) for _ in range(3)] == [found] * 3
+    assert latest.asked == 1
+    clock.now = 299.9
+    cache.latest_reflection(ANA, latest)
+    assert latest.asked == 1
+    clock.now = 300.1
+    cache.latest_reflection(ANA, latest)
+    assert latest.asked == 2
+
+
+@pytest.mark.req("Y20")
+@pytest.mark.parametrize(
+    ("write", "is_dropped"),
+    [
+        (lambda cache: cache.drop(reflection()), True),
+        (lambda cache: cache.drop(replace(reflection(), scope="global")), True),
+        (lambda cache: cache.drop(replace(reflection(BEN), scope="global")), True),
+        (lambda cache: cache.drop_agent(BEN), True),
+        (lambda cache: cache.drop_agent(ANA), True),
+        (lambda cache: cache.clear(), True),
+        (lambda cache: cache.drop(note(BEN)), False),
+        (lambda cache: cache.drop(reflection(replace(ANA, tenant_id="other"))), False),
+        (lambda cache: cache.drop_agent(replace(ANA, tenant_id="other")), False),
+        (lambda cache: cache.drop(fact("Ana likes tea.")), False),
+    ],
+)
+def test_a_write_drops_the_reflection_it_may_have_changed_and_no_other(cache, write, is_dropped):
+    latest = Latest()
+    cache.latest_reflection(ANA, latest)
+    write(cache)
+    latest.found = reflection()
+    assert cache.latest_reflection(ANA, latest) == (latest.found if is_dropped else None)
+
+
+@pytest.mark.req("Y20")
+def test_a_reflection_that_was_read_while_another_was_written_is_not_held(cache):
+    old, new = reflection(), replace(reflection(), id="new")
+
+    def slow():
+        cache.drop(new)  # saved while the database was asked
+        return old
+
+    assert cache.latest_reflection(ANA, slow) == old
+    assert cache.latest_reflection(ANA, Latest(new)) == new
+
+
+def test_a_cache_that_is_off_holds_no_reflection(clock):
+    cache, latest = NoteCache(0, ttl_s=300, clock=clock), Latest()
+    assert [cache.latest_reflection(ANA, latest) for _ in range(2)] == [None, None]
+    assert latest.asked == 2

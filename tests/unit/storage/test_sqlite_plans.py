@@ -69,7 +69,7 @@ SERVES = {
     "memory_entities_memory": ["erase_mentions"],
     "memory_entities_time": ["mentioning", "count_mentions"],
     "memory_events_time": ["events"],
-    "memory_events_type": ["events of a type"],
+    "memory_events_type": ["events of a type", "learners"],
     "memory_events_memory": ["events of a memory", "erase_event_payloads", "was_taken_back"],
     "memory_events_run": ["undo"],
     "runs_running": ["claim"],

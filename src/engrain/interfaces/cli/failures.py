@@ -3,7 +3,7 @@
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | `doctor` found problems, the memory asked for is not there, `erase` was refused, a copy differs, an old schema |
+| 1 | `doctor` found problems, a reflection failed, no such memory, `erase` was refused, a copy differs, an old schema |
 | 2 | usage, or a value that is refused: nothing was written |
 | 3 | storage: not our file, damaged, read-only, full, out of reach, or of a newer engrain |
 | 4 | busy: another process is writing |

@@ -11,7 +11,7 @@ import psycopg
 
 from engrain.domain.ids import IdSource
 from engrain.domain.maturity import DEFAULT_THRESHOLDS
-from engrain.domain.records import Fact
+from engrain.domain.records import Caller, Fact
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.errors import IntegrityViolated, OutcomeUnknown
 from engrain.storage import (
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
-        Caller,
         EmbeddingVersion,
         Entity,
         Event,
@@ -344,6 +343,10 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
 
     def tenants(self) -> list[str]:
         return self._read(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])
+
+    def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
+        whose = Caller(tenant_id=tenant_id, agent="upkeep")
+        return self._read(whose, lambda tx: sweeping.learners(tx, tenant_id, since))
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False

@@ -357,6 +357,10 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs):
         with self._reading() as tx:
             return [tenant_id for (tenant_id,) in tx.rows("tenants")]
 
+    def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
+        with self._reading() as tx:
+            return sweeping.learners(tx, tenant_id, since)
+
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> Swept:
