@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Where each class comes from, by module; a class of a later module may be made by one of an earlier module.
 SOURCES = {
     "service": ROOT / "src" / "engrain" / "service.py",
+    "keeping": ROOT / "src" / "engrain" / "agent" / "keeping.py",
     "agent": ROOT / "src" / "engrain" / "agent" / "__init__.py",
     "reading": ROOT / "src" / "engrain" / "agent" / "reading.py",
     "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",

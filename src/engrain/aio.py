@@ -51,7 +51,10 @@ if TYPE_CHECKING:
     from engrain.learning.summarization import Summary
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
+    from engrain.portability.backups import BackupReport
+    from engrain.portability.exporting import ExportReport
     from engrain.portability.importer import ImportReport
+    from engrain.portability.restoring import RestoreReport
     from engrain.retrieval.reembedding import ReembedReport
 
 
@@ -122,6 +125,24 @@ class AsyncMemory:
         """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them."""
         return await asyncio.to_thread(self._wrapped.reembed, progress)
 
+    async def health(self) -> Health:
+        """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
+        return await asyncio.to_thread(self._wrapped.health)
+
+    @property
+    def llm_usage(self) -> Usage:
+        """What the language model's answers to this Memory have cost so far; nothing where there is none."""
+        return self._wrapped.llm_usage
+
+    async def close(self, *, flush: bool = True) -> None:
+        """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all."""
+        await asyncio.to_thread(self._wrapped.close, flush=flush)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._wrapped.settings
+
     async def decay(
         self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
     ) -> DecayReport:
@@ -188,23 +209,57 @@ class AsyncMemory:
             self._wrapped.reflect, tenant, agent=agent, dry_run=dry_run, force=force, progress=progress
         )
 
-    async def health(self) -> Health:
-        """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
-        return await asyncio.to_thread(self._wrapped.health)
+    async def backup(
+        self,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        tenant: str | None = None,
+        vectors: bool = True,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> BackupReport:
+        """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment."""
+        return await asyncio.to_thread(
+            self._wrapped.backup, path, agent=agent, tenant=tenant, vectors=vectors, progress=progress
+        )
 
-    @property
-    def llm_usage(self) -> Usage:
-        """What the language model's answers to this Memory have cost so far; nothing where there is none."""
-        return self._wrapped.llm_usage
+    async def restore(
+        self,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        tenant: str | None = None,
+        replace: bool = False,
+        with_erased: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> RestoreReport:
+        """Add what is missing of a backup to its own agent or tenant, or to those that are named."""
+        return await asyncio.to_thread(
+            self._wrapped.restore,
+            path,
+            agent=agent,
+            tenant=tenant,
+            replace=replace,
+            with_erased=with_erased,
+            dry_run=dry_run,
+            progress=progress,
+        )
 
-    async def close(self, *, flush: bool = True) -> None:
-        """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all."""
-        await asyncio.to_thread(self._wrapped.close, flush=flush)
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self._wrapped.settings
+    async def export(
+        self,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        tenant: str | None = None,
+        format: str = "jsonl",
+        kinds: Iterable[str] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ExportReport:
+        """Write what an agent (the settings' where none is named) remembers into a new file, for others to read."""
+        return await asyncio.to_thread(
+            self._wrapped.export, path, agent=agent, tenant=tenant, format=format, kinds=kinds, progress=progress
+        )
 
 
 class AsyncAgent:
@@ -387,7 +442,7 @@ class AsyncAgent:
         strict: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> ImportReport:
-        """Add the conversations of an export (chatgpt, claude, claude-code, openai, jsonl, locomo) as episodes."""
+        """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes."""
         return await asyncio.to_thread(self._wrapped.import_file, path, format=format, strict=strict, progress=progress)
 
     @property

@@ -2,7 +2,8 @@
 
     EngrainError
     ├── InvalidInput (ValueError)      invalid_input         a value was refused; nothing was written
-    │   └── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
+    │   ├── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
+    │   └── UnusableBackup             unusable_backup       no backup, damaged, too new, or not for where it should go
     ├── NotFound (LookupError)         not_found             a write named a memory that is not there
     ├── MemoryClosed                   memory_closed         a call on a Memory after close()
     ├── EngineUnavailable              engine_unavailable    an embedder (or other engine) cannot answer
@@ -41,6 +42,12 @@ class UnreadableImport(InvalidInput):
     """An import file is of no known format, or has a broken record and `strict` was asked for."""
 
     code = "unreadable_import"
+
+
+class UnusableBackup(InvalidInput):
+    """A backup is damaged, of a newer format, or not meant for where it should be restored; nothing was written."""
+
+    code = "unusable_backup"
 
 
 class NotFound(EngrainError, LookupError):

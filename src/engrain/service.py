@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent import Agent
+from engrain.agent.configured import caching, embedder_of, llm_of, metered, reranker_of, settled
+from engrain.agent.keeping import Keeping
 from engrain.agent.parts import Parts, agent_name
 from engrain.agent.references import References
 from engrain.agent.workers import Workers
-from engrain.config import Settings, key_for, load
+from engrain.config import Settings, load
 from engrain.domain import checks
 from engrain.domain.decay import DecayPolicy
 from engrain.domain.ids import IdSource
@@ -20,23 +22,14 @@ from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from types import TracebackType
 
     from engrain.domain.completions import Usage
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
-    from engrain.domain.requests import Act, Health
-    from engrain.domain.runs import Run, Undone
-    from engrain.engines.metered import MeteredLLM
-    from engrain.learning.reflection import ReflectionReport
-    from engrain.learning.report import ConsolidationReport
-    from engrain.lifecycle.cleanup import CleanupReport
-    from engrain.lifecycle.sweep import DecayReport
+    from engrain.domain.requests import Health
     from engrain.retrieval.reembedding import ReembedReport
-
-
-_MOST_ENTRIES = 1_000_000_000_000
 
 
 def utc_now() -> datetime:
@@ -44,54 +37,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
-    """The embedder that the settings name, or else `spec`, reached as they say; None for `"none"`.
-
-    Raises:
-        InvalidInput: no such embedder, or a key that is none.
-    """
-    from engrain import engines
-
-    name = settings.embedding.model if spec is None else spec
-    key = key_for(name, url=settings.embedding.url, key=settings.embedding.key)
-    return engines.embedder(
-        name,
-        threads=settings.embedding.threads,
-        dims=settings.embedding.dims,
-        reach=engines.Reach(url=settings.embedding.url, key=key),
-    )
-
-
-def llm_of(settings: Settings, spec: str | None = None) -> LLM | None:
-    """The language model that the settings name, or else `spec`, reached as they say; None for `"none"`.
-
-    Raises:
-        InvalidInput: no such model, a command that is none, or a key that is none.
-    """
-    from engrain import engines
-    from engrain.engines.answers import Limits
-
-    chosen = settings.llm
-    name = chosen.model if spec is None else spec
-    key = key_for(name, url=chosen.url, key=chosen.key)
-    limits = Limits(attempts=chosen.attempts, max_tokens=chosen.max_tokens)
-    return engines.llm(name, reach=engines.Reach(url=chosen.url, key=key), limits=limits, command=chosen.command)
-
-
-def reranker_of(settings: Settings, spec: str | None = None, *, llm: LLM | None = None) -> Reranker | None:
-    """The re-ranker that the settings name, or else `spec`, reached as they say; None for `"none"`, `llm` for `"llm"`.
-
-    Raises:
-        InvalidInput: no such re-ranker, one without an address, a key that is none, or `"llm"` without one.
-    """
-    from engrain import engines
-
-    name = settings.reranking.model if spec is None else spec
-    key = key_for(name, url=settings.reranking.url, key=settings.reranking.key)
-    return engines.reranker(name, reach=engines.Reach(url=settings.reranking.url, key=key), llm=llm)
-
-
-class Memory:
+class Memory(Keeping):
     """A long-term memory: owns the database, the engines and the background work. Thread-safe; close it when done."""
 
     def __init__(
@@ -121,7 +67,7 @@ class Memory:
         workers = Workers(max_parallel=settings.llm.max_parallel)
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)
-        self._decay = DecayPolicy(
+        self._decay_policy = DecayPolicy(
             curve=settings.decay.curve,
             anchor=settings.decay.anchor,
             fading_below=settings.decay.fading_below,
@@ -136,10 +82,10 @@ class Memory:
             settings=settings,
             clock=clock,
             ids=ids or IdSource(clock),
-            embedder=_caching(usable, settings),
+            embedder=caching(usable, settings),
             reranker=deep.checked(reranker),
             name_finder=name_finder,
-            llm=_metered(llm, settings),
+            llm=metered(llm, settings),
             asked_embedder=asked,
             without_vectors=without_vectors,
             presets=presets,
@@ -181,16 +127,16 @@ class Memory:
         from engrain.retrieval.checked_embedder import checked
         from engrain.storage import open_store
 
-        chosen = _settled(settings, config)
+        chosen = settled(settings, config)
         if embedder is None or isinstance(embedder, str):
             embedder = embedder_of(chosen, embedder)
         embedder = checked(embedder)
-        metered = _metered(llm_of(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
+        chosen_llm = metered(llm_of(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
         if reranker is None or isinstance(reranker, str):
-            reranker = reranker_of(chosen, reranker, llm=metered)
+            reranker = reranker_of(chosen, reranker, llm=chosen_llm)
         if name_finder is None or isinstance(name_finder, str):
             name = chosen.entities.name_finder if name_finder is None else name_finder
-            name_finder = engines.name_finder(name, llm=metered, timeout_s=chosen.llm.timeout_s)
+            name_finder = engines.name_finder(name, llm=chosen_llm, timeout_s=chosen.llm.timeout_s)
         store = open_store(
             chosen.db if location is None else location,
             busy_timeout_s=chosen.storage.busy_timeout_s,
@@ -203,7 +149,7 @@ class Memory:
                 embedder=embedder,
                 reranker=reranker,
                 name_finder=name_finder,
-                llm=metered,
+                llm=chosen_llm,
                 settings=chosen,
                 clock=clock,
                 ids=ids,
@@ -260,136 +206,12 @@ class Memory:
         report = reembed(parts.store, embedder, parts.act(self.agent().caller), progress=progress)
         if parts.embedder is None:
             queue = EmbeddingQueue(parts.store, embedder)
-            kept = _caching(embedder, parts.settings)
+            kept = caching(embedder, parts.settings)
             with self._changing:
                 if self._parts is parts:  # or it was closed meanwhile
                     self._parts = replace(parts, embedder=kept, queue=queue, without_vectors=None)
             parts.queue.close(flush=False)
         return report
-
-    def decay(
-        self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
-    ) -> DecayReport:
-        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
-
-        What fades is found as before and says so in `metadata["status"]`; what expired is out of the searches and stays
-        readable. The settings `decay` say when. Made to be run once a day; a second run changes nothing, and one after
-        a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many it
-        looked at.
-        """
-        from engrain.lifecycle.sweep import sweep
-
-        try:
-            return sweep(self.parts.store, self._acts(tenant), self._decay, dry_run=dry_run, progress=progress)
-        finally:
-            self.parts.note_cache.clear()
-
-    def cleanup(
-        self,
-        tenant: str | None = None,
-        *,
-        max_entries: int | None = None,
-        dry_run: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> CleanupReport:
-        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
-
-        `max_entries` is how many of a tenant may stay (the setting `cleanup.max_entries`); what is not consolidated and
-        has not run out stays anyway. What is removed cannot be read again; facts and rules learned from it stay. A
-        second run changes nothing; a dry run only counts. `progress` is told after each batch how many it removed.
-
-        Raises:
-            InvalidInput: `max_entries` is no number from 0 on.
-        """
-        from engrain.domain.retention import Retention
-        from engrain.lifecycle.cleanup import cleanup
-
-        most = self.settings.cleanup.max_entries
-        if max_entries is not None:
-            most = checks.count(max_entries, what="max_entries", high=_MOST_ENTRIES)
-        kept = Retention(expired_days=self.settings.cleanup.retention_days, max_entries=most)
-        return cleanup(self.parts.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
-
-    def consolidate(
-        self,
-        tenant: str | None = None,
-        *,
-        agent: str | None = None,
-        session: str | None = None,
-        exclude_session: str | None = None,
-        dry_run: bool = False,
-        max_batches: int | None = None,
-        progress: Callable[[int], None] | None = None,
-    ) -> ConsolidationReport:
-        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all.
-
-        The language model is asked about them in batches, and believed where it quotes them. What it repeats is
-        confirmed, what it corrects superseded, what speaks against something else lowers its confidence. A batch that
-        fails is tried again later, and stops no other agent's. Without a language model, and in a dry run, the answer
-        only counts what is due. `progress` is told after each batch how many episodes it had.
-
-        Raises:
-            InvalidInput: a name or number out of its range; nothing was asked.
-        """
-        from engrain.agent import consolidating
-
-        asked = consolidating.Asked(
-            tenant_id=checks.optional_name(tenant, what="tenant"),
-            agent=checks.optional_name(agent, what="agent"),
-            sessions=checks.names(session, what="session"),
-            exclude_sessions=checks.names(exclude_session, what="session"),
-            dry_run=checks.flag(dry_run, what="dry_run"),
-            max_batches=None if max_batches is None else checks.count(max_batches, what="max_batches"),
-        )
-        return consolidating.consolidate(self.parts, asked, progress=progress)
-
-    def runs(
-        self, agent: str | None = None, *, tenant: str | None = None, kind: str | None = None, limit: int = 50
-    ) -> list[Run]:
-        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
-
-        Raises:
-            InvalidInput: an unknown kind, or a limit outside 0-1000.
-        """
-        from engrain.domain.runs import RUN_KINDS
-
-        known = None if kind is None else checks.choice(kind, RUN_KINDS, what="kind")
-        caller = self.agent(agent, tenant=tenant).caller
-        return self.parts.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"))
-
-    def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
-        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
-
-        Its episodes wait again, so they are learned from anew. `runs` shows the ids.
-
-        Raises:
-            NotFound: the agent has no such run.
-            InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
-        """
-        caller = self.parts.seeing(self.agent(agent, tenant=tenant).caller)
-        name = checks.name(run_id, what="run_id")
-        try:
-            return self.parts.store.undo(self.parts.act(caller), name)
-        finally:
-            self.parts.note_cache.drop_agent(caller)
-
-    def reflect(
-        self,
-        tenant: str | None = None,
-        *,
-        agent: str | None = None,
-        dry_run: bool = False,
-        force: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> ReflectionReport:
-        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection.
-
-        The settings `reflection` say when it is due; `force` passes over the days between. Made to be run once a day: a
-        model that fails is told of, never raised. `progress` is told after each agent how many it was.
-        """
-        from engrain.agent.reflecting import reflect
-
-        return reflect(self.parts, self._acts(tenant), agent=agent, dry_run=dry_run, force=force, progress=progress)
 
     def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
@@ -433,11 +255,12 @@ class Memory:
     ) -> None:
         self.close(flush=error is None)
 
-    def _acts(self, tenant: str | None) -> Iterator[Act]:
-        """A write now for one tenant, or for each there is."""
-        caller = self.agent(tenant=tenant).caller
-        tenants = self.parts.store.tenants() if tenant is None else [caller.tenant_id]
-        return (self.parts.act(replace(caller, tenant_id=name)) for name in tenants)
+    @property
+    def _kept(self) -> Parts:
+        return self.parts
+
+    def _caller_of(self, agent: str | None, tenant: str | None) -> Caller:
+        return self.agent(agent, tenant=tenant).caller
 
     @property
     def settings(self) -> Settings:
@@ -467,34 +290,3 @@ class Memory:
         https://www.sqlite.org/howtocorrupt.html §2.6
         """
         return os.getpid() != self._process
-
-
-def _settled(settings: Mapping[str, Any] | Settings | None, config: str | Path | None) -> Settings:
-    if not isinstance(settings, Settings):
-        return load(settings, file=config)
-    if config is not None:
-        raise InvalidInput("these settings are made already; give the file to engrain.config.load, or no file")
-    return settings
-
-
-def _caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
-    """The embedder, asked only for what it was not asked lately, if the settings want that."""
-    from engrain.engines.caching import CachingEmbedder
-
-    if embedder is None or not settings.embedding.cache_entries:
-        return embedder
-    entries, ttl_s = settings.embedding.cache_entries, settings.embedding.cache_ttl_s
-    return CachingEmbedder(embedder, max_entries=entries, ttl_s=ttl_s)
-
-
-def _metered(llm: LLM | None, settings: Settings) -> MeteredLLM | None:
-    """The language model with a meter of this Memory's own on it."""
-    from engrain.engines.metered import MeteredLLM, Prices
-
-    if llm is None or isinstance(llm, MeteredLLM):
-        return llm
-    chosen = settings.llm
-    prices = Prices(
-        input_usd_per_million=chosen.input_usd_per_million, output_usd_per_million=chosen.output_usd_per_million
-    )
-    return MeteredLLM(llm, prices)

@@ -70,6 +70,11 @@ class Child:
         self._process.stdin.write(json.dumps([verb, arguments]).encode() + b"\n")
         self._process.stdin.flush()
 
+    def go_on(self):
+        """Let a child take its next step that waits for a line."""
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+
     def ask(self, verb, **arguments):
         """What a `serve` child answers."""
         self.send(verb, **arguments)
@@ -188,6 +193,17 @@ def copy(source, target):
 
     with contextlib.closing(open_store(source)) as read, contextlib.closing(open_store(target)) as written:
         say(list(copying.copy(read, written, progress=lambda step, rows: say([step, rows])).differing))
+
+
+def restore(location, file):
+    """A backup restored in place of what is there; before each step but the first it waits for a line."""
+
+    def wait(step, rows):
+        say([step, rows])
+        sys.stdin.readline()
+
+    opened(location).restore(file, replace=True, progress=wait)
+    say("done")
 
 
 class TellingEmbedder(HashEmbedder):
@@ -321,7 +337,7 @@ KNOWN, RULE = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 JOBS = {
     job.__name__.strip("_"): job
     for job in (
-        *(observe, remember, steps, writes, import_, embed, reembed, copy, unclosed, forked, serve, traffic),
+        *(observe, remember, steps, writes, import_, embed, reembed, copy, restore, unclosed, forked, serve, traffic),
         learn,
     )
 }

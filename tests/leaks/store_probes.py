@@ -23,7 +23,8 @@ from tests.sample_search import WORDS, vector_of
 # Of the whole database: nothing of theirs reaches a caller.
 HOUSEKEEPING = frozenset(
     "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
-    "tenants learners sweep clean shards tables rows key_of last_key restore reindex health close".split()
+    "tenants learners sweep clean shards tables rows key_of last_key restore reindex backed_up extracting restoring "
+    "health close".split()
 )
 WRITES = frozenset(
     {

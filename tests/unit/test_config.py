@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from engrain.agent.configured import embedder_of
 from engrain.config import (
     CONFIG_VARIABLE,
     ENV_DELIMITER,
@@ -23,7 +24,6 @@ from engrain.config import (
 from engrain.config.predecessors import DEFAULTS
 from engrain.config.tree import Section, Settings, fields, section
 from engrain.errors import InvalidInput
-from engrain.service import embedder_of
 
 # For each setting three values that are not its default, to tell the sources apart; two where there are no more.
 VALUES = {

@@ -363,11 +363,13 @@ class Agent(Reading):
         strict: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> ImportReport:
-        """Add the conversations of an export (chatgpt, claude, claude-code, openai, jsonl, locomo) as episodes.
+        """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes.
 
-        Importing a file again adds only what is new in it. A broken record is reported and passed over; `strict` stops
-        at it. `progress` is told how many turns were read. Vectors are made in the background; `Memory.flush` waits for
-        them.
+        Formats are chatgpt, claude, claude-code, openai, locomo, mem0, letta, langgraph, mcp-memory, markdown and
+        jsonl, which `Memory.export` writes too. Facts are the agent's own, with their times and metadata; one older
+        than what stands in its place becomes its past. Importing a file again adds only what is new in it. A broken
+        record is reported and passed over; `strict` stops at it. `progress` is told how many memories were read.
+        Vectors are made in the background; `Memory.flush` waits for them.
 
         Raises:
             UnreadableImport: the file is of no known format, or broken and `strict`.

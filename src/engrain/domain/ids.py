@@ -18,6 +18,7 @@ _TIMESTAMP_LIMIT = 1 << 48
 _RANDOM_BITS = 74
 _TAIL_DIGITS = 12  # after the last hyphen
 _TAIL = (1 << 4 * _TAIL_DIGITS) - 1
+_VERSION = 7
 
 
 class IdSource:
@@ -60,6 +61,15 @@ def derived_id(*parts: str, at: datetime | None) -> str:
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     milliseconds = 0 if at is None else _milliseconds(at)
     return _format(milliseconds << _RANDOM_BITS | int.from_bytes(digest.digest()[:10], "big") >> 6)
+
+
+def moment_of(text: str) -> datetime | None:
+    """The time in a UUIDv7, in milliseconds; None where the text is none."""
+    try:
+        parsed = uuid.UUID(text)
+    except ValueError:
+        return None
+    return _EPOCH + (parsed.int >> 80) * _MILLISECOND if parsed.version == _VERSION else None
 
 
 def is_id(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput
+from engrain.portability.canonical import canonical
 from engrain.storage import IN_MEMORY, open_store, upgrading
 from engrain.storage.archive import DEPARTURES, VECTORS
 
@@ -30,7 +31,6 @@ _BEGUN, _FINISHED = "copy_begun", "copy_finished"
 _FROM_THE_START = frozenset({_SETTINGS, VECTORS})
 # First rows that stay what they are while others are added: what tells one memory from another.
 _TELLING = ("embedding_versions", "episodes", "facts", "rules")
-_EXACT_UP_TO = 2**53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ def _count_and_digest(store: Archive, table: str) -> tuple[int, str]:
     count = 0
     for row in _rows(store, table):
         if not _is_mark(table, row):
-            hashed.update(_canonical(row))
+            hashed.update(canonical(row))
             count += 1
     return count, hashed.hexdigest()
 
@@ -208,34 +208,7 @@ def _is_mark(table: str, row: Mapping[str, Any]) -> bool:
 
 
 def _digest(rows: list[dict[str, Any]]) -> str:
-    return hashlib.sha256(b"".join(map(_canonical, rows))).hexdigest()
-
-
-def _canonical(row: Mapping[str, Any]) -> bytes:
-    """A row as one line of JSON, the same from every database."""
-    return json.dumps(_plain(row), sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-
-def _plain(value: Any) -> Any:
-    """The value with one spelling of each number: PostgreSQL's JSON gives 1e16 back as an integer."""
-    match value:
-        case bool() | str() | None:
-            return value
-        case int() | float():
-            return _number(value)
-        case list():
-            return [_plain(each) for each in value]
-        case _:
-            return {name: _plain(each) for name, each in value.items()}
-
-
-def _number(value: Any) -> Any:
-    if abs(value) < _EXACT_UP_TO:
-        return int(value) if value == int(value) else value
-    try:
-        return float(value)
-    except OverflowError:
-        return value
+    return hashlib.sha256(b"".join(map(canonical, rows))).hexdigest()
 
 
 def _unheard(_step: str, _rows: int) -> None:

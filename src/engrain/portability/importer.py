@@ -1,26 +1,28 @@
-"""Conversations of other systems into memory: in bounded transactions, and any number of times."""
+"""Files of other systems into memory: in bounded transactions, and any number of times."""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from engrain.domain import checks, importance
-from engrain.domain.ids import derived_id
-from engrain.domain.records import Episode, Record
+from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
-from engrain.portability.formats import BrokenRecord, Turn, detect, read
+from engrain.portability.formats import BrokenRecord, Named, Turn, detect, read
+from engrain.portability.taking_over import TakingOver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from engrain.domain.ports import Clock, Store
-    from engrain.domain.records import Caller
+    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.portability.formats import Found
 
-_TURNS_AT_ONCE = 200
+_RECORDS_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +35,15 @@ class Broken(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport(Record):
-    """What an import did: `added` episodes, `present` ones that were there before, and what was passed over."""
+    """What an import did: `added` memories, `present` ones that were there before, and what was passed over."""
 
     path: str
     format: str
     sessions: int
     added: int
     present: int
+    kinds: Mapping[str, int]  # what was added, by kind
+    entities: int  # who was added to the registry
     broken: tuple[Broken, ...]
 
 
@@ -53,70 +57,75 @@ def import_file(  # what an import is made of
     strict: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
-    """Add a file's turns as episodes of their sessions; a turn's id is made of what it is, so a repeat adds nothing.
+    """Add what a file holds: turns as episodes of their sessions, statements as facts and notes, names as entities.
 
-    Each transaction holds a few hundred turns: whatever stops the import leaves whole turns behind, and running it
-    again adds the rest. `progress` is told how many turns were read so far.
+    An id is made of what a record is, so a repeat adds nothing. Each transaction holds a few hundred records: whatever
+    stops the import leaves whole ones behind, and running it again adds the rest. `progress` is told how many it read.
 
     Raises:
-        UnreadableImport: the file is of no known format, or `strict` and a record is broken; earlier turns stay.
+        UnreadableImport: the file is of no known format, or `strict` and a record is broken; earlier ones stay.
     """
     sessions: set[str] = set()
     broken: list[Broken] = []
-    seen = added = 0
+    kinds: Counter[str] = Counter()
+    seen = entities = 0
     name = format_name
+    taking = TakingOver(store=store, act=Act(caller=caller, at=clock()))
     for batch in _batches(read(path, format_name)):
-        act = Act(caller=caller, at=clock())
-        parsed = [_episode(record, act) for record in batch]
+        taking.begin(Act(caller=caller, at=clock()))
+        parsed = [_taken(taking, record) for record in batch]
         refused = next((each for each in parsed if isinstance(each, Broken)), None) if strict else None
         whole = parsed if refused is None else parsed[: parsed.index(refused)]
-        episodes = [each for each in whole if isinstance(each, Episode)]
-        seen += len(episodes)
-        added += len(store.put(act, episodes))
+        memories = _distinct(each for each in whole if isinstance(each, Episode | Fact | Rule))
+        seen += sum(isinstance(each, Episode | Fact | Rule) for each in whole)
+        entities += sum(each is _NEW for each in whole)
+        kinds.update(each.kind for each in store.put(taking.act, memories))
         if refused is not None:
             raise UnreadableImport(f"{path}, {refused.position}: {refused.reason}")
         broken.extend(each for each in parsed if isinstance(each, Broken))
-        sessions.update(episode.session or "" for episode in episodes)
-        name = next((str(episode.metadata["format"]) for episode in episodes), name)
+        sessions.update(each.session for each in memories if isinstance(each, Episode) and each.session)
+        name = next((str(each.metadata["format"]) for each in memories if "format" in each.metadata), name)
         if progress is not None:
             progress(seen)
+    added = sum(kinds.values())
     return ImportReport(
         path=str(path),
         format=detect(path) if name == "auto" else name,
         sessions=len(sessions),
         added=added,
         present=seen - added,
+        kinds=dict(kinds),
+        entities=entities,
         broken=tuple(broken),
     )
 
 
-def _batches(records: Iterator[Turn | BrokenRecord]) -> Iterator[list[Turn | BrokenRecord]]:
-    while batch := list(itertools.islice(records, _TURNS_AT_ONCE)):
+class _Person(Enum):
+    """What became of a name."""
+
+    NEW = 0
+    KNOWN = 1
+
+
+_NEW = _Person.NEW
+
+
+def _batches(records: Iterator[Found | BrokenRecord]) -> Iterator[list[Found | BrokenRecord]]:
+    while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
         yield batch
 
 
-def _episode(record: Turn | BrokenRecord, act: Act) -> Episode | Broken:
+def _distinct(memories: Iterable[MemoryRecord]) -> list[MemoryRecord]:
+    return list({each.id: each for each in memories}.values())
+
+
+def _taken(taking: TakingOver, record: Found | BrokenRecord) -> MemoryRecord | _Person | Broken:
     if isinstance(record, BrokenRecord):
         return Broken(position=record.position, reason=record.reason)
     try:
-        content = checks.content(record.content)
-        session = checks.name(record.session, what="session")
-        speaker = checks.optional_name(record.speaker, what="speaker")
+        if isinstance(record, Named):
+            return _Person.NEW if taking.known(record)[1] else _Person.KNOWN
+        return taking.memory(record)
     except InvalidInput as error:
-        return Broken(position=f"session {record.session}, {record.source_id}", reason=str(error))
-    caller = act.caller
-    parts = (caller.tenant_id, caller.agent, session, record.source_id, record.role, content)
-    return Episode(
-        id=derived_id(*parts, at=record.event_time),
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        scope=caller.agent,
-        session=session,
-        role=record.role,
-        speaker=speaker,
-        content=content,
-        event_time=record.event_time or act.at,
-        created_at=act.at,
-        importance=importance.said(content, role=record.role),
-        metadata=checks.metadata({**record.metadata, **({"title": record.title} if record.title else {})}),
-    )
+        where = f"session {record.session}" if isinstance(record, Turn) else type(record).__name__.lower()
+        return Broken(position=f"{where}, {record.source_id}", reason=str(error))

@@ -6,7 +6,7 @@ What is rebuilt from them is not here: words, namespaces with their totals, how 
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,6 +35,7 @@ class Table:
     vectors: str = ""
     source: str = ""  # where the rows lie, if not under the name of what is copied
     where: str = ""
+    made: Mapping[str, str] = field(default_factory=dict)  # columns that are an expression over `kept`
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -44,7 +45,13 @@ class Table:
             *self.names.split(),
             *self.json.split(),
             *self.vectors.split(),
+            *(name for name in self.made if name not in self.plain.split()),
         )
+
+    @property
+    def selected(self) -> str:
+        """The columns as they are selected."""
+        return ", ".join(f"{self.made[name]} AS {name}" if name in self.made else name for name in self.columns)
 
 
 _MEMORY_TIMES = "created_at last_referenced_at"
@@ -155,11 +162,23 @@ def rows(tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int
     On PostgreSQL, memories that have no places in the searches yet, which only an unfinished copy has, are not there.
     """
     shape = _TABLES[table]
-    keys = shape.key.split()
-    source = shape.source or table
     if table in MEMORIES and tx.dialect.name == "postgres":
-        source = f"{_PLACED} JOIN {table} USING (tenant_id, doc)"
-    bound: dict[str, Any] = {"limit": limit}
+        shape = replace(shape, source=f"{_PLACED} JOIN {table} USING (tenant_id, doc)")
+    return page(tx, shape, table, after=after, limit=limit, bound={})
+
+
+def page(
+    tx: Transaction,
+    shape: Table,
+    table: str,
+    *,
+    after: Sequence[Any] | None,
+    limit: int,
+    bound: Mapping[str, Any],
+) -> list[Row]:
+    """The next rows of a table as a shape has them, whose condition is bound to `bound`."""
+    keys = shape.key.split()
+    bound = {**bound, "limit": limit}
     conditions = [shape.where] if shape.where else []
     if after is not None:
         bound |= {f"after_{key}": value for key, value in zip(keys, after, strict=True)}
@@ -167,10 +186,15 @@ def rows(tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int
         conditions.append(f"{keys[0]} >= :after_{keys[0]}")  # where the keys are of two tables, an index serves this
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     found = tx.ask(
-        f"SELECT {', '.join(shape.columns)} FROM {source} {where} ORDER BY {', '.join(keys)} LIMIT :limit",  # noqa: S608  # names of the schema
+        f"SELECT {shape.selected} FROM {shape.source or table} {where} ORDER BY {', '.join(keys)} LIMIT :limit",  # noqa: S608  # names of the schema
         bound,
     )
     return [_said(shape, row, tx.dialect) for row in found]
+
+
+def shape_of(table: str) -> Table:
+    """How a table is copied."""
+    return _TABLES[table]
 
 
 def key_of(table: str, row: Row) -> Sequence[Any]:
@@ -190,11 +214,16 @@ def last_key(tx: Transaction, table: str) -> Sequence[Any] | None:
 
 def restore(tx: Transaction, table: str, rows: Iterable[Row]) -> None:
     """Write rows as they are; those whose key is there already are left. Not for what belongs to the searches."""
+    tx.db.cursor().executemany(*insertion(tx, table, rows))
+
+
+def insertion(tx: Transaction, table: str, rows: Iterable[Row]) -> tuple[str, list[dict[str, Any]]]:
+    """The statement that writes rows as they are, those whose key is there already left out, and its values."""
     shape = _TABLES[table]
     columns = ", ".join(shape.columns)
     bound = ", ".join(f":{column}" for column in shape.columns)
     statement = f"INSERT INTO {table} ({columns}) VALUES ({bound}) ON CONFLICT DO NOTHING"  # noqa: S608  # names of the schema
-    tx.db.cursor().executemany(tx.dialect.statement(statement), [_bound(shape, row, tx.dialect) for row in rows])
+    return tx.dialect.statement(statement), [_bound(shape, row, tx.dialect) for row in rows]
 
 
 def vector(row: Row) -> NDArray[np.float32]:

@@ -15,6 +15,33 @@ UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
 
+-- fates --
+-- Which ids of memories are taken, and whether by what is left of an erased one
+SELECT id, FALSE FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids
+UNION ALL SELECT id, FALSE FROM facts WHERE tenant_id = :tenant_id AND id IN :ids
+UNION ALL SELECT id, FALSE FROM rules WHERE tenant_id = :tenant_id AND id IN :ids
+UNION ALL SELECT id, TRUE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
+
+-- docs_of_ids --
+-- The docs of some memories
+SELECT id, doc FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids
+UNION ALL SELECT id, doc FROM facts WHERE tenant_id = :tenant_id AND id IN :ids
+UNION ALL SELECT id, doc FROM rules WHERE tenant_id = :tenant_id AND id IN :ids;
+
+-- known_entity --
+-- Under which id somebody is known: the one given, or the one with that name and type
+SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id
+UNION ALL SELECT id FROM entities
+WHERE tenant_id = :tenant_id AND canonical_name = :name AND entity_type = :type LIMIT 1;
+
+-- name_superseded --
+-- What a restored fact supersedes, which came after it
+UPDATE facts SET supersedes_id = :supersedes_id WHERE tenant_id = :tenant_id AND id = :id;
+
+-- drop_tombstones --
+-- These ids may be taken again
+DELETE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
+
 -- has_speaker --
 -- Whether somebody is known to speak in a scope
 SELECT 1 FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker;

@@ -396,6 +396,11 @@ def _write(tx: Transaction, entity: Entity, before: Entity) -> None:
     _rename(tx, entity, before=before)
 
 
+def make_known(tx: Transaction, entity: Entity) -> None:
+    """Let an entity whose row was just added be found by its names."""
+    _rename(tx, entity, before=None)
+
+
 def _rename(tx: Transaction, entity: Entity, *, before: Entity | None) -> None:
     """What an entity is found by, in place of what it was found by."""
     named = {"tenant_id": entity.tenant_id, "entity_id": entity.id}

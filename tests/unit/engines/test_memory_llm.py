@@ -7,13 +7,13 @@ import sys
 import pytest
 
 from engrain import InvalidInput, Memory, metrics
+from engrain.agent.configured import llm_of
 from engrain.config import load
 from engrain.domain.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import main
-from engrain.service import llm_of
 from tests.servers.models import KEY, Fault
 
 PROMPT = Prompt(system="Say it again.", user="What Ana said")

@@ -6,10 +6,10 @@ import logging
 import pytest
 
 from engrain import Memory
+from engrain.agent.configured import embedder_of, reranker_of
 from engrain.config import load
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import main
-from engrain.service import embedder_of, reranker_of
 from tests.servers.models import DIMS, KEY
 
 

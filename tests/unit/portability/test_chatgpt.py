@@ -166,7 +166,7 @@ def test_a_broken_message_is_named_and_the_others_are_read(written):
     ],
 )
 def test_what_was_never_shown_leaves_no_trace(said):
-    assert list(CHATGPT.turns(entry(conversation({"a": node(None, said)}, "a")))) == []
+    assert list(CHATGPT.read(entry(conversation({"a": node(None, said)}, "a")))) == []
 
 
 def test_a_message_without_an_id_is_known_by_its_conversation_and_node(written):
@@ -187,7 +187,7 @@ def test_a_conversation_without_an_id_is_known_by_its_first_node(written):
 def test_every_shape_of_tree_ends_and_gives_no_message_twice(parents, current):
     nodes = {str(i): node(str(parent), message(text=f"said {i}", time=i)) for i, parent in enumerate(parents)}
 
-    records = list(CHATGPT.turns(entry(conversation(nodes, str(current)))))
+    records = list(CHATGPT.read(entry(conversation(nodes, str(current)))))
 
     said = [record.content for record in records if isinstance(record, Turn)]
     assert len(said) == len(set(said)) >= 1

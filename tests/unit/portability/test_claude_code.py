@@ -104,7 +104,7 @@ def test_an_unreadable_file_of_a_folder_does_not_stop_the_others(written, tmp_pa
 
 def test_a_folder_without_transcripts_is_refused(written, tmp_path):
     written("x/conversations.json", [])
-    with pytest.raises(UnreadableImport, match=r"without \.jsonl files"):
+    with pytest.raises(UnreadableImport, match=r"without \.jsonl or \.md files"):
         read(tmp_path)
     written("x/plain.jsonl", [{"content": "hi"}])
     with pytest.raises(UnreadableImport, match=r"x/plain\.jsonl holds lines of text, first keys found: content"):

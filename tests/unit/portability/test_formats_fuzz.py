@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import FORMATS, BrokenRecord, Turn, detect, read
+from engrain.portability.formats import FORMATS, BrokenRecord, Guidance, Named, Statement, Turn, detect, read
 
 SAMPLES = sorted((Path(__file__).parent / "samples").iterdir())
 DOCUMENTS = [path for path in SAMPLES if path.suffix == ".json"]
@@ -18,11 +18,29 @@ NAMES = st.sampled_from(["auto", *FORMATS])
 KEYS = st.sampled_from(
     "id uuid title name mapping current_node message author role content content_type parts text create_time metadata "
     "parent children chat_messages sender attachments files created_at type sessionId timestamp messages session "
+    "results memory user_id updated_at expiration_date categories namespace key value observations from to "
+    "relationType entityType kind subject predicate about aliases archive_id tags is_deleted "
     "speaker time sample_id conversation session_1 session_1_date_time dia_id blip_caption recipient".split()
 )
 TEXTS = st.one_of(
     st.text(max_size=8),
-    st.sampled_from(["user", "human", "text", "code", "2024-05-08", "1:56 pm on 8 May, 2023", "\ud800", "a"]),
+    st.sampled_from(
+        [
+            "user",
+            "human",
+            "text",
+            "code",
+            "2024-05-08",
+            "1:56 pm on 8 May, 2023",
+            "entity",
+            "relation",
+            "fact",
+            "rule",
+            "passage-1",
+            "\ud800",
+            "a",
+        ]
+    ),
 )
 LEAVES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.just(10**400), st.floats(), TEXTS, st.just([]), st.just({})
@@ -34,6 +52,10 @@ VALUES = st.recursive(
 )
 MARKS = st.sampled_from([b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"PK\3\4"])
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def times_of(record):
+    return [value for name in type(record).__slots__ if isinstance(value := getattr(record, name), datetime)]
 
 
 def check(path, form):
@@ -48,12 +70,15 @@ def check(path, form):
             assert record.reason
             assert len(record.reason) < 1000
         else:
-            assert isinstance(record, Turn)
-            assert record.content.strip()
-            assert record.session
+            assert isinstance(record, Turn | Statement | Named | Guidance)
             assert record.source_id
+            assert (record.name if isinstance(record, Named) else record.content).strip()
+            assert all(moment.utcoffset() == timedelta(0) for moment in times_of(record))
+        if isinstance(record, Turn):
+            assert record.session or record.kept
             assert record.role in {"user", "assistant", "tool", "system"}
-            assert record.event_time is None or record.event_time.utcoffset() == timedelta(0)
+        if isinstance(record, Statement):
+            assert record.predicate.strip()
     assert records == list(read(path, form))
 
 
@@ -83,6 +108,25 @@ def test_any_bytes(tmp_path, raw, mark, form):
     path = tmp_path / "bytes"
     path.write_bytes(mark + raw)
     check(path, form)
+
+
+MARKDOWN = st.lists(
+    st.one_of(
+        TEXTS,
+        st.sampled_from(
+            ["---", "# a", "## b", "```", "~~~~", "tags: [a, 'b']", "- c", "date: 2024-05-08", "date: x", ""]
+        ),
+    ),
+    max_size=12,
+).map("\n".join)
+
+
+@MANY
+@given(text=MARKDOWN)
+def test_any_markdown(tmp_path, text):
+    path = tmp_path / "notes.md"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    check(path, "auto")
 
 
 def changed(value, at, to):

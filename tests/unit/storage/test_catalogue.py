@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engrain.storage.extracting import NOT_BACKED_UP, TABLES
 from tests.rows_of_old import LISBON, TURN, fill
 from tests.sample_records import act, entity
 from tests.schemas import DATABASES, EXPRESSION, Index, Postgres, Sqlite
@@ -271,3 +272,11 @@ def test_sqlite_writes_ahead_and_its_words_follow_its_rows(tmp_path):
     with closing(database.open()) as store:
         store.put_entity(act(), entity("Ana"))
     assert database.rows("PRAGMA journal_mode") == [("wal",)]
+
+
+@pytest.mark.req("G13")
+def test_every_table_is_in_a_backup_or_is_named_with_those_that_are_not(database):
+    """A new table is forgotten by no backup: it goes into storage.extracting, or among what is left out on purpose."""
+    searches = {"memory_index", "memory_words", "memory_vectors", "namespaces", "sequences"}
+    tables = {table for table, columns in database.columns().items() if "tenant_id" in columns}
+    assert tables - searches == {*TABLES, *NOT_BACKED_UP}

@@ -16,6 +16,7 @@ from engrain.interfaces.cli import (
     pools,
     reading,
     rules,
+    safekeeping,
     tidying,
     upkeep,
     writing,
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _each in (writing, reading, curation, learning, looking_back, tidying, auditing, upkeep):
+for _each in (writing, reading, curation, learning, looking_back, tidying, auditing, upkeep, safekeeping):
     app.add_typer(_each.app)
 app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")

@@ -107,7 +107,7 @@ def _permissions(path: Path | None, problems: list[str]) -> dict[str, str]:
 
 def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], Embedder | None]:
     """What one embedding took, the engine's start included; and the embedder, where it works."""
-    from engrain.service import embedder_of
+    from engrain.agent.configured import embedder_of
 
     start = time.perf_counter()
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
 
 
 @contextmanager
@@ -24,6 +25,20 @@ def counting(what: str, *, total: int | None, visible: bool) -> Iterator[Callabl
     with Progress(name, *share, count, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+def steps(shown: ExitStack, *, visible: bool) -> Callable[[str, int], None]:
+    """A bar for each step, the one before taken away."""
+    bars: dict[str, Callable[[int], None]] = {}
+
+    def told(step: str, rows: int) -> None:
+        if step not in bars:
+            shown.close()
+            bars.clear()
+            bars[step] = shown.enter_context(counting(step, total=None, visible=visible))
+        bars[step](rows)
+
+    return told
 
 
 def _unseen(_done: int) -> None:

@@ -12,8 +12,6 @@ from engrain.interfaces.cli import output, progress
 from engrain.interfaces.cli.failures import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from engrain.interfaces.cli.invocation import Invocation
     from engrain.portability.copying import CopyReport
     from engrain.service import Memory
@@ -58,7 +56,7 @@ def copy(invocation: Invocation, source: str, target: str) -> None:
                 target,
                 busy_timeout_s=settings.storage.busy_timeout_s,
                 synchronous=settings.storage.synchronous,
-                progress=_steps(shown, visible=not invocation.as_json),
+                progress=progress.steps(shown, visible=not invocation.as_json),
             )
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(
@@ -100,20 +98,6 @@ def _vectors_to_make(invocation: Invocation, memory: Memory) -> int | None:
         return None
     health = memory.health()
     return health.embedded + health.waiting
-
-
-def _steps(shown: ExitStack, *, visible: bool) -> Callable[[str, int], None]:
-    """A bar for each step, the one before taken away."""
-    bars: dict[str, Callable[[int], None]] = {}
-
-    def told(step: str, rows: int) -> None:
-        if step not in bars:
-            shown.close()
-            bars.clear()
-            bars[step] = shown.enter_context(progress.counting(step, total=None, visible=visible))
-        bars[step](rows)
-
-    return told
 
 
 def _copied(report: CopyReport) -> str:

@@ -146,10 +146,16 @@ def record(memory: MemoryRecord) -> str:
 
 def imported(report: ImportReport) -> str:
     """What an import did, in one line."""
+    names = {"episode": "turn", "fact": "fact", "rule": "rule"}
+    added = [output.counted(report.kinds[kind], name) for kind, name in names.items() if kind in report.kinds]
+    if report.entities:
+        added.append(output.counted(report.entities, "entity", "entities"))
+    nothing = "0 turns" if report.sessions else "nothing"
     broken = f", {output.counted(len(report.broken), 'broken record')} passed over" if report.broken else ""
+    sessions = f", {output.counted(report.sessions, 'session')}" if report.sessions else ""
     return (
-        f"imported {report.path} ({report.format}): {output.counted(report.added, 'turn')} added, "
-        f"{report.present:,} already there, {output.counted(report.sessions, 'session')}{broken}"
+        f"imported {report.path} ({report.format}): {' and '.join(added) or nothing} added, "
+        f"{report.present:,} already there{sessions}{broken}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Conversation files of other systems, read into turns.
+"""Files of other systems, read into turns, statements, and who they are about.
 
 `read` never raises for one bad record: it gives a BrokenRecord in its place and goes on. UnreadableImport means that
 the file as a whole is not of the format.
@@ -17,33 +17,70 @@ from engrain.portability.formats.claude_code import CLAUDE_CODE
 from engrain.portability.formats.fields import Malformed, described, keys_found
 from engrain.portability.formats.files import Part, Source, container_of, parts_of
 from engrain.portability.formats.jsonl import JSONL
+from engrain.portability.formats.langgraph import LANGGRAPH
+from engrain.portability.formats.letta import LETTA
 from engrain.portability.formats.locomo import LOCOMO
+from engrain.portability.formats.markdown import MARKDOWN
+from engrain.portability.formats.mcp_memory import MCP_MEMORY
+from engrain.portability.formats.mem0 import MEM0
 from engrain.portability.formats.openai import OPENAI
-from engrain.portability.formats.records import BrokenRecord, Container, Entry, Format, Layout, Role, Turn
+from engrain.portability.formats.records import (
+    BrokenRecord,
+    Container,
+    Entry,
+    Format,
+    Found,
+    Guidance,
+    Layout,
+    Named,
+    Role,
+    Statement,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["FORMATS", "BrokenRecord", "Format", "Role", "Turn", "detect", "read"]
+__all__ = [
+    "FORMATS",
+    "BrokenRecord",
+    "Format",
+    "Found",
+    "Guidance",
+    "Named",
+    "Role",
+    "Statement",
+    "Turn",
+    "detect",
+    "read",
+]
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
-    {form.name: form for form in (CHATGPT, CLAUDE, LOCOMO, CLAUDE_CODE, OPENAI, JSONL)}
+    {
+        form.name: form
+        for form in (CHATGPT, CLAUDE, LOCOMO, CLAUDE_CODE, OPENAI, MCP_MEMORY, MEM0, LETTA, LANGGRAPH, MARKDOWN, JSONL)
+    }
 )
 """By name, in the order in which detection tries them."""
 
-_SHAPES: Mapping[Layout, str] = {"list": "a JSON list", "object": "one JSON object", "lines": "lines of text"}
+_SHAPES: Mapping[Layout, str] = {
+    "list": "a JSON list",
+    "object": "one JSON object",
+    "lines": "lines of text",
+    "markdown": "Markdown",
+}
 
 
 def detect(path: Path) -> str:
     """Name of the format of the file, from its structure; UnreadableImport says what was seen and what is known."""
     container = container_of(path)
-    form, _ = _detected(path, container, parts_of(path, container))
+    form, _ = _detected(path, container, parts_of(path, container, _endings(container)))
     return form.name
 
 
-def read(path: Path, format: str = "auto") -> Iterator[Turn | BrokenRecord]:  # noqa: A002 - the word of the command line
-    """The turns of the file (or folder) at `path` in its order, with a BrokenRecord in place of each that is broken.
+def read(path: Path, format: str = "auto") -> Iterator[Found | BrokenRecord]:  # noqa: A002 - the word of the command line
+    """What the file (or folder) at `path` holds, in its order, with a BrokenRecord in place of each that is broken.
 
     `format` is a name of FORMATS, or "auto" to detect it. UnreadableImport is raised by the call itself, by the
     iteration only where the disk fails. JSON lines are read in constant memory, any other JSON whole.
@@ -51,18 +88,24 @@ def read(path: Path, format: str = "auto") -> Iterator[Turn | BrokenRecord]:  # 
     if format != "auto" and format not in FORMATS:
         raise UnreadableImport(f"{format!r} is not a format; known are auto, {', '.join(FORMATS)}")
     container = container_of(path)
-    parts = parts_of(path, container)
     if format == "auto":
+        parts = parts_of(path, container, _endings(container))
         form, ready = _detected(path, container, parts)
-        return _turns(form, parts, ready)
+        return _found(form, parts, ready)
     form = FORMATS[format]
     if container not in form.containers:
         raise UnreadableImport(f"{path} is a {container}; {form.name} is {form.summary}")
+    parts = parts_of(path, container, [form.endings])
     # Of several files one may be unreadable; of one that is the whole import.
-    return _turns(form, parts, {parts[0].name: _opened(form, parts[0])} if len(parts) == 1 else {})
+    return _found(form, parts, {parts[0].name: _opened(form, parts[0])} if len(parts) == 1 else {})
 
 
-def _turns(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[Turn | BrokenRecord]:
+def _endings(container: Container) -> list[tuple[str, ...]]:
+    """Of the files that any format reads of a folder, in the order in which they are looked for."""
+    return list(dict.fromkeys(form.endings for form in FORMATS.values() if container in form.containers))
+
+
+def _found(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[Found | BrokenRecord]:
     for part in parts:
         try:
             # The source itself gets no name: the next document must not be read while this one is in memory.
@@ -70,16 +113,16 @@ def _turns(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterato
         except UnreadableImport as error:
             yield BrokenRecord(part.name, str(error))
         else:
-            yield from _turns_of(form, entries)
+            yield from _found_in(form, entries)
 
 
-def _turns_of(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[Turn | BrokenRecord]:
+def _found_in(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[Found | BrokenRecord]:
     for entry in entries:
         if isinstance(entry, BrokenRecord):
             yield entry
             continue
         try:
-            yield from form.turns(entry)
+            yield from form.read(entry)
         except Malformed as fault:
             yield BrokenRecord(entry.position, str(fault))
 

@@ -146,6 +146,6 @@ CHATGPT = Format(
     summary="ChatGPT's data export, conversations.json or the zip that holds it",
     item="conversations[{index}]",
     recognises={"list": lambda record: isinstance(record.get("mapping"), dict)},
-    turns=_turns,
+    read=_turns,
     containers=frozenset({"file", "zip"}),
 )

@@ -76,6 +76,6 @@ CLAUDE = Format(
     summary="Claude's data export, conversations.json or the zip that holds it",
     item="conversations[{index}]",
     recognises={"list": lambda record: isinstance(record.get("chat_messages"), list)},
-    turns=_turns,
+    read=_turns,
     containers=frozenset({"file", "zip"}),
 )

@@ -75,6 +75,6 @@ CLAUDE_CODE = Format(
     summary="a Claude Code transcript (JSONL), or a folder of them",
     item="",
     recognises={"lines": _recognises},
-    turns=_turns,
+    read=_turns,
     containers=frozenset({"file", "folder"}),
 )

@@ -6,14 +6,15 @@ import hashlib
 import json
 import reprlib
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from engrain.portability.formats.records import BrokenRecord, Json, Role, Turn
+from engrain.portability.formats.records import BrokenRecord, Json, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
 P = ParamSpec("P")
+_Read = TypeVar("_Read")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST_DIGITS = 400  # beyond the largest float; int() itself refuses 4,300 and would refuse the whole file with it
@@ -115,6 +116,13 @@ def optional_text(record: Json, key: str) -> str | None:
     return None if is_blank(value) else as_text(value, key)
 
 
+def as_tags(value: object, name: str) -> tuple[str, ...]:
+    """Short texts that something is filed under; None says none."""
+    if value is None:
+        return ()
+    return tuple(as_text(each, f"{name}[{index}]") for index, each in enumerate(as_list(value, name)))
+
+
 def as_title(value: object) -> str | None:
     """A conversation's title, None where it has none; a title of another kind is no reason to lose what was said."""
     return value if isinstance(value, str) and value.strip() else None
@@ -175,13 +183,13 @@ def fingerprint(*fields: object) -> str:
 
 
 def attempted(
-    position: str, read: Callable[P, Turn | None], *args: P.args, **kwargs: P.kwargs
-) -> Iterator[Turn | BrokenRecord]:
-    """What `read` gives for the record at `position`: a turn, nothing where nothing was said, or its fault."""
+    position: str, read: Callable[P, _Read | None], *args: P.args, **kwargs: P.kwargs
+) -> Iterator[_Read | BrokenRecord]:
+    """What `read` gives for the record at `position`: a value, nothing where nothing was said, or its fault."""
     try:
-        turn = read(*args, **kwargs)
+        found = read(*args, **kwargs)
     except Malformed as fault:
         yield BrokenRecord(position, str(fault))
     else:
-        if turn is not None:
-            yield turn
+        if found is not None:
+            yield found

@@ -18,7 +18,7 @@ from engrain.portability.formats.lines import encoding_of, json_lines
 from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 # A file that opens with "{" is JSON lines, or one JSON object over several lines. Only up to this size is it parsed
 # whole to find out: one conversation is not larger, and a larger file of lines must not be read into memory.
@@ -28,6 +28,7 @@ _MAX_EXPANSION = 100  # JSON text deflates 5 to 20 times, a bomb 1,000 times
 _MIN_BOMB_BYTES = 2**20
 _PIECE_BYTES = 2**20
 _HEAD_BYTES = 2**16
+MARKDOWN_ENDINGS = (".md", ".markdown")
 _SAMPLE_LINES = 100  # a transcript may open with a few dozen notices that say little
 _MEMBER = re.compile(r"conversations(-[0-9]{1,6})?\.json")  # large exports come in numbered pieces
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
@@ -86,21 +87,29 @@ def container_of(path: Path) -> Container:
     return "zip" if _head(path).startswith(_ZIP_MAGIC) else "file"
 
 
-def parts_of(path: Path, container: Container) -> list[Part]:
-    """The files to read in order, at least one; UnreadableImport where there is none."""
+def parts_of(path: Path, container: Container, endings: Sequence[tuple[str, ...]]) -> list[Part]:
+    """The files to read in order, at least one; UnreadableImport where there is none.
+
+    Of a folder those with the first of `endings` that any has.
+    """
     match container:
         case "file":
             return [Part(name=path.name, load=partial(_load_file, path, ""))]
         case "folder":
-            return _folder_parts(path)
+            return _folder_parts(path, endings)
         case "zip":
             return _zip_parts(path)
 
 
-def _folder_parts(path: Path) -> list[Part]:
-    found = sorted(file for file in path.rglob("*.jsonl") if file.is_file())
+def _folder_parts(path: Path, endings: Sequence[tuple[str, ...]]) -> list[Part]:
+    """The files of a folder; a link out of it is not followed."""
+    root = path.resolve()
+    inside = sorted(file for file in path.rglob("*") if file.is_file() and file.resolve().is_relative_to(root))
+    found = next((files for each in endings if (files := [file for file in inside if file.suffix.lower() in each])), [])
     if not found:
-        raise UnreadableImport(f"{path} is a folder without .jsonl files: name a file")
+        raise UnreadableImport(
+            f"{path} is a folder without {' or '.join(each[0] for each in endings)} files: name a file"
+        )
     named = [(file.relative_to(path).as_posix(), file) for file in found]
     return [Part(name=name, load=partial(_load_file, file, f"{name}, ")) for name, file in named]
 
@@ -151,9 +160,12 @@ def _refuse_bomb(path: Path, member: zipfile.ZipInfo) -> None:
 
 
 def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
+    if layouts == {"markdown"} or (_is_markdown(path) and "markdown" in layouts):
+        return _markdown(path, place)
     lines = Source(layout="lines", stem=path.stem, place=place, scan=partial(_scan_lines, path))
     if layouts == {"lines"}:
         return lines
+    layouts -= {"markdown"}
     opening = _opening(path)
     if "lines" not in layouts or opening == "[":
         return _document(_content(path), str(path), path.stem, place)
@@ -166,6 +178,24 @@ def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
         if any(isinstance(value, dict) for value in lines.sample()):
             return lines  # of which the first is broken
         raise
+
+
+def _is_markdown(path: Path) -> bool:
+    return path.suffix.lower() in MARKDOWN_ENDINGS
+
+
+def _markdown(path: Path, place: str) -> Source:
+    """A file of headings and text, as one record."""
+    if path.stat().st_size > _MAX_OBJECT_BYTES:
+        raise UnreadableImport(f"{path} is larger than {_MAX_OBJECT_BYTES // 2**20} MB: split it")
+    raw = _content(path)
+    encoding = encoding_of(raw)
+    try:
+        text = encoding.decode(raw[len(encoding.mark) :], skipped=len(encoding.mark))
+    except Malformed as fault:
+        raise UnreadableImport(f"{path} is {fault}") from fault
+    value = {"text": text, "name": PurePosixPath(place.removesuffix(", ") or path.name).with_suffix("").as_posix()}
+    return Source(layout="markdown", stem=path.stem, place=place, scan=partial(enumerate, [value], 1))
 
 
 def _opening(path: Path) -> str:

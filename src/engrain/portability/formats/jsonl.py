@@ -1,4 +1,7 @@
-"""Plain JSONL, for anything that can write lines: {session, role, speaker, content, time, id}, content required."""
+"""Plain JSONL, for anything that can write lines: {session, role, speaker, content, time, id}, content required.
+
+A line with a `kind` is what `engrain export` writes: an episode, a fact, a rule or an entity, with all there is of it.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,65 @@ from typing import TYPE_CHECKING
 
 from engrain.portability.formats.fields import (
     Malformed,
+    as_object,
     as_role,
+    as_tags,
     as_text,
     as_time,
-    attempted,
+    described,
     fingerprint,
     is_blank,
     missing,
     optional_text,
 )
-from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, Turn
+from engrain.portability.formats.records import (
+    ROLES,
+    BrokenRecord,
+    Entry,
+    Format,
+    Found,
+    Guidance,
+    Json,
+    Named,
+    Statement,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME = "jsonl"
+# Keys that a line has a name of its own for; the rest is kept as engrain says it.
+_OWN = frozenset("kind session role speaker content time subject predicate about tags metadata".split())
 
 
-def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
-    yield from attempted(entry.position, _turn, entry)
+def _read(entry: Entry) -> Iterator[Found | BrokenRecord]:
+    try:
+        yield _found(entry)
+    except Malformed as fault:
+        yield BrokenRecord(entry.position, str(fault))
+
+
+def _found(entry: Entry) -> Found:
+    record = entry.value
+    match record.get("kind"):
+        case None | "episode":
+            return _turn(entry)
+        case "fact":
+            return _fact(record)
+        case "rule":
+            return _rule(record)
+        case "entity":
+            return _entity(record)
+        case other:
+            raise Malformed(f"kind is {described(other)}, known are episode, fact, rule, entity")
 
 
 def _turn(entry: Entry) -> Turn:
     record = entry.value
-    if "content" not in record:
-        raise missing("content", record)
-    content = as_text(record["content"], "content")
-    if is_blank(content):
-        raise Malformed("content is blank")
-    session = optional_text(record, "session") or entry.stem
+    content = _content(record)
+    is_ours = "kind" in record
+    session = optional_text(record, "session") or (None if is_ours else entry.stem)
     role = as_role("user" if is_blank(record.get("role")) else record["role"], ROLES)
     speaker = optional_text(record, "speaker")
     time = as_time(record.get("time"), "time")
@@ -45,14 +78,84 @@ def _turn(entry: Entry) -> Turn:
         content=content,
         event_time=time,
         source_id=optional_text(record, "id") or f"{entry.number}:{fingerprint(session, role, speaker, content, time)}",
-        metadata={"format": _NAME},
+        metadata=_metadata(record) if is_ours else {"format": _NAME},
+        tags=as_tags(record.get("tags"), "tags") if is_ours else (),
+        kept=_kept(record) if is_ours else {},
     )
+
+
+def _fact(record: Json) -> Statement:
+    subject, predicate, content = optional_text(record, "subject"), optional_text(record, "predicate"), _content(record)
+    if predicate is None:
+        raise missing("predicate", record)
+    said_at = as_time(record.get("created_at"), "created_at")
+    return Statement(
+        subject=subject,
+        predicate=predicate,
+        content=content,
+        said_at=said_at,
+        source_id=optional_text(record, "id") or fingerprint(subject, predicate, content),
+        confirmed_at=as_time(record.get("last_confirmed_at"), "last_confirmed_at"),
+        valid_from=as_time(record.get("valid_from"), "valid_from"),
+        valid_to=as_time(record.get("valid_to"), "valid_to"),
+        about=optional_text(record, "about"),
+        tags=as_tags(record.get("tags"), "tags"),
+        metadata=_metadata(record),
+        kept=_kept(record),
+    )
+
+
+def _rule(record: Json) -> Guidance:
+    content = _content(record)
+    return Guidance(
+        content=content,
+        said_at=as_time(record.get("created_at"), "created_at"),
+        source_id=optional_text(record, "id") or fingerprint(content),
+        tags=as_tags(record.get("tags"), "tags"),
+        metadata=_metadata(record),
+        kept=_kept(record),
+    )
+
+
+def _entity(record: Json) -> Named:
+    name = optional_text(record, "name")
+    if name is None:
+        raise missing("name", record)
+    return Named(
+        name=name,
+        type=optional_text(record, "type") or "other",
+        aliases=as_tags(record.get("aliases"), "aliases"),
+        source_id=name,
+        metadata=_metadata(record),
+    )
+
+
+def _content(record: Json) -> str:
+    if "content" not in record:
+        raise missing("content", record)
+    content = as_text(record["content"], "content")
+    if is_blank(content):
+        raise Malformed("content is blank")
+    return content
+
+
+def _metadata(record: Json) -> Json:
+    value = record.get("metadata")
+    return {} if value is None else as_object(value, "metadata")
+
+
+def _kept(record: Json) -> Json:
+    return {key: value for key, value in record.items() if key not in _OWN}
+
+
+def _recognises(record: Json) -> bool:
+    return isinstance(record.get("content"), str) or (record.get("kind") == "entity" and "name" in record)
 
 
 JSONL = Format(
     name=_NAME,
-    summary="JSONL with content on every line and session, role, speaker, time and id where known",
+    summary="JSONL with content on every line and session, role, speaker, time and id where known; export writes it",
     item="",
-    recognises={"lines": lambda record: isinstance(record.get("content"), str)},
-    turns=_turns,
+    recognises={"lines": _recognises},
+    read=_read,
 )

@@ -103,5 +103,5 @@ LOCOMO = Format(
     summary="LoCoMo's JSON list of samples",
     item="sample {number}",
     recognises={"list": _recognises},
-    turns=_turns,
+    read=_turns,
 )

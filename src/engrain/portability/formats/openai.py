@@ -82,5 +82,5 @@ OPENAI = Format(
         "object": _is_conversation,
         "lines": _is_conversation,
     },
-    turns=_turns,
+    read=_turns,
 )

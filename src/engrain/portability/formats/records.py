@@ -1,4 +1,4 @@
-"""What reading a conversation file gives, and what a format is."""
+"""What reading a file of another system gives, and what a format is."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "system"]
-Layout: TypeAlias = Literal["list", "object", "lines"]
-"""How a file holds its records: one JSON list, one JSON object, or a JSON object on every line."""
+Layout: TypeAlias = Literal["list", "object", "lines", "markdown"]
+"""How a file holds its records: one JSON list, one JSON object, a JSON object on every line, or headings over text."""
 Container: TypeAlias = Literal["file", "zip", "folder"]
 Json: TypeAlias = dict[str, object]
 
@@ -22,8 +22,8 @@ ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "
 class Turn:
     """One thing said in a conversation. Text is as the source has it: lone surrogates and NULs included."""
 
-    session: str
-    """Stable id of the conversation it came from."""
+    session: str | None
+    """Stable id of the conversation it came from; None only where engrain itself says that it is of none."""
     role: Role
     speaker: str | None
     content: str
@@ -33,7 +33,58 @@ class Turn:
     source_id: str
     """The same at every reading of the same message, and no other message of the format has it."""
     title: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    kept: Mapping[str, object] = field(default_factory=dict)
+    """What engrain itself said of it, to be kept as it is: an episode's fields by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One thing held to be true. Text is as the source has it, not blank."""
+
+    subject: str | None
+    """None: whoever imports it, so that it becomes a note of theirs under `predicate`."""
+    predicate: str
+    """What only one statement of the same subject is active under."""
+    content: str
+    said_at: datetime | None
+    """When it was stored there, UTC."""
+    source_id: str
+    """Like a turn's; the same statement with other content has another."""
+    confirmed_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    about: str | None = None
+    """The name of whom it is about, whom the file or the registry knows."""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    kept: Mapping[str, object] = field(default_factory=dict)
+    """What engrain itself said of it, to be kept as it is: a fact's fields by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Somebody or something with a name."""
+
+    name: str
+    type: str
+    """In the words of the source."""
+    aliases: tuple[str, ...] = ()
+    source_id: str
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guidance:
+    """A rule of engrain's own, with its fields by name."""
+
+    content: str
+    said_at: datetime | None
+    source_id: str
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    kept: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +95,10 @@ class BrokenRecord:
     """Where a person finds it: `line 12`, `conversations[3].mapping['abc']`, `sample 2, session_4, turn 7`."""
     reason: str
     """What is wrong, with the value, shortened."""
+
+
+Found: TypeAlias = Turn | Statement | Named | Guidance
+"""What a record can be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +124,8 @@ class Format:
     """Position of an item of the list; `{index}` counts from 0, `{number}` from 1."""
     recognises: Mapping[Layout, Callable[[Json], bool]]
     """By the layouts the format has: whether an entry is of this format rather than another."""
-    turns: Callable[[Entry], Iterator[Turn | BrokenRecord]]
-    """The turns of one entry in order; may raise Malformed when the entry as a whole cannot be read."""
+    read: Callable[[Entry], Iterator[Found | BrokenRecord]]
+    """What one entry holds, in order; may raise Malformed when the entry as a whole cannot be read."""
     containers: frozenset[Container] = frozenset({"file"})
+    endings: tuple[str, ...] = (".jsonl",)
+    """Of the files that are read of a folder."""

@@ -2,6 +2,10 @@
 -- The next memory's number, in the order memories arrive
 SELECT nextval('memory_docs');
 
+-- next_docs --
+-- The numbers of the next memories
+SELECT nextval('memory_docs') FROM generate_series(1, :count);
+
 -- next_turn --
 -- The number after a session's last turn; whoever has it writes this session alone until the end of the transaction
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)

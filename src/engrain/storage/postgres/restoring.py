@@ -12,8 +12,9 @@ from engrain.storage.postgres import vectors
 from engrain.storage.postgres.index import PostgresIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from engrain.domain.records import MemoryRecord
     from engrain.storage.transaction import Transaction
 
 _KINDS = ("episodes", "facts", "rules")
@@ -108,3 +109,39 @@ def _attach(tx: Transaction, rows: Sequence[archive.Row]) -> None:
     if embedded:
         tenants = sorted({row["tenant_id"] for row in embedded})
         tx.run("are_embedded", tenants=tenants, docs=[row["doc"] for row in embedded])
+
+
+class PostgresSearches:
+    """What taking a backup in needs of PostgreSQL: memories get their places batch by batch, totals at the end."""
+
+    def __init__(self) -> None:
+        """Nothing has changed yet."""
+        self._indexes: dict[str, PostgresIndex] = {}
+
+    def index(self, tenant_id: str) -> PostgresIndex:
+        return self._indexes.setdefault(tenant_id, PostgresIndex())
+
+    def docs(self, tx: Transaction, count: int) -> Sequence[int]:
+        return sorted(doc for (doc,) in tx.rows("next_docs", count=count))
+
+    def changed(self, tx: Transaction, statement: str, values: Sequence[Mapping[str, Any]]) -> int:
+        cursor = tx.db.cursor()
+        cursor.executemany(statement, values)
+        return int(cursor.rowcount)
+
+    def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
+        self.index(tenant_id).add(tx, memories)
+
+    def settle(self, tx: Transaction) -> None:
+        """All is settled."""
+
+    def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
+        _attach(tx, rows)
+
+    def finish(self, tx: Transaction) -> None:
+        tx.run("restore_sessions")
+        for tenant_id, index in sorted(self._indexes.items()):
+            index.finish(tx, tenant_id)
+        for version in versions.every(tx):
+            if version.state == "active" and tx.one("has_vector", version=version.version):
+                vectors.add_index(tx, version)

@@ -27,6 +27,7 @@ from engrain.storage import (
     traits,
     versions,
 )
+from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
 from engrain.storage.pools import PoolVerbs
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Direction, Ref, Request, Traits
     from engrain.domain.retention import Cleaned, Retention
     from engrain.domain.stats import Stats
+    from engrain.storage.taking_in import Searches
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -78,7 +80,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
+class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is
@@ -419,9 +421,8 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
             return work(self._held.tx)
         return self._connections.read(tenant, lambda db: work(Transaction(db, SPEECH, {})))
 
-    def _write(self, caller: Caller | None, work: Callable[[Transaction], T], *, repeatable: bool = True) -> T:
+    def _write(self, tenant: str | None, work: Callable[[Transaction], T], *, repeatable: bool = True) -> T:
         refuse_in_snapshot(is_inside=self._held.tx is not None)
-        tenant = None if caller is None else caller.tenant_id
         for _ in range(_MOST_RACES):
             try:
                 return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
@@ -429,6 +430,16 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
                 if not isinstance(error.__cause__, _RACES):
                     raise
         return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
+
+    def _copying(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:
+        def copied(tx: Transaction) -> T:
+            tx.run("along_indexes")
+            return work(tx)
+
+        return self._connections.read(tenant_id, lambda db: copied(Transaction(db, SPEECH)))
+
+    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], T]) -> T:
+        return self._write(tenant_id, lambda tx: work(tx, restoring.PostgresSearches()))
 
     def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
         return self._read(caller, work)
@@ -448,7 +459,7 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs):
             index.finish(tx, act.caller.tenant_id)
             return result
 
-        return self._write(act.caller, acted, repeatable=repeatable)
+        return self._write(act.caller.tenant_id, acted, repeatable=repeatable)
 
 
 def _queue_for_places(ledger: Ledger, memories: Sequence[MemoryRecord]) -> None:

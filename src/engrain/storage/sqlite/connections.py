@@ -147,6 +147,17 @@ class Connections:
             finally:
                 connection.close()
 
+    @contextmanager
+    def unmapped_snapshot(self) -> Iterator[apsw.Connection]:
+        """One state of the file for whoever reads all of it, without mapping it into this process's memory."""
+        with self.fresh() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                if db.in_transaction:
+                    db.execute("COMMIT")
+
     def close(self) -> None:
         """Close every connection of every thread; the last one out folds the write-ahead log into the file."""
         with self._write_lock, self._opened_lock, translated(self.location):

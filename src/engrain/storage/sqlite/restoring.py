@@ -9,8 +9,9 @@ from engrain.storage import archive, lookups, versions
 from engrain.storage.sqlite import index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from engrain.domain.records import MemoryRecord
     from engrain.storage.transaction import Transaction
 
 
@@ -56,3 +57,32 @@ def _attach(tx: Transaction, rows: list[Mapping[str, Any]]) -> None:
     active = versions.active(tx)
     if active is not None:
         tx.run_each("is_embedded", [{"doc": row["doc"]} for row in rows if row["version"] == active.version])
+
+
+class SqliteSearches:
+    """What taking a backup in needs of SQLite: places are given out at once, when all rows are there."""
+
+    def index(self, tenant_id: str) -> index.SqliteIndex:  # noqa: ARG002  # one for all
+        return index.SqliteIndex()
+
+    def docs(self, tx: Transaction, count: int) -> Sequence[int]:
+        found = tx.one("next_doc")
+        assert found is not None
+        return range(found[0], found[0] + count)
+
+    def changed(self, tx: Transaction, statement: str, values: Sequence[Mapping[str, Any]]) -> int:
+        before: int = tx.db.total_changes()  # type: ignore[attr-defined]  # apsw's
+        tx.db.cursor().executemany(statement, values)
+        return int(tx.db.total_changes() - before)  # type: ignore[attr-defined]  # apsw's
+
+    def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
+        """Later: a session is indexed once when it is whole."""
+
+    def settle(self, tx: Transaction) -> None:
+        index.settle_all(tx)
+
+    def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
+        _attach(tx, list(rows))
+
+    def finish(self, tx: Transaction) -> None:
+        index.settle_all(tx)

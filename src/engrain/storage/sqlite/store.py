@@ -26,6 +26,7 @@ from engrain.storage import (
     traits,
     versions,
 )
+from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
 from engrain.storage.pools import PoolVerbs
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Direction, Ref, Request, Traits
     from engrain.domain.retention import Cleaned, Retention
     from engrain.domain.stats import Stats
+    from engrain.storage.taking_in import Searches
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -73,7 +75,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs):
+class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(
@@ -435,6 +437,14 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs):
     def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
         with self._reading() as tx:
             return work(tx)
+
+    def _copying(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+        with self._connections.unmapped_snapshot() as db:
+            return work(Transaction(db, SPEECH))
+
+    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+        with self._writing() as tx:
+            return work(tx, restoring.SqliteSearches())
 
     def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
         with self._acting(act) as ledger:

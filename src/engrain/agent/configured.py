@@ -1,0 +1,94 @@
+"""The engines that the settings name, each made when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engrain.config import Settings, key_for, load
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from engrain.domain.ports import LLM, Embedder, Reranker
+    from engrain.engines.metered import MeteredLLM
+
+
+def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
+    """The embedder that the settings name, or else `spec`, reached as they say; None for `"none"`.
+
+    Raises:
+        InvalidInput: no such embedder, or a key that is none.
+    """
+    from engrain import engines
+
+    name = settings.embedding.model if spec is None else spec
+    key = key_for(name, url=settings.embedding.url, key=settings.embedding.key)
+    return engines.embedder(
+        name,
+        threads=settings.embedding.threads,
+        dims=settings.embedding.dims,
+        reach=engines.Reach(url=settings.embedding.url, key=key),
+    )
+
+
+def llm_of(settings: Settings, spec: str | None = None) -> LLM | None:
+    """The language model that the settings name, or else `spec`, reached as they say; None for `"none"`.
+
+    Raises:
+        InvalidInput: no such model, a command that is none, or a key that is none.
+    """
+    from engrain import engines
+    from engrain.engines.answers import Limits
+
+    chosen = settings.llm
+    name = chosen.model if spec is None else spec
+    key = key_for(name, url=chosen.url, key=chosen.key)
+    limits = Limits(attempts=chosen.attempts, max_tokens=chosen.max_tokens)
+    return engines.llm(name, reach=engines.Reach(url=chosen.url, key=key), limits=limits, command=chosen.command)
+
+
+def reranker_of(settings: Settings, spec: str | None = None, *, llm: LLM | None = None) -> Reranker | None:
+    """The re-ranker that the settings name, or else `spec`, reached as they say; None for `"none"`, `llm` for `"llm"`.
+
+    Raises:
+        InvalidInput: no such re-ranker, one without an address, a key that is none, or `"llm"` without one.
+    """
+    from engrain import engines
+
+    name = settings.reranking.model if spec is None else spec
+    key = key_for(name, url=settings.reranking.url, key=settings.reranking.key)
+    return engines.reranker(name, reach=engines.Reach(url=settings.reranking.url, key=key), llm=llm)
+
+
+def caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
+    """The embedder, asked only for what it was not asked lately, if the settings want that."""
+    from engrain.engines.caching import CachingEmbedder
+
+    if embedder is None or not settings.embedding.cache_entries:
+        return embedder
+    entries, ttl_s = settings.embedding.cache_entries, settings.embedding.cache_ttl_s
+    return CachingEmbedder(embedder, max_entries=entries, ttl_s=ttl_s)
+
+
+def metered(llm: LLM | None, settings: Settings) -> MeteredLLM | None:
+    """The language model with a meter of this Memory's own on it."""
+    from engrain.engines.metered import MeteredLLM, Prices
+
+    if llm is None or isinstance(llm, MeteredLLM):
+        return llm
+    chosen = settings.llm
+    prices = Prices(
+        input_usd_per_million=chosen.input_usd_per_million, output_usd_per_million=chosen.output_usd_per_million
+    )
+    return MeteredLLM(llm, prices)
+
+
+def settled(settings: Mapping[str, Any] | Settings | None, config: str | Path | None) -> Settings:
+    """The settings as they were given, or loaded from them."""
+    if not isinstance(settings, Settings):
+        return load(settings, file=config)
+    if config is not None:
+        raise InvalidInput("these settings are made already; give the file to engrain.config.load, or no file")
+    return settings

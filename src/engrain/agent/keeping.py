@@ -1,0 +1,272 @@
+"""What is done to whole memories from time to time: the verbs of a Memory that are nobody's question."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain.agent.parts import agent_name
+from engrain.domain import checks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from engrain.agent.parts import Parts
+    from engrain.domain.backups import Extent
+    from engrain.domain.decay import DecayPolicy
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+    from engrain.domain.runs import Run, Undone
+    from engrain.learning.reflection import ReflectionReport
+    from engrain.learning.report import ConsolidationReport
+    from engrain.lifecycle.cleanup import CleanupReport
+    from engrain.lifecycle.sweep import DecayReport
+    from engrain.portability.backups import BackupReport
+    from engrain.portability.exporting import ExportReport
+    from engrain.portability.restoring import RestoreReport
+
+_MOST_ENTRIES = 1_000_000_000_000
+
+
+class Keeping(ABC):
+    """The verbs of a Memory that keep it: of one tenant or agent, or of all."""
+
+    _decay_policy: DecayPolicy
+
+    def decay(
+        self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
+    ) -> DecayReport:
+        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
+
+        What fades is found as before and says so in `metadata["status"]`; what expired is out of the searches and stays
+        readable. The settings `decay` say when. Made to be run once a day; a second run changes nothing, and one after
+        a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many it
+        looked at.
+        """
+        from engrain.lifecycle.sweep import sweep
+
+        try:
+            return sweep(self._kept.store, self._acts(tenant), self._decay_policy, dry_run=dry_run, progress=progress)
+        finally:
+            self._kept.note_cache.clear()
+
+    def cleanup(
+        self,
+        tenant: str | None = None,
+        *,
+        max_entries: int | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> CleanupReport:
+        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
+
+        `max_entries` is how many of a tenant may stay (the setting `cleanup.max_entries`); what is not consolidated and
+        has not run out stays anyway. What is removed cannot be read again; facts and rules learned from it stay. A
+        second run changes nothing; a dry run only counts. `progress` is told after each batch how many it removed.
+
+        Raises:
+            InvalidInput: `max_entries` is no number from 0 on.
+        """
+        from engrain.domain.retention import Retention
+        from engrain.lifecycle.cleanup import cleanup
+
+        most = self._kept.settings.cleanup.max_entries
+        if max_entries is not None:
+            most = checks.count(max_entries, what="max_entries", high=_MOST_ENTRIES)
+        kept = Retention(expired_days=self._kept.settings.cleanup.retention_days, max_entries=most)
+        return cleanup(self._kept.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
+
+    def consolidate(
+        self,
+        tenant: str | None = None,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        exclude_session: str | None = None,
+        dry_run: bool = False,
+        max_batches: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ConsolidationReport:
+        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all.
+
+        The language model is asked about them in batches, and believed where it quotes them. What it repeats is
+        confirmed, what it corrects superseded, what speaks against something else lowers its confidence. A batch that
+        fails is tried again later, and stops no other agent's. Without a language model, and in a dry run, the answer
+        only counts what is due. `progress` is told after each batch how many episodes it had.
+
+        Raises:
+            InvalidInput: a name or number out of its range; nothing was asked.
+        """
+        from engrain.agent import consolidating
+
+        asked = consolidating.Asked(
+            tenant_id=checks.optional_name(tenant, what="tenant"),
+            agent=checks.optional_name(agent, what="agent"),
+            sessions=checks.names(session, what="session"),
+            exclude_sessions=checks.names(exclude_session, what="session"),
+            dry_run=checks.flag(dry_run, what="dry_run"),
+            max_batches=None if max_batches is None else checks.count(max_batches, what="max_batches"),
+        )
+        return consolidating.consolidate(self._kept, asked, progress=progress)
+
+    def runs(
+        self, agent: str | None = None, *, tenant: str | None = None, kind: str | None = None, limit: int = 50
+    ) -> list[Run]:
+        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
+
+        Raises:
+            InvalidInput: an unknown kind, or a limit outside 0-1000.
+        """
+        from engrain.domain.runs import RUN_KINDS
+
+        known = None if kind is None else checks.choice(kind, RUN_KINDS, what="kind")
+        caller = self._caller_of(agent, tenant)
+        return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"))
+
+    def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
+        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
+
+        Its episodes wait again, so they are learned from anew. `runs` shows the ids.
+
+        Raises:
+            NotFound: the agent has no such run.
+            InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
+        """
+        caller = self._kept.seeing(self._caller_of(agent, tenant))
+        name = checks.name(run_id, what="run_id")
+        try:
+            return self._kept.store.undo(self._kept.act(caller), name)
+        finally:
+            self._kept.note_cache.drop_agent(caller)
+
+    def reflect(
+        self,
+        tenant: str | None = None,
+        *,
+        agent: str | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ReflectionReport:
+        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection.
+
+        The settings `reflection` say when it is due; `force` passes over the days between. Made to be run once a day: a
+        model that fails is told of, never raised. `progress` is told after each agent how many it was.
+        """
+        from engrain.agent.reflecting import reflect
+
+        return reflect(self._kept, self._acts(tenant), agent=agent, dry_run=dry_run, force=force, progress=progress)
+
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        tenant: str | None = None,
+        vectors: bool = True,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> BackupReport:
+        """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment.
+
+        An agent's (of the settings' tenant, where none is named) are the memories of its scope and those of `global`
+        that it wrote, with all that hangs off them. The file is gzip with JSON lines, owner-only, sealed by a digest; a
+        backup that is there is replaced when the new one is whole. Others write meanwhile. Without `vectors` it is a
+        fraction of the size, and a restore waits for new ones. `progress` is told the table and its rows so far.
+
+        Raises:
+            InvalidInput: the path is a folder, a link or a file of something else.
+            DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
+        """
+        from engrain.agent import safekeeping
+
+        return safekeeping.backup(self._kept, path, self._extent(agent, tenant), vectors=vectors, progress=progress)
+
+    def restore(
+        self,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        tenant: str | None = None,
+        replace: bool = False,
+        with_erased: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str, int], None] | None = None,
+    ) -> RestoreReport:
+        """Add what is missing of a backup to its own agent or tenant, or to those that are named.
+
+        The file is checked from end to end first; then it is all or nothing, in one transaction. With `replace` the
+        memories of the agent or tenant are removed first. Restored again it adds nothing. Under another agent or tenant
+        memories get new ids, the same at every repeat. What is there stays as it is, and what was erased stays erased
+        unless `with_erased`. Vectors of another embedder are made anew in the background; `flush` waits for them. A dry
+        run only says what it would do; like a restore it keeps other writers of a SQLite file waiting.
+
+        Raises:
+            UnusableBackup: the file is damaged, of a newer engrain, of another tenant without `tenant`, or holds more
+                than the one `agent` or `tenant` that is named; nothing was touched.
+            StorageError: the leaf that says why the database refused; it is as it was.
+        """
+        from engrain.agent import safekeeping
+
+        wish = safekeeping.wish(
+            tenant=tenant,
+            agent=None if agent is None else agent_name(agent),
+            replace=replace,
+            with_erased=with_erased,
+            dry_run=dry_run,
+        )
+        return safekeeping.restore(self._kept, path, self._caller_of(None, None), wish, progress=progress)
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        agent: str | None = None,
+        tenant: str | None = None,
+        format: str = "jsonl",  # noqa: A002  # the word of the command line
+        kinds: Iterable[str] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ExportReport:
+        """Write what an agent (the settings' where none is named) remembers into a new file, for others to read.
+
+        That is what a backup of the agent holds, without links and vectors: `jsonl` is read back by
+        `Agent.import_file`, `markdown` by a person. `kinds` are entity, episode, fact, note and rule, all where none is
+        named. `progress` is told how many were written.
+
+        Raises:
+            InvalidInput: an unknown format or kind, or a path that is no place for a new file.
+            DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
+        """
+        from engrain.agent import safekeeping
+
+        extent = self._extent(agent or self._kept.settings.agent, tenant)
+        return safekeeping.export(self._kept, path, extent, form=format, kinds=kinds, progress=progress)
+
+    @property
+    @abstractmethod
+    def _kept(self) -> Parts:
+        """The rooms.
+
+        Raises:
+            MemoryClosed: there are none any more.
+        """
+
+    @abstractmethod
+    def _caller_of(self, agent: str | None, tenant: str | None) -> Caller:
+        """Who acts: the settings' agent and tenant where nobody is named."""
+
+    def _extent(self, agent: str | None, tenant: str | None) -> Extent:
+        """Whose memories are meant: everybody's where nobody is named."""
+        from engrain.domain.backups import Extent
+
+        if agent is None and tenant is None:
+            return Extent()
+        caller = self._caller_of(agent, tenant)
+        return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent)
+
+    def _acts(self, tenant: str | None) -> Iterator[Act]:
+        """A write now for one tenant, or for each there is."""
+        caller = self._caller_of(None, tenant)
+        tenants = self._kept.store.tenants() if tenant is None else [caller.tenant_id]
+        return (self._kept.act(replace(caller, tenant_id=name)) for name in tenants)

@@ -1,0 +1,190 @@
+"""What a backup says, read line by line and believed only as far as it proves itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from engrain.domain import checks
+from engrain.domain.backups import Extent, VectorSpace
+from engrain.errors import InvalidInput, UnusableBackup
+from engrain.portability.backups import FORMAT, KIND
+from engrain.portability.canonical import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from engrain.domain.backups import Row
+    from engrain.portability.sealed import SealedFile
+
+_HEADER = frozenset("kind format engrain schema made_at tenant agent embedder tables".split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """The first line: whose memories, as of when, by which engrain, with whose vectors."""
+
+    engrain: str
+    schema: str
+    made_at: datetime
+    extent: Extent
+    embedder: VectorSpace | None
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row, the table it is of, and where it stands, counted from 1."""
+
+    number: int
+    table: str
+    row: Row
+    size: int
+
+
+class Contents:
+    """A sealed file as a backup."""
+
+    def __init__(self, file: SealedFile, path: object, *, known: Mapping[str, Sequence[str]], schema: str) -> None:
+        """Read its first line.
+
+        Raises:
+            UnusableBackup: it is no backup, or of a newer engrain.
+        """
+        self._file = file
+        self._path = path
+        self._known = known
+        self.header = self._header(schema)
+
+    def rows(self) -> Iterator[Line]:
+        """Every row in order, each table whole.
+
+        Raises:
+            UnusableBackup: a count or digest is not what is promised, or a line is not what engrain writes.
+        """
+        lines = enumerate(self._lines(), start=1)
+        total = hashlib.sha256(next(lines)[1][0])
+        for table in self.header.tables:
+            number, (raw, said) = self._next(lines)
+            total.update(raw)
+            if said != {"begin": table}:
+                self._refuse(number, f"table {table} should begin here")
+            digest, count = hashlib.sha256(), 0
+            for number, (raw, said) in lines:  # the last one ends the table
+                total.update(raw)
+                if "end" in said:
+                    break
+                if set(said) != set(self._known[table]):
+                    self._refuse(number, f"its columns are not those of {table} in this version of engrain")
+                digest.update(raw)
+                count += 1
+                yield Line(number, table, said, len(raw))
+            if said != {"end": table, "rows": count, "sha256": digest.hexdigest()}:
+                self._refuse(number, f"table {table} has {count} rows that are not those it promises")
+        number, (_, said) = self._next(lines)
+        if said != {"lines": number - 1, "sha256": total.hexdigest()}:
+            self._refuse(number, "its lines are not those it promises")
+        if next(lines, None) is not None:
+            self._refuse(number + 1, "there is more than it promises")
+
+    def rows_again(self) -> Iterator[Line]:
+        """The same after they were read to their end: what is unpacked has the digest that was checked then."""
+        table = ""
+        for number, raw in enumerate(self._file.lines(), start=1):
+            row = _decode(raw.decode())
+            if "begin" in row:
+                table = row["begin"]
+            elif "end" in row:
+                table = ""
+            elif table:
+                yield Line(number, table, row, len(raw))
+
+    def _next(
+        self, lines: Iterator[tuple[int, tuple[bytes, dict[str, Any]]]]
+    ) -> tuple[int, tuple[bytes, dict[str, Any]]]:
+        found = next(lines, None)
+        if found is None:
+            raise UnusableBackup(f"{self._path} ends too early; use another copy")
+        return found
+
+    def _lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        for number, raw in enumerate(self._file.lines(), start=1):
+            try:
+                value = _decode(raw.decode())
+                if isinstance(value, dict) and canonical(value) == raw and not (b"\\u0000" in raw and _has_nul(value)):
+                    yield raw, value
+                    continue
+            except (ValueError, RecursionError):
+                pass
+            self._refuse(number, "it is no line that engrain writes")
+
+    def _header(self, schema: str) -> Header:
+        raw = next(self._file.lines(), b"")
+        try:
+            said = json.loads(raw)
+        except (ValueError, RecursionError):
+            said = None
+        if not isinstance(said, dict) or said.get("kind") != KIND:
+            raise UnusableBackup(f"{self._path} is no backup of engrain; name a file that `engrain backup` wrote")
+        form, version = said.get("format"), said.get("engrain")
+        if not isinstance(form, int) or form > FORMAT or str(said.get("schema")) > schema:
+            raise UnusableBackup(
+                f"{self._path} was written by a newer engrain ({version}, format {form}): upgrade engrain first"
+            )
+        try:
+            return _parsed(said, self._known)
+        except (InvalidInput, KeyError, TypeError, ValueError) as error:
+            raise UnusableBackup(f"{self._path}, line 1: it is no first line that engrain writes ({error})") from error
+
+    def _refuse(self, number: int, why: str) -> NoReturn:
+        raise UnusableBackup(f"{self._path}, line {number}: {why}; nothing was restored")
+
+
+def _parsed(said: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
+    if said.keys() != _HEADER or said["format"] != FORMAT:
+        raise ValueError("its keys are others")
+    made_at = datetime.fromisoformat(said["made_at"])
+    if made_at.utcoffset() != UTC.utcoffset(None):
+        raise ValueError("its time is not in UTC")
+    tables = tuple(said["tables"])
+    if list(tables) != [table for table in known if table in tables]:
+        raise ValueError("its tables are others")
+    tenant, agent = (checks.optional_name(said[key], what=key) for key in ("tenant", "agent"))
+    if agent is not None and tenant is None:
+        raise ValueError("an agent without a tenant")
+    embedder = said["embedder"]
+    return Header(
+        engrain=str(said["engrain"]),
+        schema=str(said["schema"]),
+        made_at=made_at,
+        extent=Extent(tenant_id=tenant, agent=agent),
+        embedder=None
+        if embedder is None
+        else VectorSpace(
+            name=checks.name(embedder["name"], what="embedder"),
+            dims=checks.count(embedder["dims"], what="dims", high=65_536),
+        ),
+        tables=tables,
+    )
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_number).decode  # `json.loads` with options makes one each time
+
+
+def _has_nul(value: object) -> bool:
+    match value:
+        case str():
+            return "\x00" in value
+        case list():
+            return any(map(_has_nul, value))
+        case dict():
+            return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+        case _:
+            return False

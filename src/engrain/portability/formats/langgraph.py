@@ -1,0 +1,80 @@
+"""A LangGraph store dumped as JSON: `Item.dict()` of each item, in a list or one on every line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from engrain.portability.formats.fields import (
+    Malformed,
+    as_list,
+    as_object,
+    as_text,
+    as_time,
+    fingerprint,
+    is_blank,
+    missing,
+    optional_text,
+)
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME = "langgraph"
+# Where a value keeps what it says, by the conventions of LangMem and of the documentation.
+_SAYS = ("content", "text", "memory", "data", "value")
+_MOST_LEVELS = 4
+
+
+def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+    record = entry.value
+    for key in ("namespace", "key", "value"):
+        if key not in record:
+            raise missing(key, record)
+    parts = [
+        as_text(each, f"namespace[{index}]") for index, each in enumerate(as_list(record["namespace"], "namespace"))
+    ]
+    named = optional_text(record, "key")
+    if named is None:
+        raise Malformed("key is blank")
+    value = as_object(record["value"], "value")
+    created, updated = (as_time(record.get(name), name) for name in ("created_at", "updated_at"))
+    content = _said(value, _MOST_LEVELS)
+    if is_blank(content):
+        return
+    namespace = "/".join(parts) or "store"
+    yield Statement(
+        subject=namespace,
+        predicate=named,
+        content=content,
+        said_at=updated or created,
+        confirmed_at=updated or created,
+        valid_from=created,
+        source_id=fingerprint(parts, named, value),
+        metadata={"format": _NAME, "namespace": parts, "value": value},
+    )
+
+
+def _said(value: Json, levels: int) -> str:
+    """What a value says: the text under one of the usual keys, else all of it as JSON."""
+    for key in _SAYS:
+        match value.get(key):
+            case str() as text if text.strip():
+                return text
+            case dict() as inner if inner and levels:
+                return _said(inner, levels - 1)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
+
+
+def _recognises(record: Json) -> bool:
+    return isinstance(record.get("namespace"), list) and {"key", "value"} <= record.keys()
+
+
+LANGGRAPH = Format(
+    name=_NAME,
+    summary="a LangGraph store's items (namespace, key, value) as a JSON list, or one on every line",
+    item="items[{index}]",
+    recognises={"list": _recognises, "lines": _recognises},
+    read=_read,
+)

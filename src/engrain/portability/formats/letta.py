@@ -1,0 +1,63 @@
+"""Letta's archival memory as JSON: the passages that its client lists for an agent or an archive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.portability.formats.fields import (
+    as_object,
+    as_tags,
+    as_text,
+    as_time,
+    fingerprint,
+    is_blank,
+    missing,
+    optional_text,
+)
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME = "letta"
+_SUBJECT = "archival memory"
+
+
+def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+    """A passage; one that was deleted there is nothing."""
+    record = entry.value
+    if "text" not in record:
+        raise missing("text", record)
+    content = as_text(record["text"], "text")
+    if is_blank(content) or record.get("is_deleted") is True:
+        return
+    id_ = optional_text(record, "id") or fingerprint(content)
+    created, updated = (as_time(record.get(key), key) for key in ("created_at", "updated_at"))
+    own = record.get("metadata")
+    said = {} if own is None else as_object(own, "metadata")
+    yield Statement(
+        subject=optional_text(record, "file_name") or _SUBJECT,
+        predicate=id_,
+        content=content,
+        said_at=updated or created,
+        confirmed_at=updated or created,
+        valid_from=created,
+        source_id=fingerprint(id_, content),
+        tags=as_tags(record.get("tags"), "tags"),
+        metadata={**said, "format": _NAME, "passage_id": id_},
+    )
+
+
+def _recognises(record: Json) -> bool:
+    return isinstance(record.get("text"), str) and (
+        str(record.get("id")).startswith("passage-") or bool({"archive_id", "embedding_config"} & record.keys())
+    )
+
+
+LETTA = Format(
+    name=_NAME,
+    summary="the archival passages of a Letta agent as a JSON list, or one on every line",
+    item="passages[{index}]",
+    recognises={"list": _recognises, "lines": _recognises},
+    read=_read,
+)

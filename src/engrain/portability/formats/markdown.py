@@ -1,0 +1,143 @@
+"""Notes written in Markdown: each heading with text below it is a note, what stands above the first one is one too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from engrain.portability.formats.fields import Malformed, as_text, as_time, fingerprint
+from engrain.portability.formats.files import MARKDOWN_ENDINGS
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+_NAME = "markdown"
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_PAIR = re.compile(r"([A-Za-z_][\w -]{0,60}?)[ \t]*:[ \t]*(.*)$")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
+_RULE = "---"
+_TIMES = ("updated", "modified", "date", "created")
+_SEPARATOR = "/"
+_LONGEST_KEY = 512
+
+
+@dataclass
+class _Section:
+    """A heading with those above it, and the lines below it."""
+
+    path: tuple[str, ...]
+    lines: list[str] = field(default_factory=list)
+
+
+def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+    lines = as_text(entry.value["text"], "text").splitlines()
+    name = as_text(entry.value["name"], "name")
+    matter, start = _front_matter(lines)
+    tags = tuple(each for key in ("tags", "tag", "keywords") for each in _listed(matter.get(key)))
+    said_at, broken = _time(matter)
+    if broken is not None:
+        yield BrokenRecord(f"{entry.position}, front matter", broken)
+    keys: dict[str, int] = {}
+    for section in _sections(lines[start:]):
+        content = "\n".join(section.lines).strip()
+        if not content:
+            continue
+        key = _SEPARATOR.join((name, *section.path))[:_LONGEST_KEY]
+        keys[key] = keys.get(key, 0) + 1
+        if keys[key] > 1:
+            key = f"{key[: _LONGEST_KEY - 8]} {keys[key]}"
+        yield Statement(
+            subject=None,
+            predicate=key,
+            content=content,
+            said_at=said_at,
+            confirmed_at=said_at,
+            source_id=fingerprint(key, content),
+            tags=tags,
+            metadata={"format": _NAME, **({"front_matter": matter} if matter else {})},
+        )
+
+
+def _sections(lines: list[str]) -> Iterator[_Section]:
+    """The text before the first heading, then each heading's; what is fenced is no heading."""
+    section = _Section(())
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if mark and (not fence or (mark[1].startswith(fence) and not line.strip().strip(mark[1][0]))):
+            fence = "" if fence else mark[1]
+        heading = None if fence or mark else _HEADING.match(line)
+        if heading is None or not heading[2]:
+            section.lines.append(line)
+            continue
+        yield section
+        depth = len(heading[1])
+        section = _Section((*section.path[: depth - 1], heading[2]))
+    yield section
+
+
+def _front_matter(lines: list[str]) -> tuple[dict[str, object], int]:
+    """The keys between two `---` at the top, texts and lists of texts alone, and where the text begins."""
+    if not lines or lines[0].rstrip() != _RULE:
+        return {}, 0
+    end = next((place for place, line in enumerate(lines[1:], start=1) if line.rstrip() in (_RULE, "...")), None)
+    if end is None:
+        return {}, 0
+    matter: dict[str, object] = {}
+    key = ""
+    for line in lines[1:end]:
+        pair, item = _PAIR.match(line), _ITEM.match(line)
+        if pair:
+            key = pair[1].strip().lower()
+            matter[key] = _value(pair[2])
+        elif item and key:
+            before = matter[key]
+            matter[key] = [*(before if isinstance(before, list) else [before] if before else []), _bare(item[1])]
+    return matter, end + 1
+
+
+def _value(text: str) -> object:
+    if text.startswith("[") and text.rstrip().endswith("]"):
+        return [bare for each in text.strip()[1:-1].split(",") if (bare := _bare(each))]
+    return _bare(text)
+
+
+def _bare(text: str) -> str:
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _listed(value: object) -> list[str]:
+    match value:
+        case str():
+            return [each.strip().lstrip("#") for each in value.split(",") if each.strip().lstrip("#")]
+        case list():
+            return [said for each in value if (said := str(each).strip().lstrip("#"))]
+        case _:
+            return []
+
+
+def _time(matter: dict[str, object]) -> tuple[datetime | None, str | None]:
+    """When the file says it was written, and what is wrong with what it says."""
+    for key in _TIMES:
+        if matter.get(key):
+            try:
+                return as_time(matter[key], key), None
+            except Malformed as fault:
+                return None, str(fault)
+    return None, None
+
+
+MARKDOWN = Format(
+    name=_NAME,
+    summary="Markdown, a file or a folder of them: each heading with its text is a note",
+    item="",
+    recognises={"markdown": lambda record: isinstance(record.get("text"), str)},
+    read=_read,
+    containers=frozenset({"file", "folder"}),
+    endings=MARKDOWN_ENDINGS,
+)

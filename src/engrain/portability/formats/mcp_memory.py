@@ -1,0 +1,90 @@
+"""The reference MCP memory server's `memory.jsonl`: entities with what was observed of them, and how they relate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.portability.formats.fields import (
+    Malformed,
+    as_list,
+    as_text,
+    described,
+    fingerprint,
+    is_blank,
+    missing,
+    optional_text,
+)
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Named, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME = "mcp-memory"
+_SHORT = 12
+
+
+def _read(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
+    record = entry.value
+    match record.get("type"):
+        case "entity":
+            yield from _entity(entry)
+        case "relation":
+            yield _relation(record)
+        case None:
+            raise missing("type", record)
+        case other:
+            raise Malformed(f"type is {described(other)}, known are entity, relation")
+
+
+def _entity(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
+    record = entry.value
+    name = _said(record, "name")
+    kind = optional_text(record, "entityType") or "other"
+    yield Named(name=name, type=kind, source_id=name, metadata={"format": _NAME, "entity_type": kind})
+    for index, value in enumerate(as_list(record.get("observations") or [], "observations")):
+        try:
+            said = as_text(value, f"observations[{index}]")
+            if not is_blank(said):
+                yield _statement(name, f"observation {fingerprint(said)[:_SHORT]}", said)
+        except Malformed as fault:
+            yield BrokenRecord(f"{entry.position}.observations[{index}]", str(fault))
+
+
+def _relation(record: Json) -> Statement:
+    """`Ana works at Acme`: about Ana, and with its object in the predicate, as she may work at two places."""
+    source, relation, target = (_said(record, key) for key in ("from", "relationType", "to"))
+    return _statement(source, f"{relation} {fingerprint(target)[:_SHORT]}", f"{source} {relation} {target}")
+
+
+def _statement(subject: str, predicate: str, content: str) -> Statement:
+    return Statement(
+        subject=subject,
+        predicate=predicate,
+        content=content,
+        said_at=None,
+        source_id=fingerprint(subject, predicate, content),
+        about=subject,
+        metadata={"format": _NAME},
+    )
+
+
+def _said(record: Json, key: str) -> str:
+    text = optional_text(record, key)
+    if text is None:
+        raise missing(key, record)
+    return text
+
+
+def _recognises(record: Json) -> bool:
+    return (record.get("type") == "entity" and "observations" in record) or (
+        record.get("type") == "relation" and "relationType" in record
+    )
+
+
+MCP_MEMORY = Format(
+    name=_NAME,
+    summary="the memory.jsonl of the reference MCP memory server, an entity or a relation on every line",
+    item="",
+    recognises={"lines": _recognises},
+    read=_read,
+)

@@ -1,0 +1,83 @@
+"""What mem0's `get_all` returns, as JSON: `{"results": [...]}`, or the list alone; each memory becomes a fact.
+
+https://docs.mem0.ai/api-reference, and `MemoryItem` of mem0ai 2.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.portability.formats.fields import (
+    as_list,
+    as_object,
+    as_tags,
+    as_time,
+    attempted,
+    fingerprint,
+    missing,
+    optional_text,
+)
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NAME = "mem0"
+_WHOSE = ("user_id", "actor_id", "agent_id", "run_id")
+_SOMEBODY = "user"
+
+
+def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+    if "results" not in entry.value:
+        yield from attempted(entry.position, _memory, entry.value)
+        return
+    for index, value in enumerate(as_list(entry.value["results"], "results")):
+        yield from attempted(f"{entry.position}.results[{index}]", _memory, value)
+
+
+def _memory(value: object) -> Statement | None:
+    record = as_object(value, "memory")
+    if "memory" not in record:
+        raise missing("memory", record)
+    content = optional_text(record, "memory")
+    if content is None:
+        return None
+    whose = {key: text for key in _WHOSE if (text := optional_text(record, key))}
+    id_ = optional_text(record, "id") or fingerprint(content, whose)
+    created, updated = (as_time(record.get(key), key) for key in ("created_at", "updated_at"))
+    own = record.get("metadata")
+    said = {} if own is None else as_object(own, "metadata")
+    return Statement(
+        subject=next(iter(whose.values()), _SOMEBODY),
+        predicate=f"memory {id_}",
+        content=content,
+        said_at=updated or created,
+        confirmed_at=updated or created,
+        valid_from=created,
+        valid_to=as_time(record.get("expiration_date"), "expiration_date"),
+        source_id=fingerprint(id_, content),
+        tags=as_tags(record.get("categories"), "categories"),
+        metadata={**said, **whose, "format": _NAME, "mem0_id": id_},
+    )
+
+
+def _is_memory(record: Json) -> bool:
+    return isinstance(record.get("memory"), str) and "id" in record
+
+
+def _is_answer(record: Json) -> bool:
+    results = record.get("results")
+    return isinstance(results, list) and any(isinstance(each, dict) and _is_memory(each) for each in results)
+
+
+MEM0 = Format(
+    name=_NAME,
+    summary="what mem0's get_all gives, its list or the object with results",
+    item="memories[{index}]",
+    recognises={
+        "object": _is_answer,
+        "list": _is_memory,
+        "lines": lambda record: _is_memory(record) or _is_answer(record),
+    },
+    read=_read,
+)

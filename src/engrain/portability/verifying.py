@@ -1,0 +1,179 @@
+"""Whether the rows of a backup are what a memory can be: their values, whose they are, and what they refer to."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engrain.domain import checks
+from engrain.domain.records import GLOBAL_SCOPE
+from engrain.errors import InvalidInput, UnusableBackup
+from engrain.portability.backups import VECTORS
+from engrain.storage import archive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from engrain.domain.backups import Row
+    from engrain.portability.contents import Contents, Header, Line
+    from engrain.storage.sqlite.named_ids import NamedIds
+
+# Tables whose rows others refer to, by the kind that references name.
+KINDS: Mapping[str, str] = {"entities": "entity", "episodes": "episode", "facts": "fact", "rules": "rule"}
+# What a row refers to: column, and the kind that is always meant or the column that names it.
+_REFERENCES: Mapping[str, Mapping[str, str]] = {
+    "facts": {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"},
+    "rules": {"source_episode_id": "episode"},
+    "rule_applications": {"rule_id": "rule"},
+    "memory_links": {"source_id": "source_kind", "target_id": "target_kind"},
+    "memory_entities": {"entity_id": "entity", "memory_id": "memory_kind"},
+    archive.DEPARTURES: {"id": "episode"},
+}
+_MOST = 2**63 - 1
+# Numbers by the largest they can be; none is negative.
+_NUMBERS: Mapping[str, float] = {
+    **dict.fromkeys("confidence weight asking".split(), 1),
+    **dict.fromkeys("importance".split(), 10),
+    **dict.fromkeys("decay_rate effectiveness_score".split(), math.inf),
+    **dict.fromkeys(
+        "turn tokens reference_count consolidation_attempts mention_count "
+        "applied_count success_count harmful_count".split(),
+        _MOST,
+    ),
+}
+
+
+def verify(contents: Contents, path: Path, names: NamedIds, told: Callable[[str, int], None]) -> int:
+    """Read a backup from its first line to its last, and note its ids in `names`; how many rows it has.
+
+    Raises:
+        UnusableBackup: anything in it is not what engrain writes, or refers to what is not in it.
+    """
+    count = 0
+    for line in contents.rows():
+        try:
+            _check(line, contents.header)
+            _note(line, names)
+        except (InvalidInput, ValueError) as error:
+            raise UnusableBackup(f"{path}, line {line.number}: {error}; nothing was restored") from error
+        count += 1
+        if count % 1_000 == 0:
+            told("checking", count)
+    missing = names.missing()
+    if missing is not None:
+        said = f"it refers to {missing.kind} {missing.id}, which is not in the backup"
+        raise UnusableBackup(f"{path}, line {missing.line}: {said}; nothing was restored")
+    return count
+
+
+def _check(line: Line, header: Header) -> None:
+    row = line.row
+    _check_owner(line.table, row, header)
+    if line.table == VECTORS:
+        _check_vector(row, header)
+        return
+    if line.table == archive.DEPARTURES:
+        return
+    for name, check in _checks_of(line.table):
+        check(name, row[name])
+
+
+@cache
+def _checks_of(table: str) -> Sequence[tuple[str, Callable[[str, Any], None]]]:
+    """How each column of a table is checked."""
+    shape = archive.shape_of(table)
+    return [(name, _check_of(name, shape)) for name in shape.columns if name != "doc"]
+
+
+def _check_of(name: str, shape: archive.Table) -> Callable[[str, Any], None]:
+    if name in shape.times.split():
+        return _check_time
+    if name in shape.names.split():
+        return _check_names
+    if name in _NUMBERS:
+        return _check_number
+    if name == "tool_calls":
+        return _check_list
+    return _check_object if name in shape.json.split() else _check_text
+
+
+def _check_names(name: str, value: Any) -> None:
+    if not (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+        raise InvalidInput(f"{name} is no list of texts")
+
+
+def _check_object(name: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{name} is no object")
+
+
+def _check_list(name: str, value: Any) -> None:
+    if not isinstance(value, list):
+        raise InvalidInput(f"{name} is no list")
+
+
+def _check_text(name: str, value: Any) -> None:
+    if not (value is None or isinstance(value, str)):
+        raise InvalidInput(f"{name} is no text")
+
+
+def _check_owner(table: str, row: Row, header: Header) -> None:
+    """Whether the row is of whom the backup is."""
+    tenant = checks.name(row["tenant_id"], what="tenant_id")
+    if header.extent.tenant_id not in (None, tenant):
+        raise InvalidInput(f"the row is of tenant {tenant}, the backup of {header.extent}")
+    agent = header.extent.agent
+    if agent is None or "scope" not in row:
+        return
+    if row["scope"] not in (agent, GLOBAL_SCOPE):
+        raise InvalidInput(f"the row is of scope {row['scope']}, the backup of {header.extent}")
+    if table in KINDS and row["scope"] == GLOBAL_SCOPE and row["agent"] != agent:
+        raise InvalidInput(f"agent {row['agent']} wrote the row, the backup is of {header.extent}")
+
+
+def _check_time(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, str) or datetime.fromisoformat(value).utcoffset() != UTC.utcoffset(None):
+        raise InvalidInput(f"{name} is no time in UTC")
+
+
+def _check_number(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _NUMBERS[name]:
+        raise InvalidInput(f"{name} is out of range")
+    if _NUMBERS[name] == _MOST and not isinstance(value, int):
+        raise InvalidInput(f"{name} is no whole number")
+
+
+def _check_vector(row: Row, header: Header) -> None:
+    if header.embedder is None:
+        raise InvalidInput("it is a vector, and no embedder is named")
+    try:
+        vector = np.frombuffer(base64.b64decode(row["embedding"], validate=True), "<f4")
+    except (TypeError, binascii.Error, ValueError) as error:
+        raise InvalidInput("embedding is no vector") from error
+    if len(vector) != header.embedder.dims or not np.isfinite(vector).all():
+        raise InvalidInput(f"embedding is no vector of {header.embedder.dims} finite numbers")
+
+
+def _note(line: Line, names: NamedIds) -> None:
+    row, tenant = line.row, line.row["tenant_id"]
+    if "id" in row:
+        checks.name(row["id"], what="id")
+    kind = KINDS.get(line.table)
+    if kind is not None and not names.add(tenant, kind, row["id"]):
+        raise InvalidInput(f"{kind} {row['id']} is there twice")
+    if line.table == VECTORS and not names.has_memory(tenant, row["id"]):
+        raise InvalidInput(f"it is the vector of {row['id']}, which is not in the backup")
+    for column, of in _REFERENCES.get(line.table, {}).items():
+        if row[column] is not None:
+            names.want(line.number, tenant, row.get(of, of), row[column])

@@ -1,0 +1,42 @@
+"""The backup verbs of a Store, which differ between databases in how a transaction is entered and searches are made."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, TypeVar
+
+from engrain.storage.extracting import BACKED_UP, Extracted
+from engrain.storage.taking_in import Searches, TakenIn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engrain.domain.backups import Extent, Extraction, Restoration
+    from engrain.domain.ids import IdSource
+    from engrain.storage.transaction import Transaction
+
+_Answer = TypeVar("_Answer")
+
+
+class BackupVerbs(ABC):
+    """`domain.backups.Backups`."""
+
+    _ids: IdSource
+
+    @abstractmethod
+    def _copying(self, tenant_id: str | None, work: Callable[[Transaction], _Answer]) -> _Answer:
+        """What `work` reads in one snapshot, of a tenant or of every one."""
+
+    @abstractmethod
+    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], _Answer]) -> _Answer:
+        """What `work` writes in one transaction, of a tenant or of every one."""
+
+    @property
+    def backed_up(self) -> Mapping[str, Sequence[str]]:
+        return BACKED_UP
+
+    def extracting(self, extent: Extent, work: Callable[[Extraction], _Answer]) -> _Answer:
+        return self._copying(extent.tenant_id, lambda tx: work(Extracted(tx, extent)))
+
+    def restoring(self, tenant_id: str | None, work: Callable[[Restoration], _Answer]) -> _Answer:
+        return self._filling(tenant_id, lambda tx, searches: work(TakenIn(tx, searches, self._ids)))

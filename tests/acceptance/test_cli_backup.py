@@ -1,0 +1,60 @@
+"""`engrain backup`, `restore` and `export` as they are typed."""
+
+import pytest
+
+pytestmark = pytest.mark.req("G13")
+
+
+@pytest.fixture
+def filled(cli):
+    cli("remember", "Lisbon", "--subject", "Ana", "--predicate", "lives in", "--agent", "ana")
+    cli("notes", "save", "shopping", "Buy olives.", "--agent", "ana")
+    return cli
+
+
+def test_a_backup_says_what_it_holds_and_a_restore_what_it_did(filled):
+    ran = filled("backup", "a.backup", "--agent", "ana")
+    assert ran.code == 0
+    assert "a.backup: 2 memories of agent ana of tenant default, no vectors" in ran.out
+    again = filled("restore", "a.backup")
+    assert again.out == "0 memories added to agent ana of tenant default\n2 there before, left as they are\n"
+    plan = filled("restore", "a.backup", "--agent", "bruno", "--dry-run")
+    assert plan.out.startswith("1 memory would be added to agent bruno")
+    done = filled("restore", "a.backup", "--agent", "bruno", "--json").json
+    assert (done["memories"], done["present"], done["added"]["facts"]) == (1, 1, 1)
+    assert filled("notes", "get", "shopping", "--agent", "bruno").out.count("Buy olives.") == 1
+    assert filled("restore", "a.backup", "--replace").out.count("2 removed first") == 1
+
+
+def test_the_whole_database_goes_into_another_file(filled, tmp_path):
+    assert filled("backup", "all.backup", "--json").json["tenant_id"] is None
+    ran = filled("restore", "all.backup", "--db", tmp_path / "other.db")
+    assert "2 memories added to the whole database" in ran.out
+    assert "Lisbon" in filled("recall", "lives", "--db", tmp_path / "other.db").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("restore", "missing.backup"), "cannot be read"),
+        (("restore", "text"), "no backup of engrain"),
+        (("restore", "all.backup", "--agent", "ana"), "whole database"),
+        (("backup", "text"), "no backup"),
+        (("export", "text"), "there already"),
+        (("export", "x", "--format", "pdf"), "choose one of"),
+    ],
+)
+def test_what_is_refused_is_said_in_one_line(filled, tmp_path, arguments, said):
+    (tmp_path / "text").write_text("not a backup, but long enough to be one" * 9)
+    filled("backup", "all.backup")
+    ran = filled(*arguments)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert said in ran.err
+
+
+def test_an_export_is_imported_again(filled, tmp_path):
+    assert "note  1" in filled("export", "ana.jsonl", "--agent", "ana").out
+    ran = filled("import", "ana.jsonl", "--db", tmp_path / "other.db", "--agent", "zoe")
+    assert ran.out == "imported ana.jsonl (jsonl): 2 facts added, 0 already there\n"
+    filled("export", "ana.md", "--agent", "ana", "--format", "markdown", "--kinds", "fact")
+    assert (tmp_path / "ana.md").read_text().startswith("# Facts\n\n## Ana\n\n- lives in: Lisbon (since ")
