@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bench.retrieval import (
+    budgets,
     choosing,
     comparison,
     evidence,
@@ -68,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--ablations", action="store_true", help="the default, and without each of its parts")
     what.add_argument(
         "--peers", nargs="*", metavar="NAME", help=f"the default beside other stores: {', '.join(peers.offers())}"
+    )
+    what.add_argument(
+        "--budget", type=_positive, nargs="+", metavar="TOKENS", help="evidence inside context blocks of such budgets"
     )
     what.add_argument("--evidence", action="store_true", help="whether answers know when they have none")
     what.add_argument(
@@ -134,7 +138,7 @@ def _counting(corpus: Corpus) -> Corpus:
         for each in corpus.conversations
     ]
     if not any(each.questions for each in kept):
-        raise UnknownData("every question left is of a category apart, which ablations do not ask")
+        raise UnknownData("every question left is of a category apart, which is not asked here")
     return replace(corpus, conversations=tuple(each for each in kept if each.questions))
 
 
@@ -147,6 +151,8 @@ def _measured(corpus: Corpus, asked: argparse.Namespace) -> Report:
     engine = engines.embedder(asked.embedder)
     embedder = None if engine is None else CachedEmbedder(engine, asked.cache)
     try:
+        if asked.budget is not None:
+            return _within_budgets(corpus, asked, embedder, say)
         if asked.evidence:
             return _evidence(corpus, embedder, say, asked.db)
         if asked.cross_validate or asked.half is not None:
@@ -183,6 +189,13 @@ def _beside_peers(corpus: Corpus, asked: argparse.Namespace, embedder: CachedEmb
     answers, ingests = peers.run(corpus, offered, embedder=embedder, say=say)
     both = replace(ours, answers={**ours.answers, **answers}, ingests={**ours.ingests, **ingests})
     return _compared(both, by_category=True)
+
+
+def _within_budgets(corpus: Corpus, asked: argparse.Namespace, embedder: CachedEmbedder | None, say: Say) -> Report:
+    corpus = _counting(corpus)
+    with runner.remembered(corpus, embedder=embedder, say=say, db=asked.db) as (memory, _):
+        judged = budgets.judge(memory, corpus, asked.budget, say)
+    return budgets.table(judged), budgets.as_json(judged)
 
 
 def _evidence(corpus: Corpus, embedder: CachedEmbedder | None, say: Say, db: str | None) -> Report:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.context.block import approximate_tokens
 from engrain.domain.analysis import terms
+from engrain.domain.tokens import approximate_tokens
 from engrain.learning.extractive import candidates, rendered
 
 if TYPE_CHECKING:

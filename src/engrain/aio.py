@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engrain.agent import consolidation, entities, groups, notes, pools
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
+    from engrain.context.messages import ContextMessages, Summariser
     from engrain.domain.completions import Usage
     from engrain.domain.findings import Audit
     from engrain.domain.maturity import Application
@@ -496,11 +497,53 @@ class AsyncAgent:
         )
 
     async def context(
-        self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
+        self,
+        query: str,
+        *,
+        budget_tokens: int | None = None,
+        count_tokens: TokenCounter | str | None = None,
+        recipe: str | None = None,
+        recent_episodes: int | None = None,
+        include_superseded: bool = False,
+        with_dates: bool = True,
+        with_sources: bool = False,
     ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget."""
+        """A Markdown block for a prompt: facts, rules, what was said, the latest reflection; what is best and fits."""
         return await asyncio.to_thread(
-            self._wrapped.context, query, budget_tokens=budget_tokens, count_tokens=count_tokens
+            self._wrapped.context,
+            query,
+            budget_tokens=budget_tokens,
+            count_tokens=count_tokens,
+            recipe=recipe,
+            recent_episodes=recent_episodes,
+            include_superseded=include_superseded,
+            with_dates=with_dates,
+            with_sources=with_sources,
+        )
+
+    async def messages(
+        self,
+        asked: str,
+        *,
+        system: str = "",
+        tools: Sequence[Mapping[str, Any] | str] | int = 0,
+        window_tokens: int | None = None,
+        count_tokens: TokenCounter | str | None = None,
+        recipe: str | None = None,
+        recent_episodes: int | None = None,
+        summarise: Summariser | None = None,
+    ) -> ContextMessages:
+        """Messages for a chat: the system prompt, the block of what is remembered, what is asked; never too long."""
+        return await asyncio.to_thread(
+            self._wrapped.messages,
+            asked,
+            system=system,
+            tools=tools,
+            window_tokens=window_tokens,
+            count_tokens=count_tokens,
+            recipe=recipe,
+            recent_episodes=recent_episodes,
+            summarise=summarise,
         )
 
     async def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:

@@ -53,8 +53,10 @@ class Memory(Keeping):
         ids: Ids | None = None,
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
+        from engrain import engines
         from engrain.agent.learner import Learner
         from engrain.agent.note_cache import NoteCache
+        from engrain.context.recipes import recipes
         from engrain.retrieval import deep
         from engrain.retrieval.checked_embedder import checked, usable_with
         from engrain.retrieval.custom_presets import with_custom, with_weights
@@ -67,12 +69,7 @@ class Memory(Keeping):
         workers = Workers(max_parallel=settings.llm.max_parallel)
         asked = checked(embedder)
         usable, without_vectors = usable_with(store, asked)
-        self._decay_policy = DecayPolicy(
-            curve=settings.decay.curve,
-            anchor=settings.decay.anchor,
-            fading_below=settings.decay.fading_below,
-            expired_below=settings.decay.expired_below,
-        )
+        self._decay_policy = DecayPolicy(**settings.decay.model_dump())
         self._settings = settings
         self._process = os.getpid()
         self._changing = threading.Lock()
@@ -89,6 +86,8 @@ class Memory(Keeping):
             asked_embedder=asked,
             without_vectors=without_vectors,
             presets=presets,
+            recipes=recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
+            count_tokens=engines.token_counter(settings.context.count_tokens),
             workers=workers,
             learner=Learner(),
             references=References(store, workers),

@@ -51,7 +51,7 @@ def test_a_context_says_the_rules_between_what_is_known_and_what_was_said(memory
     assert block.text == (
         "## What is known\n- Ana flies to: Lisbon\n\n"
         "## Rules\n- Offer no flight before ten\n\n"
-        "## What was said\n- 2026-11-21 Ana: I hate early flights"
+        "## What was said\n### 2026-11-21\n- Ana: I hate early flights"
     )
 
 

@@ -112,6 +112,16 @@ def recall(asker: Asker) -> Asked:
 def context(asker: Asker) -> Asked:
     for question in _questions(asker)[:6]:
         yield question, _counted(asker).context(question, budget_tokens=400)
+    for question in _questions(asker)[1:4]:
+        told = _counted(asker).context(question, recipe="assistant", recent_episodes=5, include_superseded=True)
+        yield f"{question} assistant", told
+        yield f"{question} butler", _counted(asker).context(question, recipe="butler", recent_episodes=5)
+
+
+def messages(asker: Asker) -> Asked:
+    for question in _questions(asker)[:2]:
+        for window in (600, 60_000):
+            yield f"{question} {window}", _counted(asker).messages(question, window_tokens=window)
 
 
 def summarize(asker: Asker) -> Asked:
@@ -285,6 +295,7 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "context": context,
     "summarize": summarize,
     "latest_reflection": latest_reflection,
+    "messages": messages,
     "get": get,
     "facts": facts,
     "links": links,

@@ -70,7 +70,22 @@ VALUES = {
     "retrieval.hybrid_weights.importance": (0.0, 0.6, 0.7),
     "retrieval.limit": (3, 4, 5),
     "retrieval.max_limit": (30, 40, 50),
+    "context.recipe": ("butler", "assistant", "butler"),
     "context.budget_tokens": (3, 4, 5),
+    "context.count_tokens": ("wordpiece", "tiktoken:a", "tiktoken:b"),
+    "context.order": (["facts"], ["rules", "facts"], ["said"]),
+    "context.quotas": ({"facts": 0.2}, {"facts": 0.4}, {"facts": 0.5}),
+    "context.recent_episodes": (3, 4, 5),
+    "context.candidates": (3, 4, 5),
+    "context.window_tokens": (3, 4, 5),
+    "context.memory_share": (0.1, 0.2, 0.3),
+    "context.system_share": (0.1, 0.2, 0.3),
+    "context.system_tokens": (3, 4, 5),
+    "context.output_share": (0.2, 0.3, 0.4),
+    "context.output_tokens": (3, 4, 5),
+    "context.tool_tokens": (3, 4, 5),
+    "context.message_tokens": (3, 5, 6),
+    "context.summary_tokens": (3, 4, 5),
     "decay.curve": ("steps", "exponential", "steps"),
     "decay.anchor": ("access", "confirmation", "access"),
     "decay.fading_below": (0.3, 0.4, 0.5),
@@ -157,7 +172,7 @@ class TestSources:
         write_toml(f"{name} = {as_toml(written)}\n")
         assert value_of(name) == written
         monkeypatch.setenv(
-            variable_of(name), json.dumps(exported) if isinstance(exported, dict | tuple) else str(exported)
+            variable_of(name), json.dumps(exported) if isinstance(exported, dict | list | tuple) else str(exported)
         )
         assert value_of(name) == exported
         assert value_of(name, nested(name, called)) == called
@@ -563,6 +578,7 @@ class TestEffective:
             Effective("retrieval.preset", "hybrid", "the defaults of butler"),
             Effective("retrieval.presets", {"a": {}, "b": {}}, f"the caller, {file}"),
             Effective("retrieval.limit", 4, "ENGRAIN_RETRIEVAL__LIMIT"),
+            Effective("context.recipe", "butler", "the defaults of butler"),
             Effective("context.budget_tokens", 3000, "the defaults of butler"),
         ]
         assert [each.name for each in found] == list(VALUES)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from engrain.agent.references import References
     from engrain.agent.workers import Workers
     from engrain.config import Settings
-    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store
+    from engrain.context.recipes import Recipe
+    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store, TokenCounter
     from engrain.domain.query import Filter
     from engrain.domain.records import Answer, Caller
     from engrain.engines.metered import MeteredLLM
@@ -56,6 +57,8 @@ class Parts:
     asked_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
     without_vectors: str | None  # why an embedder that was asked for is not used
     presets: Mapping[str, Preset]
+    recipes: Mapping[str, Recipe]
+    count_tokens: TokenCounter  # of blocks and messages that name none
     workers: Workers
     learner: Learner
     references: References
@@ -124,11 +127,10 @@ class Parts:
 
     def writer(self) -> Writer:
         """Who writes summaries and reflections."""
-        from engrain.context.block import approximate_tokens
         from engrain.learning.summarization import Writer
 
         return Writer(
-            count_tokens=approximate_tokens,
+            count_tokens=self.count_tokens,
             llm=self.llm,
             run_all=lambda works: self.workers.map_bounded(lambda work: work(), works),
             timeout_s=self.settings.llm.timeout_s,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from engrain.agent.view import View
 from engrain.domain import checks
@@ -13,15 +13,14 @@ from engrain.domain.records import KINDS, RELATIONS, ROLES, Answer, Caller, Even
 from engrain.domain.requests import Direction, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from engrain.context.block import ContextBlock
+    from engrain.context.messages import ContextMessages, Summariser
     from engrain.domain.ports import TokenCounter
     from engrain.domain.stats import Stats
 
-# More than a context block can hold at any sensible budget.
-_CONTEXT_CANDIDATES = 50
 _MOST_NEIGHBOURS = 5
 _MOST_SKIPPED = 1_000_000
 _DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -105,29 +104,88 @@ class Reading(View):
         return parts.answer(self._caller, asked, narrowed)
 
     def context(
-        self, query: str, *, budget_tokens: int | None = None, count_tokens: TokenCounter | None = None
+        self,
+        query: str,
+        *,
+        budget_tokens: int | None = None,
+        count_tokens: TokenCounter | str | None = None,
+        recipe: str | None = None,
+        recent_episodes: int | None = None,
+        include_superseded: bool = False,
+        with_dates: bool = True,
+        with_sources: bool = False,
     ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, rules, then what was said, the best for `query` within the budget.
+        """A Markdown block for a prompt: facts, rules, what was said, the latest reflection; what is best and fits.
 
-        The current session is left out: the model has it already. `count_tokens` defaults to four characters a token.
-        What stands in the block counts as a reference.
+        The current session is left out: the model has it already. What stands in the block counts as a reference. The
+        settings of `context` say the rest: `recipe` is engrain, butler or assistant; `count_tokens` a function of a
+        text, or characters, wordpiece or tiktoken:ENCODING; `recent_episodes` shows so many of the newest episodes,
+        whatever the query. With `include_superseded` facts that hold no more stand behind those that do, the newest
+        first, and say so; with `with_sources` each line ends with where it comes from and its id.
 
         Raises:
-            InvalidInput: a budget that is negative or no whole number.
+            InvalidInput: a number out of its range, an unknown recipe or counter, or a counter that fails.
+            EngineUnavailable: the counter's package or vocabulary is missing.
         """
-        from engrain.context import block
-        from engrain.retrieval.search import Question
+        from engrain.agent import briefing
+        from engrain.context.entries import Written
 
         parts = self._parts()
-        caller = self._caller
-        chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
-        budget = checks.count(chosen, what="budget_tokens", high=10_000_000)
-        asked = Question(text=checks.query(query), preset=parts.preset(None), limit=_CONTEXT_CANDIDATES)
-        others = Filter(exclude_sessions=checks.names(caller.session, what="session"))
-        answer = parts.search(caller, asked, others)
-        built = block.build(answer.hits, budget_tokens=budget, count_tokens=count_tokens or block.approximate_tokens)
-        parts.refer(caller, built.memories)
-        return replace(built, degraded=answer.degraded)
+        asked = briefing.parsed(
+            parts,
+            checks.query(query),
+            budget_tokens=budget_tokens,
+            count_tokens=count_tokens,
+            recipe=recipe,
+            recent_episodes=recent_episodes,
+        )
+        written = Written(
+            with_dates=checks.flag(with_dates, what="with_dates"),
+            with_sources=checks.flag(with_sources, what="with_sources"),
+        )
+        superseded = checks.flag(include_superseded, what="include_superseded")
+        return briefing.block(parts, self._caller, replace(asked, include_superseded=superseded, written=written))
+
+    def messages(
+        self,
+        asked: str,
+        *,
+        system: str = "",
+        tools: Sequence[Mapping[str, Any] | str] | int = 0,
+        window_tokens: int | None = None,
+        count_tokens: TokenCounter | str | None = None,
+        recipe: str | None = None,
+        recent_episodes: int | None = None,
+        summarise: Summariser | None = None,
+    ) -> ContextMessages:
+        """Messages for a chat: the system prompt, the block of what is remembered, what is asked; never too long.
+
+        The window (the setting) is divided as the settings of `context` say; the answer keeps its share. `tools` are
+        their schemas, which are counted, or their number. Where memories do not fit, `summarise(memories, tokens)`
+        makes one message of them, if what it makes fits: by default of each the sentence closest to what is asked.
+
+        Raises:
+            InvalidInput: what is asked does not fit beside the system prompt, the tools and the answer's share; or as
+                `context`.
+        """
+        from engrain.agent import briefing
+
+        parts = self._parts()
+        window = parts.settings.context.window_tokens if window_tokens is None else window_tokens
+        wanted = briefing.parsed(
+            parts,
+            checks.content(asked, name="asked"),
+            count_tokens=count_tokens,
+            recipe=recipe,
+            recent_episodes=recent_episodes,
+        )
+        inside = briefing.Window(
+            tokens=checks.count(window, what="window_tokens", high=briefing.MOST_TOKENS),
+            system=checks.query(system, name="system"),
+            tools=tools,
+            summarise=summarise,
+        )
+        return briefing.messages(parts, self._caller, wanted, inside)
 
     def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
         """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory.

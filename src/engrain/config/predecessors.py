@@ -14,7 +14,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "butler": {
         "episodes": {"ttl_days": 7.0},
         "retrieval": {"preset": "hybrid", "limit": 20},
-        "context": {"budget_tokens": 3000},
+        "context": {"recipe": "butler", "budget_tokens": 3000},
     },
     "layered": {
         "embedding": {"model": "openai:text-embedding-3-small"},

@@ -198,9 +198,45 @@ class Retrieval(Section):
 
 
 class Context(Section):
-    """How large a context block may be."""
+    """What a context block is made of, and how a model's window is divided."""
 
-    budget_tokens: int = Field(default=1000, ge=0, description="The budget of a context block that names none")
+    recipe: str = Field(default="engrain", description="How a block is made that names no recipe")
+    budget_tokens: int = Field(
+        default=1000, ge=0, le=10_000_000, description="The budget of a context block that names none"
+    )
+    count_tokens: str = Field(
+        default="characters", description="How tokens are counted: characters (four each), wordpiece, tiktoken:ENCODING"
+    )
+    order: list[str] = Field(
+        default=["facts", "rules", "recent", "said", "reflection"],
+        description="The sections of a block, in the order they stand in; one that is not named has no place",
+    )
+    quotas: dict[str, float] = Field(
+        default={"facts": 0.3, "rules": 0.1, "recent": 0.1, "said": 0.4, "reflection": 0.1},
+        description="Share of the budget that each section is sure of; one that is not named of nothing",
+    )
+    recent_episodes: int = Field(
+        default=0, ge=0, le=100, description="How many of the newest episodes a block shows, whatever was asked"
+    )
+    candidates: int = Field(default=150, ge=1, le=1000, description="How many memories a block is chosen from")
+    window_tokens: int = Field(
+        default=128_000,
+        ge=1,
+        le=100_000_000,
+        description="What a model reads and answers, where messages name no window",
+    )
+    memory_share: float = Field(default=0.7, ge=0, le=1, description="Most of the window that memories may take")
+    system_share: float = Field(
+        default=0.05, ge=0, le=1, description="Share of the window a system prompt should keep to"
+    )
+    system_tokens: int = Field(default=4000, ge=0, description="The same in tokens; the smaller one holds")
+    output_share: float = Field(default=0.1, ge=0, le=1, description="Share of the window kept for the answer")
+    output_tokens: int = Field(default=4000, ge=0, description="The same in tokens; the smaller one holds")
+    tool_tokens: int = Field(default=500, ge=0, description="What a tool takes whose schema is not given")
+    message_tokens: int = Field(default=4, ge=0, le=1000, description="What a message takes beside its content")
+    summary_tokens: int = Field(
+        default=2000, ge=0, description="Most that the summary of memories may take that do not fit"
+    )
 
 
 class Decay(Section):

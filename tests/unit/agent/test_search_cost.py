@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engrain import Memory
+from engrain.context.recipes import RECIPES
 from engrain.engines import CallableEmbedder
 from engrain.retrieval.presets import PRESETS
 from engrain.storage.sqlite.store import SqliteStore
@@ -62,3 +63,21 @@ def test_the_references_of_an_answer_are_one_statement_a_kind(memory, store):
         memory.parts.refer(agent.caller, [hit.memory for hit in answer])
         memory.parts.references.settle()
     assert [sql.split()[0] for sql in ran if sql] in ([], ["BEGIN", "UPDATE", "UPDATE", "UPDATE", "COMMIT"])
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_a_context_takes_at_most_two_dozen_statements_however_much_there_is(memory, store, recipe):
+    """Beside its search three for each of: the newest episodes, the latest reflection, where facts were learned."""
+    agent = memory.agent("aide", session="friday")
+    told = agent.observe("The tram again.")
+    for place in range(200):
+        agent.remember(f"tram {place}", subject=f"Ana {place}", predicate="takes", source_episode_id=told.id)
+    memory.flush()
+    memory.parts.references.settle()
+    asked = memory.agent("aide", session="sunday")
+    asked.context("Which tram does Ana take?", recipe=recipe)
+    memory.parts.references.settle()
+    with statements(store) as ran:
+        block = asked.context("Which tram does Ana take?", recipe=recipe, recent_episodes=20, budget_tokens=4_000)
+    assert len(block.memories) >= 5
+    assert len(ran) <= 24, "\n".join(ran)

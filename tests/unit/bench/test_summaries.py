@@ -6,7 +6,7 @@ import pytest
 
 from bench.summaries import __main__ as bench
 from bench.summaries import rivals
-from engrain.context.block import approximate_tokens
+from engrain.domain.tokens import approximate_tokens
 from engrain.learning.extractive import Passage
 
 TURNS = [

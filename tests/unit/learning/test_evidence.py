@@ -6,6 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.context.assembly import build
+from engrain.context.entries import Found
+from engrain.context.recipes import RECIPES
+from engrain.domain.records import Explanation, Hit
 from engrain.learning.echoes import Span, hear, places, tellings
 from engrain.learning.evidence import instructs, prove, recognise
 from engrain.learning.folding import fold
@@ -150,6 +154,29 @@ Where should I book? I will fly to Oslo."""
 def test_a_context_block_that_comes_back_is_an_echo_even_if_nothing_is_known_of_it(quote):
     assert prove(quoted(quote), heard(BLOCK)).flaw == "echo"
     assert prove(quoted("I will fly to Oslo"), heard(BLOCK)).flaw is None
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda each: each.name)
+def test_a_block_of_any_recipe_that_comes_back_is_an_echo_to_its_last_line(recipe):
+    told = [episode("I moved to Porto", speaker="Ana"), fact("Porto", subject="Ana"), rule("Ask before booking")]
+    hits = [Hit(score=1.0, memory=each, why=Explanation(preset="engrain", contributions=())) for each in told]
+    insight = fact("Ana sings in a choir", category="reflection")
+    block = build(
+        Found(hits=hits, recent=[episode("We met at the harbour")], reflection=insight),
+        budget_tokens=900,
+        recipe=recipe,
+    )
+    turns = heard(f"{block.text}\nWhere next? I will fly to Oslo.")
+    lines = [line.removeprefix("- ") for section in block.sections for line in section.lines]
+    assert len(lines) >= 2
+    assert {prove(quoted(line), turns).flaw for line in lines} == {"echo"}
+    assert prove(quoted("I will fly to Oslo"), turns).flaw is None
+
+
+def test_a_summary_of_what_did_not_fit_is_an_echo():
+    turns = heard("[Previous context summary]: Ana sings in a choir.\nI will fly to Oslo")
+    assert prove(quoted("Ana sings in a choir"), turns).flaw == "echo"
+    assert prove(quoted("I will fly to Oslo"), turns).flaw is None
 
 
 def test_a_line_of_a_list_that_says_what_is_known_is_an_echo():

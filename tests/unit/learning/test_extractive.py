@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.context.block import approximate_tokens
+from engrain.domain.tokens import approximate_tokens
 from engrain.learning.extractive import Passage, clipped, extract
 
 WORDS = "tram river coffee guitar walked bought Lisbon Ana the was and it never".split()

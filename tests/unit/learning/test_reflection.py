@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.context.block import approximate_tokens
 from engrain.domain.records import Caller, Episode, Fact
+from engrain.domain.tokens import approximate_tokens
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.learning import reflection

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain import metrics
-from engrain.context.block import approximate_tokens
 from engrain.domain.completions import Completion, Usage
+from engrain.domain.tokens import approximate_tokens
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.learning.extractive import Passage, extract

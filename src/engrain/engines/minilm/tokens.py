@@ -32,7 +32,7 @@ def leading_ids(tokenizer: Tokenizer, text: str, first_chars: int = FIRST_CHARS)
     """
     length = first_chars
     while True:
-        encoding = tokenizer.encode(_well_formed(text[:length]))
+        encoding = tokenizer.encode(well_formed(text[:length]))
         if length >= len(text) or _is_settled(encoding):
             return encoding.ids
         length *= GROWTH
@@ -51,6 +51,6 @@ def _is_settled(encoding: Encoding) -> bool:
     return kept is not None and read is not None and kept <= read - 2
 
 
-def _well_formed(text: str) -> str:
+def well_formed(text: str) -> str:
     """The text with lone surrogates replaced, which no tokenizer accepts, and surrogate pairs joined."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

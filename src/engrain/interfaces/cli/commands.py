@@ -14,6 +14,7 @@ from engrain.interfaces.cli import (
     notes,
     output,
     pools,
+    prompting,
     reading,
     rules,
     safekeeping,
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-for _each in (writing, reading, curation, learning, looking_back, tidying, auditing, upkeep, safekeeping):
+for _each in (writing, reading, prompting, curation, learning, looking_back, tidying, auditing, upkeep, safekeeping):
     app.add_typer(_each.app)
 app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")

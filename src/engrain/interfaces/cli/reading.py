@@ -104,31 +104,6 @@ def recall(
             invocation.note("nothing found")
 
 
-@command(app, "context")
-def context_block(
-    invocation: Invocation,
-    query: Query,
-    *,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            "--budget", metavar="TOKENS", help="Most tokens, of four characters each (ENGRAIN_CONTEXT__BUDGET_TOKENS)."
-        ),
-    ] = None,
-    session: Annotated[
-        str | None, typer.Option("--session", metavar="NAME", help="The conversation going on: it is left out.")
-    ] = None,
-) -> None:
-    """A Markdown block for a prompt.
-
-    What is known, the rules, then what was said, the best for the query within a budget.
-    """
-    with invocation.memory() as memory:
-        block = memory.agent(session=session).context(query, budget_tokens=budget)
-        invocation.answer(block.to_dict(), block.text)
-        invocation.degraded(block.degraded)
-
-
 @command(app, "get")
 def get(invocation: Invocation, id_: Id, *, as_of: AsOf = None) -> None:
     """One memory by id, live or not."""

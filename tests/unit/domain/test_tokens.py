@@ -1,0 +1,33 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.domain.tokens import approximate_tokens, checked, weight
+from engrain.errors import EngineUnavailable
+
+
+@pytest.mark.req("B20.2")
+def test_a_token_is_about_four_characters_and_a_rest_counts_as_one():
+    assert [approximate_tokens("x" * length) for length in range(6)] == [0, 1, 1, 1, 1, 2]
+
+
+@given(st.text(), st.text())
+def test_more_text_is_never_fewer_tokens(text, more):
+    sizes = [approximate_tokens(each) for each in ("", text, text + more)]
+    assert all(fewer <= rest for fewer, rest in pairwise(sizes))
+
+
+@given(st.lists(st.text(max_size=9)))
+def test_the_weights_of_characters_add_up_to_what_is_counted(pieces):
+    weigh = weight(approximate_tokens)
+    assert approximate_tokens("".join(pieces)) == -(-sum(map(weigh, pieces)) // 1)
+
+
+def test_what_an_engine_says_of_itself_is_let_through():
+    def counter(_):
+        raise EngineUnavailable("no vocabulary; fetch it")
+
+    with pytest.raises(EngineUnavailable, match="fetch it"):
+        checked(counter)("text")
