@@ -31,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     differs = False
     with contextlib.ExitStack() as stack:
-        server = None if asked.db else stack.enter_context(_server())
+        new_database = (lambda: asked.db) if asked.db else stack.enter_context(_server()).new_database
         for count in asked.memories:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            url = asked.db or server.new_database()
+            url = new_database()
             differs |= _there_and_back(folder, url, count, vectors=not asked.no_vectors)
     return int(differs)
 

@@ -20,7 +20,11 @@ from engrain.domain.requests import Act
 from engrain.storage import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from engrain.domain.ports import EmbedRole
 
 _CALLER = Caller(agent="aide")
 _DIMS = 384
@@ -39,9 +43,10 @@ class Seeded:
     name = "bench:seeded"
     dims = _DIMS
 
-    def embed(self, texts: list[str], *, role: str) -> NDArray[np.float32]:  # noqa: ARG002  # one for both
+    def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:  # noqa: ARG002  # one for both
         rows = np.random.default_rng(len(texts)).standard_normal((len(texts), _DIMS)).astype(np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        norms: NDArray[np.float32] = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.divide(rows, norms, dtype=np.float32)
 
 
 def main(step: str, place: str, *arguments: str) -> None:
