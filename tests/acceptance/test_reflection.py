@@ -323,3 +323,14 @@ def test_the_command_reflects(cli):
     assert "default/assistant: reflected" in shown.out
     assert cli("reflect", "--json").json["agents"][0]["outcome"] == "too_soon"
     assert cli("reflect", "--force", "--json").json["agents"][0]["outcome"] == "reflected"
+
+
+def test_what_was_made_of_memories_is_no_note(path):
+    with opened(path) as memory:
+        learn(memory)
+        butler = memory.agent("butler")
+        butler.notes.save("city", "Porto")
+        memory.reflect(agent="butler")
+        butler.summarize(session="s", store=True)
+        assert {each.category for each in butler.facts("butler")} > {"reflection"}
+        assert [note.key for note in butler.notes.list()] == ["city"]

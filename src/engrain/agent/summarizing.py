@@ -10,7 +10,7 @@ from engrain.agent.consolidating import worker_name
 from engrain.agent.parts import unknown
 from engrain.domain.learning import Action, Plan
 from engrain.domain.query import Filter
-from engrain.domain.records import DECAY_RATES, Fact
+from engrain.domain.records import DECAY_RATES, SUMMARY, Fact
 from engrain.domain.requests import Request
 from engrain.domain.runs import Claim
 from engrain.errors import DatabaseBusy, InvalidInput
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.learning.summarization import Strategy, Summary
 
-CATEGORY = "summary"
 MOST_MEMORIES = 1_000
 _FOUND = 50
 _LONGEST_NAME = 512
@@ -41,8 +40,8 @@ class Choice:
         """Subject and predicate of a summary that is kept: one of the same takes its place."""
         if self.by == "ids":
             digest = hashlib.sha256("\n".join(sorted(self.ids)).encode()).hexdigest()
-            return agent, f"{CATEGORY} {digest[:16]}"
-        return self.said[:_LONGEST_NAME].strip(), CATEGORY
+            return agent, f"{SUMMARY} {digest[:16]}"
+        return self.said[:_LONGEST_NAME].strip(), SUMMARY
 
 
 def summarize(
@@ -136,7 +135,7 @@ def _as_fact(parts: Parts, caller: Caller, choice: Choice, summary: Summary) -> 
         subject=subject,
         predicate=predicate,
         content=summary.text,
-        category=CATEGORY,
+        category=SUMMARY,
         decay_rate=DECAY_RATES["standard"],
         created_at=now,
         last_confirmed_at=now,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from engrain.domain.records import Fact, MemoryRecord, Record
+from engrain.domain.records import REFLECTION, SUMMARY, Fact, MemoryRecord, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -86,11 +86,15 @@ class NoteCacheStats(Record):
 
 
 def is_note(memory: MemoryRecord, caller: Caller) -> bool:
-    """Whether it is a note of this agent: a fact about itself, and no entity, in its own scope."""
+    """Whether it is a note of this agent: a fact about itself, and no entity, in its own scope, that it wrote down.
+
+    What was made of its memories, a reflection or a summary, is none.
+    """
     own = (caller.tenant_id, caller.agent, caller.agent)
     return (
         isinstance(memory, Fact)
         and memory.entity_id is None
+        and memory.category not in {REFLECTION, SUMMARY}
         and (memory.tenant_id, memory.subject, memory.scope) == own
     )
 

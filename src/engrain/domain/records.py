@@ -27,6 +27,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
 GLOBAL_SCOPE = "global"
 REFLECTION = "reflection"  # the category of a fact that looks back on others
+SUMMARY = "summary"  # the category of a fact that says others in short
 DEFAULT_TENANT = "default"
 
 # Exponential decay per day: how fast an unconfirmed fact fades.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.analysis import words
 from engrain.domain.completions import Prompt, Usage
-from engrain.domain.records import DECAY_RATES, REFLECTION, Fact, Record
+from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Fact, Record
 from engrain.engines.answers import json_in
 from engrain.errors import EngineUnavailable
 from engrain.learning import quoting
@@ -27,7 +27,7 @@ TAGS = ("weekly",)
 PROMPT_VERSION = "reflection_1"
 TARGET_TOKENS = 400
 # What looks back does not look back on itself.
-LEFT_OUT = frozenset({REFLECTION, "summary"})
+LEFT_OUT = frozenset({REFLECTION, SUMMARY})
 
 Outcome = Literal["reflected", "due", "too_soon", "too_few", "running", "failed"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
