@@ -1,7 +1,7 @@
 """The registry of entities as the reference store keeps it: loops over all there is."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import ceil
@@ -56,6 +56,21 @@ class ReferenceRegistry(ReferenceRecords):
             self._keep(after)
             self._events.append(events.entity_updated(act, before, after, self._ids))
             return after
+
+    def put_mentioning(
+        self,
+        act: Act,
+        memories: Sequence[MemoryRecord],
+        names: Collection[str],
+        whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+    ) -> list[MemoryRecord]:
+        with self._writing():
+            chosen = whom(self.entities_named(act.caller, names))
+            added = self.put(act, memories)
+            for memory in added:
+                known = self.entities(act.caller, list(chosen.get(memory.id, ())))
+                self.mention(act, memory.id, [each.id for each in known if merged_into(each) is None])
+            return added
 
     def find_entities(
         self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int

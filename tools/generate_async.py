@@ -26,6 +26,8 @@ SOURCES = {
     "notes": ROOT / "src" / "engrain" / "agent" / "notes.py",
     "pools": ROOT / "src" / "engrain" / "agent" / "pools.py",
     "consolidation": ROOT / "src" / "engrain" / "agent" / "consolidation.py",
+    "working": ROOT / "src" / "engrain" / "agent" / "working.py",
+    "hooks": ROOT / "src" / "engrain" / "agent" / "hooks.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
 # What is made, not awaited: a method or property that returns one of these returns its awaited twin.
@@ -37,6 +39,8 @@ TWINS = {
     "Notes": "AsyncNotes",
     "Pools": "AsyncPools",
     "Consolidation": "AsyncConsolidation",
+    "Hooks": "AsyncHooks",
+    "Working": "AsyncWorking",
 }
 
 HEADER = '''"""The same memory, awaited: each call runs in a worker thread.
@@ -50,7 +54,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import consolidation, entities, groups, notes, pools
+from engrain.agent import consolidation, entities, groups, hooks, notes, pools, working
 
 if TYPE_CHECKING:
 {imports}

@@ -75,6 +75,7 @@ TABLE: tuple[Line | str, ...] = (
     Line("observe, with the indexing that follows", _per_second("observe_and_index_us")),
     Line("  limit: bare durable insert, a transaction each", _per_second("plain_insert_us")),
     Line("times the limit: observe / insert", _ratio("observe_us", "plain_insert_us")),
+    Line("times the limit: hooks.message, linked by spelling / insert", _ratio("message_us", "plain_insert_us")),
     Line("times the limit: observe and indexing / insert", _ratio("observe_and_index_us", "plain_insert_us")),
     Line("import of a file", _per_second("import_us")),
     Line("  limit: bare inserts, 200 a transaction", _per_second("plain_bulk_us")),

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import consolidation, entities, groups, notes, pools
+    from engrain.agent import consolidation, entities, groups, hooks, notes, pools, working
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages, Summariser
     from engrain.domain.completions import Usage
     from engrain.domain.findings import Audit
+    from engrain.domain.hooks import Heard, RecentTurns, SessionEnd
     from engrain.domain.maturity import Application
     from engrain.domain.notes import (
         Note,
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
     )
     from engrain.domain.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
     from engrain.domain.requests import Health
+    from engrain.domain.routing import Handled, Routing
     from engrain.domain.runs import Run, Undone
     from engrain.domain.stats import Stats
+    from engrain.domain.working import WorkingStats
     from engrain.learning.reflection import ReflectionReport
     from engrain.learning.report import ConsolidationReport
     from engrain.learning.saving import SavedFacts
@@ -297,6 +300,16 @@ class AsyncAgent:
         """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
         return AsyncConsolidation(self._wrapped.consolidation)
 
+    @property
+    def hooks(self) -> AsyncHooks:
+        """What a host calls around a conversation, which raises nothing for what memory cannot do just now."""
+        return AsyncHooks(self._wrapped.hooks)
+
+    @property
+    def working(self) -> AsyncWorking:
+        """What it has at hand in its session, in this process alone."""
+        return AsyncWorking(self._wrapped.working)
+
     async def observe(
         self,
         content: str,
@@ -434,6 +447,14 @@ class AsyncAgent:
             target_tokens=target_tokens,
             store=store,
         )
+
+    async def route(self, content: str, *, role: str = "user", speaker: str | None = None) -> Routing:
+        """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory."""
+        return await asyncio.to_thread(self._wrapped.route, content, role=role, speaker=speaker)
+
+    async def handle(self, content: str, *, role: str = "user", speaker: str | None = None) -> Handled:
+        """Do with an input what `route` says: store it, hold it, or answer it by `recall`."""
+        return await asyncio.to_thread(self._wrapped.handle, content, role=role, speaker=speaker)
 
     async def import_file(
         self,
@@ -873,3 +894,119 @@ class AsyncConsolidation:
     async def mark_session(self, session: str) -> int:
         """Say that all of a session has been learned from; how many of its episodes waited until now."""
         return await asyncio.to_thread(self._wrapped.mark_session, session)
+
+
+class AsyncWorking:
+    """What an agent has at hand in its session, in this process alone, awaited; `Working` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: working.Working) -> None:
+        """Made by `AsyncAgent.working`."""
+        self._wrapped = wrapped
+
+    async def append(
+        self,
+        content: str,
+        *,
+        role: str = "user",
+        speaker: str | None = None,
+        event_time: datetime | str | None = None,
+        tokens: int | None = None,
+        tool_calls: Iterable[Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkingStats:
+        """Add a message, `tokens` long (four characters a token); with an `idempotency_key` a repeat adds nothing."""
+        return await asyncio.to_thread(
+            self._wrapped.append,
+            content,
+            role=role,
+            speaker=speaker,
+            event_time=event_time,
+            tokens=tokens,
+            tool_calls=tool_calls,
+            metadata=metadata,
+            idempotency_key=idempotency_key,
+        )
+
+    async def tool_result(self, name: str, value: Any) -> WorkingStats:
+        """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there."""
+        return await asyncio.to_thread(self._wrapped.tool_result, name, value)
+
+    async def tool_results(self) -> dict[str, Any]:
+        """What tools answered, by name."""
+        return await asyncio.to_thread(self._wrapped.tool_results)
+
+    async def scratchpad(self, text: str | None = None) -> str:
+        """What the agent notes for itself while it works, replaced by `text` where that is given."""
+        return await asyncio.to_thread(self._wrapped.scratchpad, text)
+
+    async def messages(self) -> list[Episode]:
+        """The messages that are still here, oldest first; each is stored as this episode later."""
+        return await asyncio.to_thread(self._wrapped.messages)
+
+    async def flush(self) -> WorkingStats:
+        """Make episodes of all messages; where the database takes none they stay, and `degraded` says so."""
+        return await asyncio.to_thread(self._wrapped.flush)
+
+    async def clear(self) -> None:
+        """Forget messages, tool results and scratchpad; nothing of it becomes an episode."""
+        await asyncio.to_thread(self._wrapped.clear)
+
+    async def stats(self) -> WorkingStats:
+        """How much is here."""
+        return await asyncio.to_thread(self._wrapped.stats)
+
+
+class AsyncHooks:
+    """What a host calls around a conversation, awaited; `Hooks` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: hooks.Hooks) -> None:
+        """Made by `AsyncAgent.hooks`."""
+        self._wrapped = wrapped
+
+    async def session_start(self, prompt: str, *, budget_tokens: int | None = None) -> ContextBlock:
+        """What an agent should know before it answers `prompt`: `Agent.context`, or an empty block that says why."""
+        return await asyncio.to_thread(self._wrapped.session_start, prompt, budget_tokens=budget_tokens)
+
+    async def message(
+        self,
+        content: str,
+        *,
+        role: str = "user",
+        speaker: str | None = None,
+        event_time: datetime | str | None = None,
+        tokens: int | None = None,
+        model: str | None = None,
+        tool_calls: Iterable[Any] | None = None,
+        tags: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        durable: bool = True,
+    ) -> Heard:
+        """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction."""
+        return await asyncio.to_thread(
+            self._wrapped.message,
+            content,
+            role=role,
+            speaker=speaker,
+            event_time=event_time,
+            tokens=tokens,
+            model=model,
+            tool_calls=tool_calls,
+            tags=tags,
+            metadata=metadata,
+            idempotency_key=idempotency_key,
+            durable=durable,
+        )
+
+    async def recent(self, limit: int = 20) -> RecentTurns:
+        """The newest turns of the session, oldest first: from Redis where the settings name one, else the database."""
+        return await asyncio.to_thread(self._wrapped.recent, limit)
+
+    async def session_end(self) -> SessionEnd:
+        """End the session: what waits in this process is stored, and the rest is for consolidation to learn from."""
+        return await asyncio.to_thread(self._wrapped.session_end)

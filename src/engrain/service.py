@@ -54,6 +54,7 @@ class Memory(Keeping):
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
         from engrain import engines
+        from engrain.agent.intake import Intake
         from engrain.agent.learner import Learner
         from engrain.agent.note_cache import NoteCache
         from engrain.context.recipes import recipes
@@ -92,6 +93,7 @@ class Memory(Keeping):
             learner=Learner(),
             references=References(store, workers),
             note_cache=NoteCache(settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s),
+            intake=Intake(settings),
         )
 
     @classmethod
@@ -241,6 +243,7 @@ class Memory(Keeping):
         try:
             parts.learner.close()
             parts.workers.close()
+            parts.intake.close(parts)
             parts.references.settle()
             parts.queue.close(flush=flush)
         finally:

@@ -36,7 +36,7 @@ def counting(store):
 
 @pytest.mark.req("G17")
 def test_a_hundred_are_written_as_one_and_acknowledged_when_they_are_there(counting, store):
-    with closing(BatchWriter(counting, wait_s=LONG_S)) as writer:
+    with closing(BatchWriter(counting.put, wait_s=LONG_S)) as writer:
         memories = [episode(f"Number {place}.", session="monday") for place in range(100)]
         stored = [future.result(PATIENCE_S) for future in [writer.add(act(), each) for each in memories]]
         assert store.get(CALLER, [each.id for each in memories]) == stored
@@ -46,7 +46,7 @@ def test_a_hundred_are_written_as_one_and_acknowledged_when_they_are_there(count
 
 @pytest.mark.req("G17")
 def test_a_few_are_written_when_their_time_is_up(counting, store):
-    with closing(BatchWriter(counting, wait_s=0.001)) as writer:
+    with closing(BatchWriter(counting.put, wait_s=0.001)) as writer:
         one = episode("One.")
         assert [writer.add(act(), one).result(PATIENCE_S)] == store.get(CALLER, [one.id])
 
@@ -54,7 +54,7 @@ def test_a_few_are_written_when_their_time_is_up(counting, store):
 @pytest.mark.req("G17")
 @pytest.mark.parametrize("end", ["flush", "close"])
 def test_what_waits_is_written_at_once_when_asked_and_nothing_is_lost(counting, store, end):
-    with closing(BatchWriter(counting, wait_s=LONG_S)) as writer:
+    with closing(BatchWriter(counting.put, wait_s=LONG_S)) as writer:
         memories = [episode(f"Number {place}.") for place in range(7)]
         futures = [writer.add(act(), each) for each in memories]
         getattr(writer, end)()
@@ -63,7 +63,7 @@ def test_what_waits_is_written_at_once_when_asked_and_nothing_is_lost(counting, 
 
 
 def test_one_that_is_refused_fails_alone(counting, store):
-    with closing(BatchWriter(counting, wait_s=LONG_S)) as writer:
+    with closing(BatchWriter(counting.put, wait_s=LONG_S)) as writer:
         good, bad, last = episode("Good."), fact("Bad", entity_id="nobody"), episode("Last.")
         futures = [writer.add(act(), each) for each in (good, bad, last, good)]
         writer.flush()
@@ -75,7 +75,7 @@ def test_one_that_is_refused_fails_alone(counting, store):
 
 def test_a_batch_is_of_one_caller(counting):
     other = Caller(agent="other")
-    with closing(BatchWriter(counting, wait_s=LONG_S)) as writer:
+    with closing(BatchWriter(counting.put, wait_s=LONG_S)) as writer:
         for caller, scope in ((CALLER, "aide"), (other, "other"), (other, "other")):
             writer.add(act(caller=caller), episode("x", agent=caller.agent, scope=scope))
         writer.flush()
@@ -86,7 +86,7 @@ def test_when_too_many_wait_so_does_the_writer(counting):
     """Somebody who adds faster than the database takes is held up, and never runs out of memory."""
     counting.may_write.clear()
     added = []
-    with closing(BatchWriter(counting, most=2, wait_s=0, capacity=2)) as writer:
+    with closing(BatchWriter(counting.put, most=2, wait_s=0, capacity=2)) as writer:
         hurrying = threading.Thread(target=lambda: added.extend(writer.add(act(), episode("x")) for _ in range(9)))
         hurrying.start()
         hurrying.join(0.05)
@@ -98,7 +98,7 @@ def test_when_too_many_wait_so_does_the_writer(counting):
 
 
 def test_a_closed_writer_takes_nothing(counting):
-    writer = BatchWriter(counting)
+    writer = BatchWriter(counting.put)
     writer.close()
     writer.close()
     with pytest.raises(MemoryClosed):

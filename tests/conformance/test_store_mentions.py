@@ -282,3 +282,35 @@ def test_any_web_of_mentions_and_links_answers_as_it_is_drawn(backend, drawn, na
             )
             found = store.mentioning(request(caller), names, limit)
             assert [(each.raw, known[each.ref]) for each in found] == [(raw, id_) for raw, _, id_ in expected][:limit]
+
+
+@pytest.mark.req("Y02")
+def test_a_memory_comes_with_whom_it_mentions_or_not_at_all(store):
+    """The choice is made inside the transaction, from whom the names name; a repeat and a refusal note nobody."""
+    ana, ben = know(store, "Ana", "Ben", aliases=("benny",))
+    asked, turn = [], episode("Ana met Benny.", session="monday")
+
+    def whom(known):
+        asked.append([each.id for each in known])
+        return {turn.id: [*asked[-1], "nobody"], "another": [ana.id]}
+
+    for expected in ([turn.id], []):
+        assert [each.id for each in store.put_mentioning(act(LATER), [turn], ["ana", "BENNY"], whom)] == expected
+    assert asked == [sorted([ana.id, ben.id])] * 2
+    [told] = store.events(CALLER, event_type="entities_mentioned")
+    assert (told.memory_id, tuple(told.payload["entity_ids"])) == (turn.id, tuple(sorted([ana.id, ben.id])))
+    assert mentioned(store, "Ana") == mentioned(store, "Ben") == {turn.id: 1.0}
+    foreign = episode("Ana.", scope="pool:nobody")
+    with pytest.raises(InvalidInput):
+        store.put_mentioning(act(LATER), [foreign], ["Ana"], lambda known: {foreign.id: [each.id for each in known]})
+    assert mentioned(store, "Ana") == {turn.id: 1.0}
+
+
+def test_a_memory_mentions_nobody_who_was_merged(store):
+    source, target = know(store, "Ana", "Anna")
+    store.merge_entities(act(LATER), source.id, target.id)
+    turn = episode("Ana.")
+    store.put_mentioning(act(LATER), [turn], ["Ana"], lambda _: {turn.id: [source.id, target.id]})
+    assert mentioned(store, "Anna") == {turn.id: 1.0}
+    [told] = store.events(CALLER, event_type="entities_mentioned")
+    assert tuple(told.payload["entity_ids"]) == (target.id,)

@@ -9,7 +9,9 @@ import engrain
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
+from engrain.agent.hooks import Hooks
 from engrain.agent.notes import Notes
+from engrain.agent.working import Working
 from engrain.config import ENV_DELIMITER, ENV_PREFIX
 from engrain.config.tree import fields
 from engrain.retrieval.presets import PRESETS
@@ -42,6 +44,8 @@ def test_every_public_name_is_in_the_library_page(name):
         *((f"notes.{name}", verb) for name, verb in verbs(Notes)),
         *((f"entities.{name}", verb) for name, verb in verbs(Entities)),
         *((f"consolidation.{name}", verb) for name, verb in verbs(Consolidation)),
+        *((f"hooks.{name}", verb) for name, verb in verbs(Hooks)),
+        *((f"working.{name}", verb) for name, verb in verbs(Working)),
     ],
     ids=lambda value: str(value)[:20],
 )

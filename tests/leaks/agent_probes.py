@@ -5,7 +5,7 @@ A verb that is in neither table fails the suite.
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -30,7 +30,9 @@ WRITES = frozenset(
         "entities.update entities.merge entities.unmerge entities.enrich entities.enrich_waiting notes.save "
         "notes.forget notes.summarize_old notes.invalidate notes.clear_cache "
         "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent "
-        "consolidation.save_facts consolidation.mark_session consolidation.resolve_conflict"
+        "consolidation.save_facts consolidation.mark_session consolidation.resolve_conflict "
+        "hooks.message working.append working.tool_result working.tool_results working.scratchpad working.messages "
+        "working.flush working.clear working.stats"
     ).split()
 )
 _LONG_AGO = NOON + timedelta(minutes=40)
@@ -253,6 +255,35 @@ def notes_cache_stats(asker: Asker) -> Asked:
     yield "", asker.agent.notes.cache_stats()
 
 
+def route(asker: Asker) -> Asked:
+    for question in _questions(asker):
+        yield question, asker.agent.route(f"{question}?")
+
+
+def handle(asker: Asker) -> Asked:
+    for question in _questions(asker)[:4]:
+        yield question, _counted(asker).handle(f"{question}?").answer
+
+
+def hooks_session_start(asker: Asker) -> Asked:
+    for question in _questions(asker)[:6]:
+        yield question, _counted(asker).hooks.session_start(question, budget_tokens=400)
+
+
+def hooks_session_end(asker: Asker) -> Asked:
+    """Of every session there is, also those of others."""
+    sessions = {each.session for each in asker.world.memories if isinstance(each, Episode) and each.session}
+    for session in sorted(sessions):
+        view = Agent(asker.agent._parts, replace(asker.agent.caller, session=session))
+        yield session, view.hooks.session_end()
+
+
+def hooks_recent(asker: Asker) -> Asked:
+    sessions = {each.session for each in asker.world.memories if isinstance(each, Episode) and each.session}
+    for session in sorted(sessions):
+        yield session, Agent(asker.agent._parts, replace(asker.agent.caller, session=session)).hooks.recent()
+
+
 def pools_list(asker: Asker) -> Asked:
     yield "", asker.agent.pools.list()
 
@@ -315,6 +346,11 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "notes.related": notes_related,
     "notes.search": notes_search,
     "notes.cache_stats": notes_cache_stats,
+    "route": route,
+    "handle": handle,
+    "hooks.session_start": hooks_session_start,
+    "hooks.recent": hooks_recent,
+    "hooks.session_end": hooks_session_end,
     "pools.list": pools_list,
     "pools.query": pools_query,
     "consolidation.is_session_consolidated": consolidation_is_session_consolidated,

@@ -30,6 +30,7 @@ WRITES = frozenset(
     {
         "put",
         "put_related",
+        "put_mentioning",
         "change_entity",
         "merge_entities",
         "unmerge_entities",

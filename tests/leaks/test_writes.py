@@ -74,6 +74,9 @@ def attempts_to_reach(caller, tenant_id, scope):
     }
     of_memories |= {
         "related": lambda store: store.put_related(act(caller), fact("x", id=str(uuid.UUID(int=8)), **values), {}),
+        "mentioning": lambda store: store.put_mentioning(
+            act(caller), [episode("x", id=str(uuid.UUID(int=8)), **values)], ["Zoe"], lambda _: {}
+        ),
         "summary": lambda store: store.supersede(act(caller), fact("x", id=str(uuid.UUID(int=8)), **values), []),
     }
     of_entities = {"entity": lambda store: store.put_entity(act(caller), somebody)}

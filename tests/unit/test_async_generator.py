@@ -12,9 +12,11 @@ from engrain import Agent, AsyncAgent, AsyncMemory, Memory
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
+from engrain.agent.hooks import Hooks
 from engrain.agent.notes import Notes
 from engrain.agent.pools import Pools
-from engrain.aio import AsyncConsolidation, AsyncEntities, AsyncNotes, AsyncPools, AsyncRules
+from engrain.agent.working import Working
+from engrain.aio import AsyncConsolidation, AsyncEntities, AsyncHooks, AsyncNotes, AsyncPools, AsyncRules, AsyncWorking
 
 ROOT = Path(__file__).parents[2]
 PAIRS = [
@@ -25,8 +27,19 @@ PAIRS = [
     (Notes, AsyncNotes),
     (Pools, AsyncPools),
     (Consolidation, AsyncConsolidation),
+    (Hooks, AsyncHooks),
+    (Working, AsyncWorking),
 ]
-MADE = {"agent", "rules", "entities", "notes", "pools", "consolidation"}  # by a call or a property that is not awaited
+MADE = {
+    "agent",
+    "rules",
+    "entities",
+    "notes",
+    "pools",
+    "consolidation",
+    "hooks",
+    "working",
+}  # by a call or a property that is not awaited
 NEW_VERB = '''
     def ponder(self, question: str, *, minutes: int = 5) -> Answer | None:
         """Think about a question.

@@ -115,6 +115,17 @@ VALUES = {
     "reflection.window_days": (1.5, 2.5, 3.5),
     "reflection.min_days_between": (0.5, 1.5, 2.5),
     "reflection.most_memories": (3, 4, 5),
+    "working.waiting": (3, 4, 5),
+    "working.sessions": (3, 4, 5),
+    "working.most_bytes": (3, 4, 5),
+    "working.ttl_s": (0.5, 1.5, 2.5),
+    "working.flush_tokens": (3, 4, 5),
+    "redis.url": ("redis://a", "redis://b", "redis://c"),
+    "redis.prefix": ("a", "b", "c"),
+    "redis.ttl_s": (0.5, 1.5, 2.5),
+    "redis.timeout_s": (0.5, 1.5, 2.5),
+    "batching.size": (3, 4, 5),
+    "batching.seconds": (0.5, 1.5, 2.5),
 }
 
 

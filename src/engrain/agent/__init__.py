@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent import consolidating
+from engrain.agent import consolidating, turns
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
+from engrain.agent.hooks import Hooks
 from engrain.agent.notes import Notes
 from engrain.agent.parts import active_fact, interval, unknown, writable
 from engrain.agent.pools import Pools
 from engrain.agent.reading import Reading
+from engrain.agent.working import Working
 from engrain.domain import checks
-from engrain.domain import importance as worth
 from engrain.domain.categories import fact_category
 from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.summarizing import Choice
-    from engrain.domain.records import Role
+    from engrain.domain.routing import Handled, Routing
     from engrain.learning.summarization import Summary
     from engrain.portability.importer import ImportReport
-
-_MOST_TOKENS = 1_000_000_000
 
 
 class Agent(Reading):
@@ -62,6 +60,16 @@ class Agent(Reading):
     def consolidation(self) -> Consolidation:
         """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
         return Consolidation(self._parts, self._who)
+
+    @property
+    def hooks(self) -> Hooks:
+        """What a host calls around a conversation, which raises nothing for what memory cannot do just now."""
+        return Hooks(self._parts, self._who)
+
+    @property
+    def working(self) -> Working:
+        """What it has at hand in its session, in this process alone."""
+        return Working(self._parts, self._who)
 
     def observe(  # what an episode is made of
         self,
@@ -96,28 +104,23 @@ class Agent(Reading):
         caller = self._caller
         act = parts.act(caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
-        lifetime = parts.settings.episodes.ttl_days
-        if ttl_days is not None:
-            lifetime = checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
-        spoke, said = checks.choice(role, ROLES, what="role"), checks.content(content)
-        episode = Episode(
-            id=parts.id_for(caller, key),
-            tenant_id=caller.tenant_id,
-            agent=caller.agent,
-            scope=caller.agent,
-            session=caller.session if session is None else checks.name(session, what="session"),
-            role=spoke,
-            speaker=checks.optional_name(speaker, what="speaker"),
-            content=said,
-            event_time=checks.moment(event_time, what="event_time") or act.at,
-            created_at=act.at,
-            expires_at=None if lifetime is None else act.at + timedelta(days=lifetime),
-            importance=_importance(importance, said, role=spoke),
-            tokens=None if tokens is None else checks.count(tokens, what="tokens", high=_MOST_TOKENS),
-            model=checks.optional_name(model, what="model"),
-            tool_calls=checks.json_values(tool_calls, what="tool_calls"),
-            tags=checks.names(tags, what="tag"),
-            metadata=checks.metadata(metadata),
+        episode = turns.episode(
+            parts,
+            caller,
+            at=act.at,
+            content=content,
+            role=role,
+            speaker=speaker,
+            session=session,
+            event_time=event_time,
+            importance=importance,
+            ttl_days=ttl_days,
+            tokens=tokens,
+            model=model,
+            tool_calls=tool_calls,
+            tags=tags,
+            metadata=metadata,
+            idempotency_key=key,
         )
         kept = parts.keep(act, episode, idempotency_key=key)
         consolidating.after_switch(parts, caller, kept)
@@ -176,7 +179,7 @@ class Agent(Reading):
             category=checks.optional_name(category, what="category") or fact_category(about, said),
             source=checks.optional_name(source, what="source"),
             confidence=checks.number(confidence, what="confidence", low=0, high=1),
-            importance=_importance(importance, said),
+            importance=turns.weight(importance, said),
             permanence=kept,
             decay_rate=DECAY_RATES[kept],
             valid_from=start,
@@ -266,6 +269,7 @@ class Agent(Reading):
             parts.note_cache.drop_agent(caller)
         if gone is None:
             raise unknown(caller, name)
+        parts.intake.withdrawn([gone])
         return gone
 
     def erase(self, ids: Iterable[str] | str) -> list[str]:
@@ -282,10 +286,12 @@ class Agent(Reading):
         caller = self._caller
         if not names:
             return []
+        withdrawn = [] if parts.intake.recent is None else parts.store.get(caller, names)
         try:
             return parts.store.erase(parts.act(caller), names)
         finally:
             parts.note_cache.drop_agent(caller)
+            parts.intake.withdrawn(withdrawn)
 
     def link(self, source_id: str, target_id: str, relation: str, *, weight: float = 1.0) -> Link:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is.
@@ -351,9 +357,39 @@ class Agent(Reading):
             caller,
             choice,
             strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, what="strategy"),
-            target_tokens=checks.count(target, what="target_tokens", high=_MOST_TOKENS),
+            target_tokens=checks.count(target, what="target_tokens", high=turns.MOST_TOKENS),
         )
         return summarizing.keep(parts, caller, choice, summary) if is_kept and summary.text else summary
+
+    def route(self, content: str, *, role: str = "user", speaker: str | None = None) -> Routing:
+        """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory.
+
+        By its role and its English words alone; nothing is asked or stored. Of what somebody may have several of (say
+        likes) no fact is made: it would take the place of the one before.
+
+        Raises:
+            InvalidInput: an empty input, or an unknown role.
+        """
+        from engrain.working import router
+
+        return router.route(
+            checks.content(content),
+            role=checks.choice(role, ROLES, what="role"),
+            speaker=checks.optional_name(speaker, what="speaker"),
+        )
+
+    def handle(self, content: str, *, role: str = "user", speaker: str | None = None) -> Handled:
+        """Do with an input what `route` says: store it, hold it, or answer it by `recall`.
+
+        Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
+        `working.append` do.
+
+        Raises:
+            InvalidInput: an empty input, or an unknown role; nothing was written.
+        """
+        from engrain.agent import routes
+
+        return routes.handle(self, self.route(content, role=role, speaker=speaker), role=role, speaker=speaker)
 
     def import_file(
         self,
@@ -405,8 +441,3 @@ class Agent(Reading):
         if own is None:
             raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
         return Choice(by="session", said=own)
-
-
-def _importance(given: object, said: str, *, role: Role = "user") -> float:
-    """What a caller gives, or what the words tell."""
-    return worth.said(said, role=role) if given is None else checks.number(given, what="importance", low=0, high=10)

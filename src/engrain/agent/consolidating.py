@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import LLM
     from engrain.domain.records import Episode, Kind, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.runs import Shard
+    from engrain.domain.runs import PendingSession, Shard
     from engrain.learning.consolidation import Manner, Means
     from engrain.learning.nearby import Search
     from engrain.learning.report import ConsolidationReport
@@ -155,24 +155,44 @@ def after_switch(parts: Parts, caller: Caller, episode: Episode) -> None:
     learner.later((caller.tenant_id, caller.agent), lambda: _earlier(parts, llm, caller, episode))
 
 
+def after_end(parts: Parts, caller: Caller, session: str) -> bool:
+    """Learn from a session that is over, soon; whether there is a language model to do it."""
+    llm = parts.llm
+    if llm is None:
+        return False
+    learner = parts.learner
+    learner.later((caller.tenant_id, caller.agent, session), lambda: _ended(parts, llm, caller, session))
+    return True
+
+
+def _ended(parts: Parts, llm: LLM, caller: Caller, session: str) -> None:
+    waiting = parts.store.pending_sessions(caller, parts.clock())
+    _learn(parts, llm, caller, [each for each in waiting if each.session == session])
+
+
 def _earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
     """Learn from the sessions that were there before this episode; later ones have switches of their own."""
+    waiting = parts.store.pending_sessions(caller, parts.clock(), exclude=[episode.session or ""])
+    pending = [each for each in waiting if each.first_seen_at < episode.created_at]
+    _learn(parts, llm, caller, pending)
+    metrics.count("sessions_consolidated_on_switch", len(pending))
+
+
+def _learn(parts: Parts, llm: LLM, caller: Caller, pending: Sequence[PendingSession]) -> None:
+    """Learn from some sessions of an agent, in the pools it is in now."""
     from engrain.domain.runs import Shard
     from engrain.learning.consolidation import consolidate
 
-    waiting = parts.store.pending_sessions(caller, parts.clock(), exclude=[episode.session or ""])
-    pending = [each for each in waiting if each.first_seen_at < episode.created_at]
     if not pending:
         return
     parts.references.settle()  # what was handed out so far is no evidence
     shard = Shard(
         tenant_id=caller.tenant_id,
         agent=caller.agent,
-        pools=caller.pools,
+        pools=parts.seeing(caller).pools,
         episodes=sum(each.episodes for each in pending),
         sessions=len(pending),
     )
     manner = replace(manner_of(parts), sessions=tuple(each.session for each in pending))
     report = consolidate(means(parts, llm), [shard], manner, goes_on=parts.learner.goes_on)
-    metrics.count("sessions_consolidated_on_switch", len(pending))
     metrics.count("background_learning_failures", len(report.failures))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.agent.intake import Intake
     from engrain.agent.learner import Learner
     from engrain.agent.note_cache import NoteCache
     from engrain.agent.references import References
@@ -63,6 +64,7 @@ class Parts:
     learner: Learner
     references: References
     note_cache: NoteCache
+    intake: Intake
 
     def seeing(self, caller: Caller) -> Caller:
         """The same caller, in the pools it is in now."""
@@ -101,15 +103,35 @@ class Parts:
             InvalidInput: the key was used for something else, or the source of ids repeats itself; nothing was written.
         """
         try:
-            stored = self.store.put(act, [memory])
+            stored = self.put(act, [memory])
         finally:
             self.note_cache.drop(memory)
         if not stored:
             return self._kept_before(act.caller, memory, idempotency_key)
         kept = stored[0]
         assert isinstance(kept, type(memory))
-        self.follow_up(act, kept)
         return kept
+
+    def keep_episode(self, act: Act, episode: Episode, key: str) -> Episode:
+        """`keep`, for what may be stored again under its key."""
+        return self.keep(act, episode, idempotency_key=key)
+
+    def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        """`Store.put`, and what follows from it: whom they mention is noted with what not everybody sees, at once."""
+        from engrain.agent import linking
+
+        if self.settings.entities.link != "fast":
+            stored = self.store.put(act, memories)
+        else:
+            stored = linking.put(self.store, act, memories)
+        self.queue.announce()
+        self.intake.stored(stored)
+        if self.settings.entities.link != "fast":
+            return stored
+        for memory in stored:
+            if memory.scope == GLOBAL_SCOPE:
+                self._link(act, memory)
+        return stored
 
     def follow_up(self, act: Act, stored: MemoryRecord) -> None:
         """What a new memory sets going: a vector made in the background and, if so set, whom it mentions noted."""

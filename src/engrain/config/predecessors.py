@@ -20,6 +20,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "embedding": {"model": "openai:text-embedding-3-small"},
         "episodes": {"ttl_days": 90.0},
         "storage": {"pool_size": 10},
+        "batching": {"seconds": 1.0},
         "retrieval": {"preset": "weighted", "limit": 20, "max_limit": 100},
     },
 }

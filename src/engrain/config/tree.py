@@ -351,6 +351,49 @@ class Reflection(Section):
     most_memories: int = Field(default=200, ge=1, le=1_000, description="How many memories it reads, the newest")
 
 
+class Working(Section):
+    """What this process holds of conversations."""
+
+    waiting: int = Field(
+        default=1_000, ge=0, le=1_000_000, description="How many messages wait here while the database takes none"
+    )
+    sessions: int = Field(
+        default=1_000, ge=1, le=1_000_000, description="How many agents' sessions working memory holds"
+    )
+    most_bytes: int = Field(default=500_000_000, ge=1, description="How large working memory may be, as estimated")
+    ttl_s: float = Field(default=1_800.0, gt=0, description="How long working memory holds a session that is not used")
+    flush_tokens: int = Field(
+        default=32_000,
+        ge=0,
+        description="Above how many tokens working memory makes episodes of a session's oldest messages",
+    )
+
+
+class Redis(Section):
+    """Where the newest turns of sessions are held in front of the database."""
+
+    url: SecretStr | None = Field(
+        default=None, description="Address of a Redis for the newest turns of sessions, redis://...; never shown"
+    )
+    prefix: str = Field(default="engrain", min_length=1, description="What the names of its keys begin with")
+    ttl_s: float = Field(default=86_400.0, gt=0, description="How long it holds a session that is not added to")
+    timeout_s: float = Field(
+        default=0.25, gt=0, le=60, description="How long a call waits for Redis before it does without"
+    )
+
+
+class Batching(Section):
+    """How messages are gathered that need not be durable when the call returns."""
+
+    size: int = Field(default=100, ge=1, le=10_000, description="How many messages that may wait are written at once")
+    seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=3_600,
+        description="How long the first of them waits at most; 0 for writing each when it comes",
+    )
+
+
 class Settings(_WithoutTruthValues, BaseSettings):
     """How engrain behaves. `engrain.config.load` reads it: from the caller, then `ENGRAIN_*`, then one TOML file."""
 
@@ -386,6 +429,9 @@ class Settings(_WithoutTruthValues, BaseSettings):
     consolidation: Consolidation = Consolidation()
     summarization: Summarization = Summarization()
     reflection: Reflection = Reflection()
+    working: Working = Working()
+    redis: Redis = Redis()
+    batching: Batching = Batching()
 
     @classmethod
     def settings_customise_sources(

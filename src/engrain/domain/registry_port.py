@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
     from engrain.domain.registry import EntityMerge, Sightings
@@ -80,6 +80,23 @@ class Registry(Protocol):
         Raises:
             NotFound: there is no such entity.
             InvalidInput: it was not merged, or another merge has to be undone first; nothing was written.
+        """
+
+    def put_mentioning(
+        self,
+        act: Act,
+        memories: Sequence[MemoryRecord],
+        names: Collection[str],
+        whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+    ) -> list[MemoryRecord]:
+        """`put`, and in the same transaction `mention` of whom `whom` chooses for each memory, by its id.
+
+        `whom` is given what `entities_named` answers to `names`; it may be asked again where a transaction is repeated.
+        What it chooses that is unknown or was merged meanwhile is left out, and so is what it says of a memory that was
+        there already.
+
+        Raises:
+            InvalidInput: as `put`; nothing was written.
         """
 
     def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:

@@ -12,9 +12,8 @@ from engrain import metrics
 from engrain.errors import InvalidInput, MemoryClosed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from engrain.domain.ports import Store
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
 
@@ -33,9 +32,16 @@ class BatchWriter:
     wait for it has been promised nothing. Memories are stored in the order they came. Thread-safe; close it when done.
     """
 
-    def __init__(self, store: Store, *, most: int = 100, wait_s: float = 1.0, capacity: int = 10_000) -> None:
-        """Write to `store`; with `capacity` memories waiting, `add` waits too."""
-        self._store = store
+    def __init__(
+        self,
+        put: Callable[[Act, Sequence[MemoryRecord]], list[MemoryRecord]],
+        *,
+        most: int = 100,
+        wait_s: float = 1.0,
+        capacity: int = 10_000,
+    ) -> None:
+        """Write with `put`, which does as `Store.put`; with `capacity` memories waiting, `add` waits too."""
+        self._put_all = put
         self._most = most
         self._wait_s = wait_s
         self._capacity = capacity
@@ -98,7 +104,7 @@ class BatchWriter:
     def _put(self, batch: Sequence[_Waiting]) -> None:
         """Store the memories of one caller in one transaction; where it is refused, each in its own."""
         try:
-            stored = self._store.put(batch[-1].act, [each.memory for each in batch])
+            stored = self._put_all(batch[-1].act, [each.memory for each in batch])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told to those who wait for it
             if len(batch) == 1:
                 batch[0].future.set_exception(error)

@@ -246,12 +246,17 @@ class Ledger:
         if seen is None:
             said = f"no memory {memory_id} is visible to agent {self.act.caller.agent}"
             raise NotFound(f"{said}; only what is there can mention somebody")
-        memory = seen[1]
-        whom = {"tenant_id": memory.tenant_id, "ids": self.tx.dialect.listed(sorted(set(entity_ids)))}
         registry.check_standing(entity_ids, known)
+        return self.note_mentions(seen[1], entity_ids)
+
+    def note_mentions(self, memory: MemoryRecord, entity_ids: Collection[str]) -> list[str]:
+        """Note whom a memory mentions, both held by this transaction; those of whom that is new, sorted."""
+        if not entity_ids:
+            return []
         rows = self.tx.rows(
             "add_mentions",
-            **whom,
+            tenant_id=memory.tenant_id,
+            ids=self.tx.dialect.listed(sorted(set(entity_ids))),
             kind=memory.kind,
             memory_id=memory.id,
             scope=memory.scope,

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.entities import name_key
 from engrain.domain.records import Fact
-from engrain.domain.registry import Sightings
+from engrain.domain.registry import Sightings, merged_into
 from engrain.domain.requests import Candidate
-from engrain.storage import lookups
+from engrain.storage import entity_readings, lookups, registry
 from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.searched import everything, searched
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Kind
+    from engrain.domain.records import Entity, Kind, MemoryRecord
     from engrain.domain.requests import Request
+    from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 
 # Of an entity that everybody mentions, the newest so many of each kind and scope are looked at.
@@ -41,6 +42,24 @@ class _Passing:
     happened_at: Any
     id: str
     doc: int
+
+
+def put_mentioning(
+    ledger: Ledger,
+    memories: Sequence[MemoryRecord],
+    names: Collection[str],
+    whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+) -> list[MemoryRecord]:
+    """Insert memories and note whom they mention; those that were new, as stored."""
+    caller = ledger.act.caller
+    chosen = whom(entity_readings.named(ledger.tx, caller, names)) if names else {}
+    every = {id_ for ids in chosen.values() for id_ in ids}
+    known = registry.held(ledger.tx, caller.tenant_id, every)  # before any memory is, as whoever merges them does
+    standing = {id_ for id_, entity in known.items() if merged_into(entity) is None}
+    added = ledger.add(memories)
+    for memory in added:
+        ledger.note_mentions(memory, standing & set(chosen.get(memory.id, ())))
+    return added
 
 
 def mentioning(tx: Transaction, request: Request, names: Collection[str], limit: int) -> list[Candidate]:

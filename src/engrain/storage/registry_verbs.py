@@ -34,6 +34,15 @@ class RegistryVerbs(ABC):
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         return self._do(act, lambda ledger: ledger.mention(memory_id, entity_ids))
 
+    def put_mentioning(
+        self,
+        act: Act,
+        memories: Sequence[MemoryRecord],
+        names: Collection[str],
+        whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+    ) -> list[MemoryRecord]:
+        return self._do(act, lambda ledger: mentions.put_mentioning(ledger, memories, names, whom))
+
     def put_entity(self, act: Act, entity: Entity) -> Entity:
         return self._do(act, lambda ledger: ledger.put_entity(entity))
 

@@ -1,0 +1,73 @@
+"""What somebody said as an episode: the arguments of a turn parsed, once, for every verb that takes one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import checks
+from engrain.domain import importance as worth
+from engrain.domain.records import ROLES, Episode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from engrain.agent.parts import Parts
+    from engrain.domain.records import Caller, Role
+
+MOST_TOKENS = 1_000_000_000
+
+
+def episode(  # what a turn is made of
+    parts: Parts,
+    caller: Caller,
+    *,
+    at: datetime,
+    content: object,
+    role: object = "user",
+    speaker: object = None,
+    session: object = None,
+    event_time: object = None,
+    importance: object = None,
+    ttl_days: object = None,
+    tokens: object = None,
+    model: object = None,
+    tool_calls: Iterable[Any] | None = None,
+    tags: Iterable[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+) -> Episode:
+    """The episode as `Agent.observe` means it, made at `at`, not stored yet.
+
+    Raises:
+        InvalidInput: a value is refused.
+    """
+    lifetime = parts.settings.episodes.ttl_days
+    if ttl_days is not None:
+        lifetime = checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
+    spoke, said = checks.choice(role, ROLES, what="role"), checks.content(content)
+    return Episode(
+        id=parts.id_for(caller, idempotency_key),
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        scope=caller.agent,
+        session=caller.session if session is None else checks.name(session, what="session"),
+        role=spoke,
+        speaker=checks.optional_name(speaker, what="speaker"),
+        content=said,
+        event_time=checks.moment(event_time, what="event_time") or at,
+        created_at=at,
+        expires_at=None if lifetime is None else at + timedelta(days=lifetime),
+        importance=weight(importance, said, role=spoke),
+        tokens=None if tokens is None else checks.count(tokens, what="tokens", high=MOST_TOKENS),
+        model=checks.optional_name(model, what="model"),
+        tool_calls=checks.json_values(tool_calls, what="tool_calls"),
+        tags=checks.names(tags, what="tag"),
+        metadata=checks.metadata(metadata),
+    )
+
+
+def weight(given: object, said: str, *, role: Role = "user") -> float:
+    """The importance that a caller gives, or what the words tell."""
+    return worth.said(said, role=role) if given is None else checks.number(given, what="importance", low=0, high=10)

@@ -1,0 +1,132 @@
+"""Working memory as an agent uses it: the messages, tool results and scratchpad of its current session."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent import turns
+from engrain.agent.view import View
+from engrain.domain import checks
+from engrain.domain.tokens import approximate_tokens
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from engrain.domain.records import Episode
+    from engrain.domain.working import WorkingStats
+    from engrain.working.memory import Desk
+
+_MOST_CHARACTERS = 10_000_000
+
+
+class Working(View):
+    """What an agent has at hand in its session, in this process alone: nothing here is searched.
+
+    A message that leaves it becomes an episode first, unless it is cleared. A host gives each turn to it or to
+    `Agent.hooks`, not to both.
+    """
+
+    __slots__ = ()
+
+    def append(
+        self,
+        content: str,
+        *,
+        role: str = "user",
+        speaker: str | None = None,
+        event_time: datetime | str | None = None,
+        tokens: int | None = None,
+        tool_calls: Iterable[Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkingStats:
+        """Add a message, `tokens` long (four characters a token); with an `idempotency_key` a repeat adds nothing.
+
+        Above `working.flush_tokens` the oldest messages become episodes, until at most half as many are left. Where the
+        database takes none they stay, and `degraded` says so.
+
+        Raises:
+            InvalidInput: as `Agent.observe`; nothing was added.
+        """
+        parts, caller = self._parts(), self._who
+        key = checks.optional_name(idempotency_key, what="idempotency_key")
+        message = turns.episode(
+            parts,
+            caller,
+            at=parts.clock(),
+            content=content,
+            role=role,
+            speaker=speaker,
+            event_time=event_time,
+            tokens=approximate_tokens(checks.content(content)) if tokens is None else tokens,
+            tool_calls=tool_calls,
+            metadata=metadata,
+            idempotency_key=key,
+        )
+
+        def work(desk: Desk) -> None:
+            if all(each.id != message.id for each in desk.messages):
+                desk.messages.append(message)
+
+        parts.intake.working.change(caller, work)
+        return parts.intake.flush(parts, caller, most_tokens=parts.settings.working.flush_tokens)
+
+    def tool_result(self, name: str, value: Any) -> WorkingStats:
+        """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there.
+
+        Raises:
+            InvalidInput: no JSON value, or one of more than 10 million characters.
+        """
+        parts = self._parts()
+        called, [kept] = checks.name(name, what="name"), checks.json_values([value], what="value")
+        size = len(json.dumps(kept, ensure_ascii=False))
+        if size > _MOST_CHARACTERS:
+            raise InvalidInput(f"value of tool {called!r:.80} has {size:,} characters; keep at most 10,000,000")
+
+        def work(desk: Desk) -> None:
+            desk.tool_results[called], desk.result_sizes[called] = kept, size
+
+        return parts.intake.working.change(self._who, work)
+
+    def tool_results(self) -> dict[str, Any]:
+        """What tools answered, by name."""
+        return self._parts().intake.working.look(self._who).tool_results
+
+    def scratchpad(self, text: str | None = None) -> str:
+        """What the agent notes for itself while it works, replaced by `text` where that is given.
+
+        Raises:
+            InvalidInput: no text, or one of more than 10 million characters.
+        """
+        working = self._parts().intake.working
+        if text is None:
+            return working.look(self._who).scratchpad
+        said = checks.query(text)
+        if len(said) > _MOST_CHARACTERS:
+            raise InvalidInput(f"the scratchpad has {len(said):,} characters; keep at most 10,000,000")
+
+        def work(desk: Desk) -> None:
+            desk.scratchpad = said
+
+        working.change(self._who, work)
+        return said
+
+    def messages(self) -> list[Episode]:
+        """The messages that are still here, oldest first; each is stored as this episode later."""
+        return self._parts().intake.working.look(self._who).messages
+
+    def flush(self) -> WorkingStats:
+        """Make episodes of all messages; where the database takes none they stay, and `degraded` says so."""
+        parts = self._parts()
+        return parts.intake.flush(parts, self._who, most_tokens=None)
+
+    def clear(self) -> None:
+        """Forget messages, tool results and scratchpad; nothing of it becomes an episode."""
+        self._parts().intake.working.clear(self._who)
+
+    def stats(self) -> WorkingStats:
+        """How much is here."""
+        return self._parts().intake.working.look(self._who).stats()

@@ -1,0 +1,132 @@
+"""Messages that the database could not take: kept in order, and stored with the next call that works."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from engrain import metrics
+from engrain.domain.hooks import Heard, fails_open, told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.domain.records import Episode
+    from engrain.domain.requests import Act
+
+_LOG = logging.getLogger(__name__)
+
+Keep: TypeAlias = "Callable[[Act, Episode, str], Episode]"
+"""Stores an episode under a key; gives it as stored, now or when it was stored before."""
+
+
+@dataclass(slots=True, eq=False)
+class _Message:
+    act: Act
+    episode: Episode
+    key: str
+    outcome: Episode | Exception | None = None
+    is_queued: bool = False
+
+
+class Outbox:
+    """At most `most` messages and `most_characters` of text that wait for the database. Thread-safe.
+
+    Each keeps its id and its time, so one whose outcome is unknown is not doubled. They are lost with the process.
+    """
+
+    def __init__(self, *, most: int = 1_000, most_characters: int = 16_000_000) -> None:
+        self._most = most
+        self._most_characters = most_characters
+        self._waiting: deque[_Message] = deque()
+        self._characters = 0
+        self._changing = threading.Lock()
+        self._draining = threading.Lock()
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def deliver(self, act: Act, episode: Episode, keep: Keep, *, key: str | None = None) -> Heard:
+        """Store an episode after all that wait, or let it wait too; what became of it.
+
+        Raises:
+            InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored, and was not kept.
+        """
+        own = _Message(act, episode, key or episode.id)
+        why = None
+        if self._waiting:
+            self._push(own)
+            why = self.drain(keep)
+        if not own.is_queued and not self._waiting:
+            _try(own, keep)
+        match own.outcome:
+            case Exception() as error if not fails_open(error):
+                raise error
+            case Exception() as error:
+                return self._late(own, told(error))
+            case None:
+                return self._late(own, why or "others are being stored")
+            case stored:
+                return Heard(episode=stored, is_stored=True)
+
+    def drain(self, keep: Keep) -> str | None:
+        """Store what waits, in order, until one cannot be, and say why. What can never be stored is left out."""
+        if not self._draining.acquire(blocking=False):
+            return None  # another thread is at it
+        try:
+            while self._waiting:
+                first = self._waiting[0]
+                _try(first, keep)
+                if isinstance(first.outcome, Exception) and fails_open(first.outcome):
+                    return told(first.outcome)
+                self._pop()
+                if isinstance(first.outcome, Exception):
+                    metrics.count("messages_refused")
+                    _LOG.error("message refused", extra={"error": type(first.outcome).__name__})
+                else:
+                    metrics.count("messages_stored_late")
+            return None
+        finally:
+            self._draining.release()
+
+    def give_up(self) -> int:
+        """Forget what waits; how many messages are lost."""
+        lost = len(self)
+        if lost:
+            metrics.count("messages_lost", lost)
+            _LOG.error("messages lost", extra={"messages": lost})
+        self._waiting.clear()
+        return lost
+
+    def _late(self, own: _Message, why: str) -> Heard:
+        """What is said of a message that is not stored yet; it waits from now on, if there is room."""
+        name = "messages_waiting" if own.is_queued or self._push(own) else "messages_lost"
+        metrics.count(name)
+        _LOG.warning("message not stored", extra={"counted": name, "reason": why.partition(":")[0]})
+        fate = "not stored yet, kept in this process" if own.is_queued else "not stored and not kept"
+        said = f"{fate}, where {len(self)} messages wait: {why}"
+        return Heard(episode=own.episode, is_stored=False, degraded=(said,))
+
+    def _push(self, own: _Message) -> bool:
+        with self._changing:
+            size = len(own.episode.content)
+            own.is_queued = len(self._waiting) < self._most and self._characters + size <= self._most_characters
+            if own.is_queued:
+                self._characters += size
+                self._waiting.append(own)
+            return own.is_queued
+
+    def _pop(self) -> None:
+        with self._changing:
+            self._characters -= len(self._waiting.popleft().episode.content)
+
+
+def _try(own: _Message, keep: Keep) -> None:
+    try:
+        own.outcome = keep(own.act, own.episode, own.key)
+    except Exception as error:  # noqa: BLE001  # a host goes on whatever it is; what is wrong in itself is raised
+        own.outcome = error

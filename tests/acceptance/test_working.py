@@ -1,0 +1,132 @@
+"""Working memory: what an agent has at hand, and how it becomes episodes without being lost or doubled."""
+
+from contextlib import closing
+
+import apsw
+import pytest
+
+from engrain import InvalidInput, Memory, metrics
+
+FAST = {"storage": {"busy_timeout_s": 0}}
+
+
+def opened(path, **working):
+    return Memory.open(path, embedder="none", settings={**FAST, "working": working})
+
+
+def stored(memory, session="monday"):
+    found = memory.agent("aide").recall("", preset="recency", sessions=session, limit=1_000)
+    return [each.memory.content for each in sorted(found, key=lambda each: each.memory.turn)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "memory.db"
+
+
+@pytest.mark.req("G01")
+def test_each_agent_and_session_has_its_own_messages_results_and_scratchpad(path):
+    with opened(path) as memory:
+        desk = memory.agent("aide", session="monday").working
+        first = desk.append("Four characters make one token.", speaker="Ana")
+        assert (first.messages, first.tokens) == (1, 8)
+        assert desk.append("Known to be long.", role="assistant", tokens=90).tokens == 98
+        assert desk.tool_result("search", {"hits": [1, 2]}).tool_results == 1
+        assert desk.scratchpad("first this, then that") == desk.scratchpad() == "first this, then that"
+        assert desk.tool_results() == {"search": {"hits": [1, 2]}}
+        assert [(each.role, each.speaker) for each in desk.messages()] == [("user", "Ana"), ("assistant", None)]
+        for other in (memory.agent("aide", session="friday"), memory.agent("else", session="monday")):
+            assert other.working.messages() == []
+            assert other.working.stats().estimated_bytes < desk.stats().estimated_bytes
+        assert memory.agent("aide", session="monday", tenant="other").working.stats().messages == 0
+        assert len(memory.agent("aide").recall("tokens long")) == 0
+        desk.clear()
+        assert desk.messages() == []
+    with opened(path) as memory:
+        assert stored(memory) == []
+
+
+@pytest.mark.req("G01")
+def test_above_its_tokens_the_oldest_messages_become_episodes_and_the_newest_stay(path):
+    with opened(path, flush_tokens=100) as memory:
+        desk = memory.agent("aide", session="monday").working
+        for place in range(10):
+            assert desk.append(f"number {place}", tokens=10).messages == place + 1
+        waiting = desk.messages()
+        assert desk.append("number 10", tokens=10).messages == 5
+        assert stored(memory) == [f"number {place}" for place in range(6)]
+        assert [each.content for each in desk.messages()] == [f"number {place}" for place in range(6, 11)]
+        kept = memory.agent("aide").get(waiting[0].id)
+        assert (kept.created_at, kept.tokens) == (waiting[0].created_at, 10)
+        assert desk.append("one that is longer than all may be", tokens=1_000).messages == 1
+        assert desk.flush().messages == 0
+        assert len(stored(memory)) == 12
+
+
+@pytest.mark.req("G01")
+def test_a_message_leaves_once_its_episode_is_durable_and_a_second_flush_doubles_nothing(path):
+    with opened(path, flush_tokens=30) as memory:
+        desk = memory.agent("aide", session="monday").working
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            for place in range(5):
+                told = desk.append(f"number {place}", tokens=10, idempotency_key=str(place))
+            assert told.messages == 5
+            assert "DatabaseBusy" in told.degraded[0]
+            other.execute("ROLLBACK")
+        before = desk.messages()
+        assert desk.flush() == desk.stats()
+        assert desk.flush().messages == 0
+        # As if the process had died between the two: the episodes are there, and so are the messages.
+        for each in before:
+            desk.append(each.content, tokens=10, idempotency_key=each.content[-1])
+        desk.flush()
+        assert stored(memory) == [f"number {place}" for place in range(5)]
+
+
+@pytest.mark.req("G01")
+@pytest.mark.parametrize("bound", [{"sessions": 2}, {"most_bytes": 5_500}])
+def test_who_was_silent_longest_makes_room_and_loses_no_message(path, bound):
+    with opened(path, **bound) as memory:
+        for session in ("monday", "tuesday", "wednesday"):
+            memory.agent("aide", session=session).working.append(f"said on {session}", tokens=1)
+        desks = {day: memory.agent("aide", session=day).working.messages() for day in ("monday", "wednesday")}
+        assert desks["monday"] == []
+        assert len(desks["wednesday"]) == 1
+        assert (stored(memory, "monday"), stored(memory, "wednesday")) == (["said on monday"], [])
+
+
+@pytest.mark.req("G01")
+def test_closing_makes_episodes_of_what_is_at_hand(path):
+    with opened(path) as memory:
+        memory.agent("aide", session="monday").working.append("still here")
+    with opened(path) as memory:
+        assert stored(memory) == ["still here"]
+
+
+def test_what_has_to_leave_while_the_database_takes_nothing_waits_and_is_stored_later(path):
+    lost = metrics.snapshot().get("messages_lost", 0)
+    with opened(path, sessions=1) as memory:
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            for day in ("monday", "tuesday", "wednesday"):
+                memory.agent("aide", session=day).working.append(f"said on {day}")
+            other.execute("ROLLBACK")
+        memory.agent("aide", session="friday").hooks.message("next")
+        assert [stored(memory, day) for day in ("monday", "tuesday")] == [["said on monday"], ["said on tuesday"]]
+    assert metrics.snapshot().get("messages_lost", 0) == lost
+
+
+def test_what_is_no_message_or_no_json_is_refused_and_changes_nothing(path):
+    with opened(path) as memory:
+        desk = memory.agent("aide", session="monday").working
+        for refused in (
+            lambda: desk.append(" "),
+            lambda: desk.append("x", tokens=-1),
+            lambda: desk.tool_result("", 1),
+            lambda: desk.tool_result("t", {1, 2}),
+            lambda: desk.tool_result("t", "x" * 10_000_001),
+        ):
+            with pytest.raises(InvalidInput):
+                refused()
+        assert (desk.messages(), desk.tool_results(), desk.scratchpad()) == ([], {}, "")

@@ -1,0 +1,80 @@
+"""Where inputs go, on a written table of them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain import Memory
+from engrain.working.router import route
+
+TABLE = [
+    ("Where does Ana live?", "recall", {}),
+    ("what did we decide about the canoe", "recall", {}),
+    ("Do you remember my sister's name", "recall", {}),
+    ("Tell me about the trip to Sintra", "recall", {}),
+    ("Should we always fly early?", "recall", {}),
+    ("Always book an aisle seat.", "rule", {"content": "Always book an aisle seat."}),
+    ("Never call before nine", "rule", {}),
+    ("From now on answer in Portuguese.", "rule", {}),
+    ("rule: Confirm the price before you book", "rule", {"content": "Confirm the price before you book"}),
+    ("My name is Ana.", "fact", {"subject": "user", "predicate": "name", "content": "Ana"}),
+    ("My favourite colour is now green", "fact", {"predicate": "favourite colour", "content": "green"}),
+    ("I live in Lisbon!", "fact", {"predicate": "live in", "content": "Lisbon"}),
+    ("I work for the tram company.", "fact", {"predicate": "work for", "content": "the tram company"}),
+    ("Remember that Ana Sousa lives in Porto.", "fact", {"subject": "Ana Sousa", "predicate": "lives in"}),
+    ("Please remember: my flight is TP 1234", "fact", {"predicate": "flight", "content": "TP 1234"}),
+    ("note project:alpha: cedar strips, launch in May", "note", {"key": "project:alpha"}),
+    ("Save shell = zsh", "note", {"key": "shell", "content": "zsh"}),
+    ("plan: first the hull, then the paint", "working", {}),
+    # Somebody likes many things, and a fact would take the place of the last one.
+    ("I like tea.", "episode", {}),
+    ("Remember that we laughed a lot.", "episode", {}),
+    ("Ana lives in Porto, she said.", "episode", {}),
+    ("The tram to Sintra leaves at nine.", "episode", {}),
+    ("Nevertheless it rained.", "episode", {}),
+    ("Whatever.", "episode", {}),
+]
+
+
+@pytest.mark.req("G21")
+@pytest.mark.parametrize(("said", "expected", "parts"), TABLE, ids=[said[:30] for said, *_ in TABLE])
+def test_an_input_goes_where_its_words_say_with_a_reason(said, expected, parts):
+    found = route(said)
+    assert found.route == expected
+    assert {name: getattr(found, name) for name in parts} == parts
+    assert all(found.reasons)
+
+
+@pytest.mark.req("G21")
+def test_who_speaks_decides_too():
+    assert route("Always 42?", role="tool").route == "working"
+    assert route("Shall I book it?", role="assistant").route == "episode"
+    assert route("Never mind the price.", role="system").route == "rule"
+    assert route("My name is Ana", speaker="Ana").subject == "Ana"
+
+
+@given(st.text(min_size=1, max_size=300))
+def test_any_text_goes_somewhere_and_what_is_stored_is_part_of_it(text):
+    found = route(text)
+    assert found.content in text
+    assert found == route(text)
+
+
+@pytest.mark.req("G21")
+def test_an_agent_stores_or_finds_what_it_is_given():
+    with Memory.open(":memory:", embedder="none") as memory:
+        agent = memory.agent("aide", session="monday")
+        assert agent.route("I live in Lisbon").route == "fact"
+        assert agent.facts() == []
+        fact, rule, note, said = (
+            agent.handle(each, speaker="Ana").kept
+            for each in ("I live in Lisbon", "Always take the tram.", "note shell: zsh", "It rained on the tram.")
+        )
+        assert (fact.subject, fact.predicate, fact.content, fact.scope) == ("Ana", "live in", "Lisbon", "aide")
+        assert (rule.kind, rule.scope) == ("rule", "aide")
+        assert (note.key, agent.notes.recall("shell").content) == ("shell", "zsh")
+        assert (said.kind, said.speaker, said.session) == ("episode", "Ana", "monday")
+        assert {each.memory.id for each in agent.handle("Who took the tram?").answer} == {rule.id, said.id}
+        assert agent.handle("timetable: 09:00", role="tool").working.messages == 1
+        agent.handle("I live in Porto", speaker="Ana")
+        assert [each.content for each in agent.facts("Ana", "live in")] == ["Porto"]
