@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from engrain.domain.routing import Handled, Routing
     from engrain.domain.runs import Run, Undone
     from engrain.domain.stats import Stats
+    from engrain.domain.summaries import Summary
     from engrain.domain.working import WorkingStats
     from engrain.learning.reflection import ReflectionReport
     from engrain.learning.report import ConsolidationReport
     from engrain.learning.saving import SavedFacts
-    from engrain.learning.summarization import Summary
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.backups import BackupReport

@@ -6,9 +6,9 @@ import pytest
 
 from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.runs import Claim
+from engrain.domain.summaries import STRATEGIES
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import DatabaseBusy, EngineUnavailable
-from engrain.learning.summarization import STRATEGIES
 from tests.servers.postgres import server
 
 SAID = "Ana spoke of the canoe and its price."

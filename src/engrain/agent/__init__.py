@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.summarizing import Choice
     from engrain.domain.routing import Handled, Routing
-    from engrain.learning.summarization import Summary
+    from engrain.domain.summaries import Summary
     from engrain.portability.importer import ImportReport
 
 
@@ -345,7 +345,7 @@ class Agent(Reading):
             DatabaseBusy: another summary of this agent is being kept; nothing was written.
         """
         from engrain.agent import summarizing
-        from engrain.learning.summarization import STRATEGIES
+        from engrain.domain.summaries import STRATEGIES
 
         parts = self._parts()
         caller = self._caller

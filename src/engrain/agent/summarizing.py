@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.parts import Parts
     from engrain.domain.records import Caller, MemoryRecord
-    from engrain.learning.summarization import Strategy, Summary
+    from engrain.domain.summaries import Strategy, Summary
 
 MOST_MEMORIES = 1_000
 _FOUND = 50

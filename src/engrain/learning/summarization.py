@@ -6,12 +6,12 @@ import math
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engrain import metrics
 from engrain.domain.analysis import words
 from engrain.domain.completions import Prompt, Usage
-from engrain.domain.records import Record
+from engrain.domain.summaries import Summary
 from engrain.errors import EngineUnavailable
 from engrain.learning import quoting
 from engrain.learning.extractive import Passage, extract
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from engrain.domain.ports import LLM, TokenCounter
+    from engrain.domain.summaries import Strategy
 
-Strategy = Literal["simple", "hierarchical", "extractive", "map_reduce"]
-STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 PROMPT_VERSION = "summary_1"
 _SHORTER_VERSION = "summary_shorter_1"
 
@@ -59,30 +58,6 @@ class Writer:
     run_all: RunAll = one_by_one
     timeout_s: float = 120.0
     prompt_tokens: int = 6_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary(Record):
-    """A summary, how it was made, and of what.
-
-    Attributes:
-        strategy: how it was made, which is not what was asked for where `degraded` says so.
-        source_tokens: of what was summarised, by the same counter as `tokens`.
-        memory_id: of the fact it is kept as, where it is; `run_id` takes that back.
-    """
-
-    text: str
-    strategy: Strategy
-    source_ids: tuple[str, ...]
-    tokens: int
-    target_tokens: int
-    source_tokens: int
-    degraded: tuple[str, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    model: str | None = None
-    prompt_version: str | None = None
-    memory_id: str | None = None
-    run_id: str | None = None
 
 
 def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy, target_tokens: int) -> Summary:

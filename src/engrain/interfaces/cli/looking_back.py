@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from engrain.domain.summaries import STRATEGIES
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, command
 from engrain.interfaces.cli.tidying import DryRun
-from engrain.learning.summarization import STRATEGIES
 
 app = typer.Typer()
 
