@@ -360,9 +360,11 @@ READS: dict[str, Callable[[Asker], Asked]] = {
 
 
 def all_said(asker: Asker) -> dict[str, str]:
-    """Every answer an agent gets, word for word, by what was asked."""
-    return {
-        f"{verb} {place}: {asked}": said(answer, {})
-        for verb, probe in READS.items()
-        for place, (asked, answer) in enumerate(probe(asker))
-    }
+    """Every answer an agent gets, word for word, by what was asked; each once the one before was counted."""
+    heard: dict[str, str] = {}
+    _counted(asker)
+    for verb, probe in READS.items():
+        for place, (asked, answer) in enumerate(probe(asker)):
+            heard[f"{verb} {place}: {asked}"] = said(answer, {})
+            _counted(asker)
+    return heard
