@@ -238,3 +238,20 @@ def test_a_key_holds_when_the_file_is_opened_again(tmp_path):
         with Memory.open(tmp_path / "agent.db", embedder="none", clock=lambda at=at: at) as memory:
             answers.append(memory.agent("assistant").observe("The same thing", idempotency_key="call 7"))
     assert answers[0] == answers[1]
+
+
+@pytest.mark.req("B06.1", "B06.2")
+def test_a_search_of_a_scope_finds_what_is_of_it_and_what_is_global(memory):
+    ana = memory.agent("ana")
+    memory.agent("bo").observe("The tram is late")
+    memory.agent("bo").rules.add("Take the tram", scope="bo")
+    said, own = ana.observe("The tram is early"), ana.rules.add("Leave the tram", scope="ana")
+    shared = ana.remember("green", subject="tram", predicate="colour")
+
+    def found(scope):
+        return {hit.memory.id for hit in ana.recall("tram", scope=scope)}
+
+    assert found("ana") == found(None) == {said.id, own.id, shared.id}
+    assert found("global") == {shared.id}
+    with pytest.raises(InvalidInput, match="bo"):
+        ana.recall("tram", scope="bo")

@@ -11,6 +11,8 @@ HEAVY = {
     "apsw",
     "cachetools",
     "httpx2",
+    "mcp",
+    "mcp_types",
     "numpy",
     "onnxruntime",
     "openai",

@@ -9,7 +9,18 @@ from engrain.agent.view import View
 from engrain.domain import checks
 from engrain.domain.findings import FINDING_KINDS, Audit
 from engrain.domain.query import Filter
-from engrain.domain.records import KINDS, RELATIONS, ROLES, Answer, Caller, Event, Fact, Link, MemoryRecord
+from engrain.domain.records import (
+    GLOBAL_SCOPE,
+    KINDS,
+    RELATIONS,
+    ROLES,
+    Answer,
+    Caller,
+    Event,
+    Fact,
+    Link,
+    MemoryRecord,
+)
 from engrain.domain.requests import Direction, Request
 
 if TYPE_CHECKING:
@@ -43,6 +54,7 @@ class Reading(View):
         limit: int | None = None,
         preset: str | None = None,
         kinds: Iterable[str] | str | None = None,
+        scope: str | None = None,
         sessions: Iterable[str] | str | None = None,
         exclude_sessions: Iterable[str] | str | None = None,
         roles: Iterable[str] | str | None = None,
@@ -62,9 +74,9 @@ class Reading(View):
 
         Any text is a query. `preset` names the ranking: engrain, semantic, keyword, hybrid, recall, assistant,
         weighted, notes, recency, importance, or one of the setting `retrieval.presets`. The rest narrows: `tags` must
-        all be there, of the others any; since <= time < until. `as_of` searches what was believed at that time in place
-        of what is now; `include_inactive` adds what is superseded, retracted, expired or forgotten; what is believed
-        less than `min_confidence` (the preset's) is left out.
+        all be there, of the others any; since <= time < until; `scope` leaves what is of it and of "global". `as_of`
+        searches what was believed at that time in place of what is now; `include_inactive` adds what is superseded,
+        retracted, expired or forgotten; what is believed less than `min_confidence` (the preset's) is left out.
 
         With `deep` the memory's re-ranker puts the best 50 in order, within the setting `reranking.budget_s`; without
         one, or where it fails or is late, the order stays and `degraded` says so. With `neighbours` (0-5) each episode
@@ -73,11 +85,13 @@ class Reading(View):
         there, unless it was asked for with `as_of`.
 
         Raises:
-            InvalidInput: an unknown preset, kind or role, a time that is none, or a number out of its range.
+            InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or
+                a number out of its range.
         """
         from engrain.retrieval.search import Question
 
         parts = self._parts()
+        caller = self._caller
         least = None if min_confidence is None else checks.number(min_confidence, what="min_confidence", low=0, high=1)
         asked = Question(
             text=checks.query(query),
@@ -90,6 +104,7 @@ class Reading(View):
         )
         narrowed = Filter(
             kinds=checks.choices(kinds, KINDS, what="kind") or KINDS,
+            scopes=() if scope is None else (GLOBAL_SCOPE, checks.choice(scope, caller.scopes, what="scope")),
             sessions=checks.names(sessions, what="session"),
             exclude_sessions=checks.names(exclude_sessions, what="session"),
             roles=checks.choices(roles, ROLES, what="role"),
@@ -101,7 +116,7 @@ class Reading(View):
             as_of=checks.moment(as_of, what="as_of"),
             include_inactive=checks.flag(include_inactive, what="include_inactive"),
         )
-        return parts.answer(self._caller, asked, narrowed)
+        return parts.answer(caller, asked, narrowed)
 
     def context(
         self,

@@ -18,6 +18,7 @@ from engrain.interfaces.cli import (
     reading,
     rules,
     safekeeping,
+    serving,
     tidying,
     upkeep,
     writing,
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 for _each in (writing, reading, prompting, curation, learning, looking_back, tidying, auditing, upkeep, safekeeping):
     app.add_typer(_each.app)
+app.add_typer(serving.app)
 app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")
 app.add_typer(rules.rules, name="rules")

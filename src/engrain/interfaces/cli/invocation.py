@@ -58,14 +58,15 @@ class Invocation:
         return load(self.given, file=self.config)
 
     @contextmanager
-    def memory(self, *, embedder: "Embedder | str | None" = None) -> Iterator["Memory"]:
-        """The memory, for a command that leaves at once, whatever waits for a vector."""
+    def memory(self, *, embedder: "Embedder | str | None" = None, stays: bool = False) -> Iterator["Memory"]:
+        """The memory, for a command that leaves at once, whatever waits for a vector; or for one that `stays`."""
         from engrain.service import Memory
 
         settings = self.settings()
         path = path_of(settings.db)
         is_new = path is not None and not path.exists()
-        with Memory.open(settings=self.given | _AT_ONCE, config=self.config, embedder=embedder) as memory:
+        given = self.given if stays else self.given | _AT_ONCE
+        with Memory.open(settings=given, config=self.config, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory

@@ -32,6 +32,9 @@ def recall(
     kind: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help=f"{one_of(KINDS)} May be repeated.")
     ] = None,
+    scope: Annotated[
+        str | None, typer.Option("--scope", metavar="NAME", help="Of this scope and global alone.")
+    ] = None,
     session: Annotated[
         list[str] | None, typer.Option("--session", metavar="NAME", help="Of this session; repeated, of any of them.")
     ] = None,
@@ -76,6 +79,7 @@ def recall(
             limit=limit,
             preset=preset,
             kinds=kind,
+            scope=scope,
             sessions=session,
             exclude_sessions=exclude_session,
             roles=role,

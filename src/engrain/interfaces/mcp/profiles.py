@@ -1,0 +1,54 @@
+"""Which tools a server offers: each profile by name, as data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engrain.interfaces.mcp import assistant, butler, consolidator, notes
+from engrain.interfaces.mcp.offers import Offer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The tools of a server, and what a client is told of them as a whole."""
+
+    offers: tuple[Offer, ...]
+    instructions: str
+
+
+_ALONE = {
+    "butler": Profile(
+        offers=butler.OFFERS,
+        instructions=(
+            "Long-term memory. Ask memory_context for what matters to a prompt when a session begins; store what "
+            "happened with memory_store_episode when it ends, facts with memory_store_fact, what works with "
+            "memory_store_rule; look things up with memory_search. An id in an answer names a memory for good."
+        ),
+    ),
+    "assistant": Profile(
+        offers=assistant.OFFERS,
+        instructions=(
+            "Long-term memory of earlier conversations. Use search_memory before saying that something is not known; "
+            "remember_fact for what will matter later, correct_fact where the user corrects what is remembered, "
+            "confirm_fact where the user confirms it."
+        ),
+    ),
+    "consolidator": Profile(
+        offers=consolidator.OFFERS,
+        instructions=(
+            "Learn from a session: is_session_consolidated, then get_episodes_for_consolidation page by page, "
+            "save_facts_batch with what they teach, detect_conflicts for each saved fact and resolve_conflict where "
+            "it is one, mark_session_consolidated at the end."
+        ),
+    ),
+    "notes": Profile(
+        offers=notes.OFFERS,
+        instructions="Notes that an agent keeps for itself under keys such as project:alpha; saving a key replaces it.",
+    ),
+}
+PROFILES: Mapping[str, Profile] = {
+    **_ALONE,
+    "all": Profile(
+        offers=tuple({offer.name: offer for each in _ALONE.values() for offer in each.offers}.values()),
+        instructions="\n\n".join(each.instructions for each in _ALONE.values()),
+    ),
+}

@@ -1,0 +1,326 @@
+"""What tools answer: JSON as the library's own `to_dict()` says it, ids as strings, times as ISO 8601, no vectors."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+from engrain.agent import Agent
+from engrain.domain.notes import Note, NoteHit, NoteRelation
+from engrain.domain.records import Answer, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
+from engrain.domain.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
+from engrain.domain.stats import FactStats, RuleStats, Stats
+
+
+def _said(record: Record) -> dict[str, Any]:
+    return record.to_dict()
+
+
+_AsJson = PlainSerializer(_said, return_type=dict[str, Any])
+MemoryJson = Annotated[Episode | Fact | Rule, _AsJson]
+EpisodeJson = Annotated[Episode, _AsJson]
+FactJson = Annotated[Fact, _AsJson]
+RuleJson = Annotated[Rule, _AsJson]
+EntityJson = Annotated[Entity, _AsJson]
+NoteJson = Annotated[Note, _AsJson]
+
+
+class Result(BaseModel):
+    """An answer to one call."""
+
+    model_config = ConfigDict(frozen=True)
+
+    request_id: str | None = Field(default=None, description="The request_id of the call's request_context.")
+
+
+class Stored(Result):
+    """A memory that was stored; `id` names it from now on."""
+
+    id: str
+    memory: MemoryJson
+
+    @classmethod
+    def of(cls, agent: Agent, memory: MemoryRecord) -> Self:
+        return cls(id=memory.id, memory=memory, request_id=agent.caller.request_id)
+
+
+class Found(Result):
+    """A memory as it stands now, or `found` false where there is no such one."""
+
+    found: bool
+    memory: MemoryJson | None = None
+
+    @classmethod
+    def of(cls, agent: Agent, memory: MemoryRecord | None) -> Self:
+        return cls(found=memory is not None, memory=memory, request_id=agent.caller.request_id)
+
+
+class Match(BaseModel):
+    """One hit; `why` says what each part of the ranking gave to its score."""
+
+    score: float
+    memory: MemoryJson
+    why: str
+
+
+class Matches(Result):
+    """The hits of a search, best first; `degraded` has a sentence for each thing it had to do without."""
+
+    hits: list[Match]
+    evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
+    degraded: list[str]
+
+    @classmethod
+    def of(cls, agent: Agent, answer: Answer) -> Self:
+        hits = [Match(score=hit.score, memory=hit.memory, why=str(hit.why)) for hit in answer]
+        return cls(
+            hits=hits, evidence=answer.evidence, degraded=list(answer.degraded), request_id=agent.caller.request_id
+        )
+
+
+class Known(BaseModel):
+    """One memory in short."""
+
+    id: str
+    kind: Kind
+    content: str
+    about: str | None = Field(description="Subject and predicate of a fact, or who said it.")
+    at: datetime = Field(description="When it happened, or since when it is true.")
+    score: float
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        memory = hit.memory
+        match memory:
+            case Fact():
+                about: str | None = f"{memory.subject} {memory.predicate}"
+            case Episode():
+                about = memory.speaker or memory.role
+            case Rule():
+                about = None
+        return cls(
+            id=memory.id,
+            kind=memory.kind,
+            content=memory.content,
+            about=about,
+            at=memory.happened_at,
+            score=hit.score,
+        )
+
+
+class Recollection(Result):
+    """What a search found, best first, in short."""
+
+    memories: list[Known]
+    evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
+    degraded: list[str]
+
+
+class EpisodeCounts(BaseModel):
+    """Live episodes, and those that wait to be consolidated."""
+
+    total: int
+    unconsolidated: int
+    backlog_age_hours: float | None
+    sessions: int
+    speakers: int
+    first_event_at: datetime | None
+    last_event_at: datetime | None
+
+
+class Counts(Result):
+    """How much the agent remembers, by kind and state."""
+
+    episodes: EpisodeCounts
+    facts: FactStats
+    rules: RuleStats
+    pending_embeddings: int
+    latest_at: datetime | None = Field(description="When something was last written.")
+
+    @classmethod
+    def of(cls, agent: Agent, stats: Stats, latest_at: datetime | None) -> Self:
+        return cls(
+            episodes=EpisodeCounts.model_validate(stats.episodes, from_attributes=True),
+            facts=stats.facts,
+            rules=stats.rules,
+            pending_embeddings=stats.pending_embeddings,
+            latest_at=latest_at,
+            request_id=agent.caller.request_id,
+        )
+
+
+class ContextText(Result):
+    """A block for a prompt of at most `budget_tokens`, and the ids of the memories in it."""
+
+    text: str
+    tokens: int
+    budget_tokens: int
+    memory_ids: list[str]
+    left_out: int
+    degraded: list[str]
+
+
+class FoundEntity(Result):
+    """An entity, or `found` false where there is no such one."""
+
+    found: bool
+    entity: EntityJson | None = None
+
+    @classmethod
+    def of(cls, agent: Agent, entity: Entity | None) -> Self:
+        return cls(found=entity is not None, entity=entity, request_id=agent.caller.request_id)
+
+
+class Candidates(Result):
+    """Whom a name may mean, the likeliest first."""
+
+    candidates: list[EntityMatch]
+
+
+class Merged(Result):
+    """What a merge did; `source` is a tombstone now."""
+
+    source: EntityJson
+    target: EntityJson
+    facts_repointed: list[str]
+    facts_superseded: list[str]
+    aliases_added: list[str]
+
+    @classmethod
+    def of(cls, agent: Agent, done: EntityMerge) -> Self:
+        return cls(
+            source=done.source,
+            target=done.target,
+            facts_repointed=list(done.facts_repointed),
+            facts_superseded=list(done.facts_superseded),
+            aliases_added=list(done.aliases_added),
+            request_id=agent.caller.request_id,
+        )
+
+
+class Profiled(BaseModel):
+    """Everything that is known of an entity: facts by predicate, the last active one holds."""
+
+    entity: EntityJson
+    facts: dict[str, list[FactJson]]
+    episodes: list[EpisodeJson]
+    rules: list[RuleJson]
+    related: list[RelatedEntity]
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+
+    @classmethod
+    def of(cls, profile: EntityProfile) -> Self:
+        return cls(
+            entity=profile.entity,
+            facts={predicate: list(facts) for predicate, facts in profile.facts.items()},
+            episodes=list(profile.episodes),
+            rules=list(profile.rules),
+            related=list(profile.related),
+            first_seen_at=profile.first_seen_at,
+            last_seen_at=profile.last_seen_at,
+        )
+
+
+class EntityInfo(Result):
+    """The profile of an entity, or `found` false where nobody has that name."""
+
+    found: bool
+    profile: Profiled | None = None
+
+
+class Consolidated(Result):
+    """What a consolidation came to; a dry run only counted what is due."""
+
+    dry_run: bool
+    due: int = Field(description="Episodes that were due.")
+    episodes: int = Field(description="Episodes that were consolidated.")
+    new: int
+    updated: int
+    confirmed: int
+    rejected: int
+    failures: list[str]
+    run_ids: list[str]
+
+
+class Cleaned(Result):
+    """How many episodes were removed, and how many there are now."""
+
+    expired_deleted: int
+    capacity_deleted: int
+    remaining: int
+
+
+class Episodes(Result):
+    """A page of a session; `next_page` is null where there is no other."""
+
+    session_id: str
+    page: int
+    episodes: list[EpisodeJson]
+    next_page: int | None
+
+
+class SavedBatch(Result):
+    """What became of a batch: new facts, ids of known ones that say the same, repeats in the batch itself."""
+
+    saved: list[FactJson]
+    confirmed: list[str]
+    repeated: int
+
+
+class SessionMarked(Result):
+    """How many episodes of the session waited until now."""
+
+    session_id: str
+    marked: int
+
+
+class SessionState(Result):
+    """Whether a session is done with."""
+
+    session_id: str
+    consolidated: bool
+
+
+class Conflicts(Result):
+    """Facts that may contradict the one that was asked about; `found` false where there is no such one."""
+
+    found: bool
+    conflicts: list[FactJson] = []
+
+
+class SavedNote(Result):
+    """The note as it is kept."""
+
+    note: NoteJson
+
+
+class FoundNote(Result):
+    """A note, or `found` false where there is none under the key."""
+
+    found: bool
+    note: NoteJson | None = None
+
+    @classmethod
+    def of(cls, agent: Agent, note: Note | None) -> Self:
+        return cls(found=note is not None, note=note, request_id=agent.caller.request_id)
+
+
+class NoteList(Result):
+    """Notes, the newest first."""
+
+    notes: list[NoteJson]
+
+
+class FoundNotes(Result):
+    """Notes that a search found, best first; `mode` fast where a deep search was not to be had."""
+
+    mode: str
+    hits: list[Annotated[NoteHit, _AsJson]]
+    degraded: list[str]
+
+
+class RelatedNotes(Result):
+    """Notes that share words with one, the most alike first."""
+
+    related: list[Annotated[NoteRelation, _AsJson]]
