@@ -294,6 +294,25 @@ def test_no_verb_reads_a_whole_table(store, verb):
     assert scans == {}
 
 
+@pytest.mark.parametrize(("table", "made"), [("facts", lambda said: fact(said, subject=said)), ("rules", rule)])
+def test_a_database_that_nobody_analysed_fills_without_reading_whole_scopes(table, made):
+    """Without statistics any index that begins with the tenant looks as good, and the scope is read for each memory."""
+    url = server().new_database()
+    name = conninfo_to_dict(url)["dbname"]
+
+    def read(store):
+        store._connections.write(None, lambda db: db.execute("SELECT pg_stat_force_next_flush()"))
+        found = "SELECT sum(idx_tup_read)::integer FROM pg_stat_user_indexes WHERE relname = %s"
+        return server().psql(name, found, [table])[0][0]
+
+    with closing(PostgresStore(url, pool_size=1)) as store:  # whose statistics come at once when asked for
+        store.put(act(), [made(f"Number {place}.") for place in range(500)])
+        before = read(store)
+        store.put(act(), [made(f"More {place}.") for place in range(500)])
+        assert read(store) - before <= 5_000
+    server().drop_database(url)
+
+
 # Statements of one call, without BEGIN and COMMIT, which take a round trip each too; a number may fall, and grows only
 # with a reason.
 COUNTS = {"put": 11, "supersede": 22, "of words": 2, "of vectors": 2, "retire": 15, "touch": 3, "get": 3}

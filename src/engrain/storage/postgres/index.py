@@ -30,11 +30,13 @@ class PostgresIndex:
         """Nothing has changed yet."""
         self._memories: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
+        self.added = 0  # memories that were told of as new
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories, and the turns around new ones anew."""
         if not memories:
             return
+        self.added += len(memories)
         namespaces = {doc: self._namespace_of(tx, memory) for doc, memory in memories.items()}
         kept = {doc: memory for doc, memory in memories.items() if is_searched(memory)}
         words: Words = {}

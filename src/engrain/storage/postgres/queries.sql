@@ -306,6 +306,12 @@ WHERE indrelid IN (
     SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables
 ) AND NOT indisvalid ORDER BY relname;
 
+-- unknown_tables --
+-- Tables of some size of which the planner knows nothing, where this role may have that changed
+SELECT relname FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname IN :tables
+    AND reltuples <= 0 AND pg_relation_size(oid) >= :bytes AND pg_has_role(relowner, 'USAGE') ORDER BY relname;
+
 -- has_index --
 -- Whether an index is there
 SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = :name AND relkind IN ('i', 'I');

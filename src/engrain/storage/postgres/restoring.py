@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from engrain.domain.records import Episode
 from engrain.storage import archive, lookups, versions
 from engrain.storage.postgres import vectors
+from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class PostgresSearches:
 
     def __init__(self) -> None:
         """Nothing has changed yet."""
+        self._growth = Growth(every=2_000)
         self._indexes: dict[str, PostgresIndex] = {}
 
     def index(self, tenant_id: str) -> PostgresIndex:
@@ -127,6 +129,7 @@ class PostgresSearches:
     def changed(self, tx: Transaction, statement: str, values: Sequence[Mapping[str, Any]]) -> int:
         cursor = tx.db.cursor()
         cursor.executemany(statement, values)
+        self._growth.note(tx, len(values))
         return int(cursor.rowcount)
 
     def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
@@ -137,6 +140,7 @@ class PostgresSearches:
 
     def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
         _attach(tx, rows)
+        self._growth.note(tx, len(rows))
 
     def finish(self, tx: Transaction) -> None:
         tx.run("restore_sessions")

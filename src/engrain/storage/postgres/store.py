@@ -33,6 +33,7 @@ from engrain.storage.ledger import Ledger
 from engrain.storage.pools import PoolVerbs
 from engrain.storage.postgres import checkup, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
+from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.speech import SPEECH
 from engrain.storage.registry_verbs import RegistryVerbs
@@ -113,6 +114,7 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
         self._ids = IdSource(lambda: datetime.now(UTC))
         self._version: int | None = None  # the embedder's whose questions come here
         self._reindexed = restoring.START
+        self._growth = Growth(every=100)
         try:
             self.created = schema.prepare(self._connections) == ""
         except BaseException:
@@ -457,6 +459,7 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
             index = PostgresIndex()
             result = work(Ledger(tx, index, act, self._ids))
             index.finish(tx, act.caller.tenant_id)
+            self._growth.note(tx, index.added)
             return result
 
         return self._write(act.caller.tenant_id, acted, repeatable=repeatable)

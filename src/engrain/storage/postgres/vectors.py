@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.requests import Candidate
 from engrain.storage import lookups, shortlists, versions
+from engrain.storage.postgres import growth
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -129,6 +130,7 @@ def attach(tx: Transaction, docs: Sequence[int], vectors: NDArray[np.float32], v
 def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the HNSW index of a version, where its dimensions allow one and this role may."""
     if takes_index(version) and tx.one("may_index") == (True,):
+        growth.look(tx)  # making an index tells how many rows there are, and so the table would be unknown no longer
         tx.db.execute(
             f"CREATE INDEX IF NOT EXISTS {index_name(version.version)} ON memory_vectors "
             f"USING hnsw ((embedding::halfvec({version.dims:d})) halfvec_cosine_ops) "
