@@ -22,7 +22,7 @@ from tests.servers.cutting_proxy import CuttingProxy
 from tests.servers.postgres import server
 from tests.servers.recorded import Recorded
 from tests.servers.wiped import fresh_store
-from tests.store_samples import DIMS, EMBEDDER, axis, conversation, keyword
+from tests.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword
 
 
 @pytest.fixture
@@ -285,6 +285,63 @@ def test_an_index_is_made_with_a_version_and_goes_with_it(store):
 def indexes(store):
     found = "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory_vectors_version%' ORDER BY 1"
     return [name for (name,) in as_superuser(store._connections._conninfo, found)]
+
+
+def index_ids(store):
+    found = "SELECT indexrelid::bigint FROM pg_index WHERE indexrelid::regclass::text LIKE 'memory_vectors_version%'"
+    return as_superuser(store._connections._conninfo, found)
+
+
+def test_a_restore_makes_an_empty_index_of_vectors_anew_while_others_search(store):
+    store.use_embedder(EMBEDDER, DIMS)
+    [before] = index_ids(store)
+
+    def work(_target):
+        assert index_ids(store) == []
+        assert store.nearest(request(), axis(0), 10) == []
+        assert store.use_embedder(EMBEDDER, DIMS) is None  # and does not wait to make one
+
+    store.restoring(CALLER.tenant_id, work)
+    [after] = index_ids(store)
+    assert after != before
+    assert store.health().problems == ()
+
+
+def test_a_restore_leaves_an_index_that_holds_vectors(store):
+    store.use_embedder(EMBEDDER, DIMS)
+    [stored] = store.put(act(), [episode("Bread.")])
+    embed_all(store, {stored.id: axis(0)})
+    before = index_ids(store)
+    store.restoring("other", lambda _target: None)
+    assert index_ids(store) == before
+
+
+def test_a_restore_leaves_an_index_whose_table_is_in_use(store):
+    store.use_embedder(EMBEDDER, DIMS)
+    before = index_ids(store)
+    with psycopg.connect(store._connections._conninfo) as reader:
+        reader.execute("SELECT 1 FROM memory_vectors")
+        store.restoring(CALLER.tenant_id, lambda _target: None)
+    assert index_ids(store) == before
+
+
+def test_an_index_of_vectors_is_made_again_after_a_restore_that_failed(store):
+    store.use_embedder(EMBEDDER, DIMS)
+
+    def work(_target):
+        raise errors.InvalidInput("no")
+
+    with pytest.raises(errors.InvalidInput):
+        store.restoring(CALLER.tenant_id, work)
+    assert len(index_ids(store)) == 1
+
+
+def test_an_index_of_vectors_that_a_killed_restore_left_out_is_made_at_the_next_opening(store):
+    store.use_embedder(EMBEDDER, DIMS)
+    as_superuser(store._connections._conninfo, "DROP INDEX memory_vectors_version_1")
+    assert "have no index" in store.health().problems[0]
+    store.use_embedder(EMBEDDER, DIMS)
+    assert store.health().problems == ()
 
 
 def test_a_snapshot_whose_connection_ends_is_begun_again_from_its_beginning(store):

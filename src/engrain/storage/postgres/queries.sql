@@ -306,6 +306,28 @@ WHERE indrelid IN (
     SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables
 ) AND NOT indisvalid ORDER BY relname;
 
+-- has_any_vector --
+-- Whether there is a vector of any tenant and version
+SELECT 1 FROM memory_vectors LIMIT 1;
+
+-- lock_vectors --
+-- Nobody reads or writes vectors until the end of the transaction; an error where somebody does at this moment
+LOCK TABLE memory_vectors IN ACCESS EXCLUSIVE MODE NOWAIT;
+
+-- queue_for_indexes --
+-- Whoever restores vectors that have no index yet waits for whoever does the same
+SELECT pg_advisory_xact_lock(:lock);
+
+-- are_indexes_free --
+-- Whether nobody restores vectors that have no index yet
+SELECT pg_try_advisory_xact_lock(:lock);
+
+-- index_settings --
+-- Until the end of the transaction an index is made in memory, beyond which a graph grows on disk, vector by vector, and
+-- by one process: several share what a container often has too little of
+SELECT set_config('maintenance_work_mem', :memory, true), set_config('max_parallel_maintenance_workers', '0', true)
+WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes(:memory);
+
 -- unknown_tables --
 -- Tables of some size of which the planner knows nothing, where this role may have that changed
 SELECT relname FROM pg_class

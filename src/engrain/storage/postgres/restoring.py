@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from engrain.domain.records import Episode
+from engrain.errors import StorageError
 from engrain.storage import archive, lookups, versions
 from engrain.storage.postgres import vectors
 from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from engrain.domain.records import MemoryRecord
+    from engrain.storage.taking_in import Searches
     from engrain.storage.transaction import Transaction
 
+_Answer = TypeVar("_Answer")
 _KINDS = ("episodes", "facts", "rules")
 
 
@@ -112,6 +116,41 @@ def _attach(tx: Transaction, rows: Sequence[archive.Row]) -> None:
         tx.run("are_embedded", tenants=tenants, docs=[row["doc"] for row in embedded])
 
 
+class Write(Protocol):
+    """One transaction of a tenant, or of every one, that is committed, or leaves nothing."""
+
+    def __call__(self, tenant: str | None, work: Callable[[Transaction], _Answer], /) -> _Answer: ...
+
+
+def filling(write: Write, tenant_id: str | None, work: Callable[[Transaction, Searches], _Answer]) -> _Answer:
+    """What `work` returns, from one transaction that takes a backup in.
+
+    HNSW takes a vector in twice the time that it takes where a graph is made of all at once (`bench.portability`). So
+    an index that holds nothing, and is of use to nobody, goes before, in a transaction of its own: others search
+    meanwhile. Where a process ends before it is made again, whoever next opens the memory makes it.
+    """
+
+    def taken_in(tx: Transaction) -> _Answer:
+        vectors.queue_for_index(tx)
+        answer = work(tx, PostgresSearches())
+        _make_index(tx)
+        return answer
+
+    write(None, vectors.drop_empty_index)
+    try:
+        return write(tenant_id, taken_in)
+    except BaseException:
+        with contextlib.suppress(StorageError):  # what went wrong first says more
+            write(None, _make_index)
+        raise
+
+
+def _make_index(tx: Transaction) -> None:
+    active = versions.active(tx)
+    if active is not None:
+        vectors.add_missing_index(tx, active)
+
+
 class PostgresSearches:
     """What taking a backup in needs of PostgreSQL: memories get their places batch by batch, totals at the end."""
 
@@ -146,6 +185,3 @@ class PostgresSearches:
         tx.run("restore_sessions")
         for tenant_id, index in sorted(self._indexes.items()):
             index.finish(tx, tenant_id)
-        for version in versions.every(tx):
-            if version.state == "active" and tx.one("has_vector", version=version.version):
-                vectors.add_index(tx, version)

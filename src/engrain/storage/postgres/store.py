@@ -294,12 +294,12 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
         return self._read(caller, lambda tx: _waiting(tx, caller))
 
     def use_embedder(self, name: str, dims: int) -> str | None:
-        active = self._read(None, versions.active)
+        active = self._read(None, vectors.indexed)
         if active is None:
 
             def record(tx: Transaction) -> EmbeddingVersion:
                 used = versions.use(tx, name, dims, datetime.now(UTC))  # another process may have been first
-                vectors.add_index(tx, used)
+                vectors.add_missing_index(tx, used)
                 return used
 
             active = self._write(None, record)
@@ -441,7 +441,7 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
         return self._connections.read(tenant_id, lambda db: copied(Transaction(db, SPEECH)))
 
     def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], T]) -> T:
-        return self._write(tenant_id, lambda tx: work(tx, restoring.PostgresSearches()))
+        return restoring.filling(self._write, tenant_id, work)
 
     def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
         return self._read(caller, work)

@@ -6,7 +6,10 @@ holds half-precision copies, which choose candidates and score nothing.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
+
+from psycopg.errors import LockNotAvailable
 
 from engrain.domain.requests import Candidate
 from engrain.storage import lookups, shortlists, versions
@@ -31,6 +34,8 @@ _SPARE = 50
 _MOST_DIMS = 4_000  # that an index of halfvec takes
 _MOST_LOOKED_AT = 1_000  # hnsw.ef_search
 _ALL = 1 << 31
+_INDEX_MEMORY = "512MB"  # about 300,000 vectors of 384 dimensions
+_INDEX_LOCK = 0x656E6769  # "engi": who holds it makes an index of vectors
 
 
 def nearest(
@@ -131,11 +136,57 @@ def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the HNSW index of a version, where its dimensions allow one and this role may."""
     if takes_index(version) and tx.one("may_index") == (True,):
         growth.look(tx)  # making an index tells how many rows there are, and so the table would be unknown no longer
+        tx.run("index_settings", memory=_INDEX_MEMORY)
         tx.db.execute(
             f"CREATE INDEX IF NOT EXISTS {index_name(version.version)} ON memory_vectors "
             f"USING hnsw ((embedding::halfvec({version.dims:d})) halfvec_cosine_ops) "
             f"WITH (m = 16, ef_construction = 64) WHERE version = {version.version:d} AND NOT gone"
         )
+
+
+def indexed(tx: Transaction) -> EmbeddingVersion | None:
+    """The active version; None where there is none yet, or where it lacks an index that this role may make."""
+    active = versions.active(tx)
+    return None if active is not None and _lacks_index(tx, active) else active
+
+
+def add_missing_index(tx: Transaction, version: EmbeddingVersion) -> None:
+    """Make the index of a version, unless it is there or somebody who restores vectors is about to make it."""
+    if _lacks_index(tx, version) and tx.one("are_indexes_free", lock=_INDEX_LOCK) == (True,):
+        add_index(tx, version)
+
+
+def drop_empty_index(tx: Transaction) -> None:
+    """Remove the index of the active version where there is no vector at all, and nobody who looks for one now."""
+    active = versions.active(tx)
+    is_there = active is not None and takes_index(active) and tx.one("has_index", name=index_name(active.version))
+    if active is None or not is_there or tx.one("may_index") != (True,) or tx.one("has_any_vector"):
+        return
+
+    def drop() -> None:
+        tx.run("lock_vectors")
+        if tx.one("has_any_vector") is None:
+            tx.db.execute(f"DROP INDEX IF EXISTS {index_name(active.version)}")
+
+    with contextlib.suppress(LockNotAvailable):
+        tx.apart(drop)
+
+
+def queue_for_index(tx: Transaction) -> None:
+    """Until the end of the transaction nobody else makes a missing index of the active version; wait for who does.
+
+    Two who have both written vectors would wait for each other to make it.
+    """
+    if indexed(tx) is None:
+        tx.run("queue_for_indexes", lock=_INDEX_LOCK)
+
+
+def _lacks_index(tx: Transaction, version: EmbeddingVersion) -> bool:
+    return (
+        takes_index(version)
+        and tx.one("has_index", name=index_name(version.version)) is None
+        and tx.one("may_index") == (True,)
+    )
 
 
 def drop_indexes(tx: Transaction) -> None:
