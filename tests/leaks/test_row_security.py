@@ -222,7 +222,10 @@ def test_no_table_takes_changes_to_rows_of_another_tenant(town):
 
 
 # What these answer is no matter of anybody's rows: the next number, the catalogue, the planner's guess, a setting.
-_OF_NOBODY = frozenset("next_doc how_many_vectors size invalid_indexes has_index walls_down walk_settings".split())
+_OF_NOBODY = frozenset(
+    "next_doc next_docs how_many_vectors size invalid_indexes has_index walls_down walk_settings queue_for_indexes "
+    "are_indexes_free index_settings unknown_tables".split()
+)
 
 
 @pytest.mark.req("B29.2", "N12")
@@ -276,6 +279,8 @@ def _hostile_values(town, ours):
         "first": -10,
         "last": 1_000,
         "canonical_name": somebody.canonical_name,
+        "name": somebody.canonical_name,
+        "type": somebody.entity_type,
         "names": sorted({name_key(each) for other in town.world.entities for each in other.aliases}),
         "entity_type": somebody.entity_type,
         "entity_id": somebody.id,
@@ -287,6 +292,7 @@ def _hostile_values(town, ours):
         "before": READ_AT,
         "since": READ_AT,
         "limit": 100_000,
+        "needed": 100_000,
         "version": 1,
         "vector": vector_of(theirs.content),
         "past": True,
