@@ -13,6 +13,7 @@ from engrain.storage.dialects import micros
 if TYPE_CHECKING:
     from datetime import datetime
 
+_EVENT = "tenant_id, id, event_type, scope, actor, request_id, memory_id, payload, created_at"
 _ACTIVE = "SELECT id, scope FROM facts WHERE tenant_id = 'swept' AND validity = 'active' ORDER BY id"
 _PAYLOAD = '{"standing": ["active", "fading"]}'
 
@@ -77,11 +78,11 @@ class BareDatabase:
             for event_id, (id_, scope) in zip(ids, found, strict=True)
         ]
         places = ", ".join(["%s" if self._is_server else "?"] * len(rows[0]))
-        self.run("CREATE TEMPORARY TABLE ready AS SELECT * FROM memory_events LIMIT 0")
+        self.run(f"CREATE TEMPORARY TABLE ready AS SELECT {_EVENT} FROM memory_events LIMIT 0")
         self._db.cursor().executemany(f"INSERT INTO ready VALUES ({places})", rows)
         took = []
         for _ in range(times):
-            took.append(self._seconds("INSERT INTO memory_events SELECT * FROM ready ORDER BY id"))
+            took.append(self._seconds(f"INSERT INTO memory_events ({_EVENT}) SELECT {_EVENT} FROM ready ORDER BY id"))
             self.run("DELETE FROM memory_events WHERE tenant_id = 'swept' AND id IN (SELECT id FROM ready)")
             self.settle()
         self.run("DROP TABLE ready")
