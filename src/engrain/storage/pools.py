@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.pools import Pool, pool_scope
 from engrain.errors import InvalidInput
+from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 
-_Answer = TypeVar("_Answer")
 
-
-class PoolVerbs(ABC):
+class PoolVerbs(Verbs):
     """`domain.pools.Pools`."""
-
-    @abstractmethod
-    def _ask(self, caller: Caller, work: Callable[[Transaction], _Answer]) -> _Answer:
-        """What `work` reads in a transaction of the caller's tenant."""
-
-    @abstractmethod
-    def _do(self, act: Act, work: Callable[[Ledger], _Answer]) -> _Answer:
-        """What `work` writes in a transaction of its own, once."""
 
     def pools_of(self, caller: Caller) -> tuple[str, ...]:
         return self._ask(caller, lambda tx: _names(tx, caller))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from engrain.storage import entity_readings, mentions, readings, registry
+from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,21 +15,10 @@ if TYPE_CHECKING:
     from engrain.domain.registry import EntityMerge, Sightings
     from engrain.domain.requests import Act, Request
     from engrain.storage.ledger import Ledger
-    from engrain.storage.transaction import Transaction
-
-_Answer = TypeVar("_Answer")
 
 
-class RegistryVerbs(ABC):
+class RegistryVerbs(Verbs):
     """`domain.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
-
-    @abstractmethod
-    def _ask(self, caller: Caller, work: Callable[[Transaction], _Answer]) -> _Answer:
-        """What `work` reads in a transaction of the caller's tenant."""
-
-    @abstractmethod
-    def _do(self, act: Act, work: Callable[[Ledger], _Answer]) -> _Answer:
-        """What `work` writes in a transaction of its own, once."""
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         return self._do(act, lambda ledger: ledger.mention(memory_id, entity_ids))

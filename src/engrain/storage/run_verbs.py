@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 from engrain.domain.records import Caller, Fact
 from engrain.storage import actions, lookups, runs, undoing
+from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
     from typing import Any
 
@@ -17,21 +18,10 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
     from engrain.domain.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
     from engrain.storage.ledger import Ledger
-    from engrain.storage.transaction import Transaction
-
-_Answer = TypeVar("_Answer")
 
 
-class RunVerbs(ABC):
+class RunVerbs(Verbs):
     """`domain.runs_port.Runs`."""
-
-    @abstractmethod
-    def _ask(self, caller: Caller | None, work: Callable[[Transaction], _Answer]) -> _Answer:
-        """What `work` reads in a transaction of the caller's tenant, or of every one."""
-
-    @abstractmethod
-    def _do(self, act: Act, work: Callable[[Ledger], _Answer]) -> _Answer:
-        """What `work` writes in a transaction of its own, once."""
 
     @abstractmethod
     def _hold(self, ledger: Ledger, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:

@@ -1,0 +1,28 @@
+"""How the shared verbs of a Store enter a transaction, in which the databases differ."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+    from engrain.storage.ledger import Ledger
+    from engrain.storage.transaction import Transaction
+
+_Answer = TypeVar("_Answer")
+
+
+class Verbs(ABC):
+    """Some of a Store's verbs, said once for both databases."""
+
+    @abstractmethod
+    def _ask(self, caller: Caller | None, work: Callable[[Transaction], _Answer]) -> _Answer:
+        """What `work` reads in a transaction of the caller's tenant, or of every one."""
+
+    @abstractmethod
+    def _do(self, act: Act, work: Callable[[Ledger], _Answer]) -> _Answer:
+        """What `work` writes in a transaction of its own, once."""
