@@ -5,6 +5,9 @@
     │   ├── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
     │   └── UnusableBackup             unusable_backup       no backup, damaged, too new, or not for where it should go
     ├── NotFound (LookupError)         not_found             a write named a memory that is not there
+    ├── Unauthenticated                unauthenticated       a request showed no key that opens anything
+    ├── Forbidden                      forbidden             the key that was shown may not do this
+    ├── RateLimited                    rate_limited          too many requests; `retry_after_s` says when to try again
     ├── MemoryClosed                   memory_closed         a call on a Memory after close()
     ├── EngineUnavailable              engine_unavailable    an embedder (or other engine) cannot answer
     └── StorageError                   storage_error         the database refused
@@ -54,6 +57,28 @@ class NotFound(EngrainError, LookupError):
     """A write named a memory that the caller cannot see or that does not exist."""
 
     code = "not_found"
+
+
+class Unauthenticated(EngrainError):
+    """A request showed no key, or none that opens anything; which of these it was is not said."""
+
+    code = "unauthenticated"
+
+
+class Forbidden(EngrainError):
+    """Whoever asks is known, and may not do this."""
+
+    code = "forbidden"
+
+
+class RateLimited(EngrainError):
+    """Too many requests of one key, or too many without one; nothing was done."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class MemoryClosed(EngrainError):
