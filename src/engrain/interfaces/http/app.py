@@ -1,0 +1,59 @@
+"""The application: every room of verbs, and how each fault is told."""
+
+import uuid
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+
+from engrain import __version__
+from engrain.interfaces.http import memories, openapi, problems, recalling
+from engrain.interfaces.http.asking import REQUEST_ID, Admits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from engrain.service import Memory
+
+ROOMS = (memories.room, recalling.room)
+_HEADER = b"x-request-id"
+
+
+def create_app(memory: "Memory", *, gate: Admits) -> FastAPI:
+    """The memory as an ASGI application; whoever serves it opens the memory before and closes it after.
+
+    `gate` says whom a request speaks for. What else answers here is included or mounted on what this returns.
+    """
+    app = FastAPI(title="engrain", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app.state.memory, app.state.gate = memory, gate
+    problems.install(app)
+    for room in ROOMS:
+        app.include_router(room.router)
+    app.openapi = openapi.of(app, ROOMS)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.add_middleware(RequestIds)
+    return app
+
+
+class RequestIds:
+    """Gives each request the id that its client sent, or a new one, and says it in the answer."""
+
+    def __init__(self, app: "ASGIApp", *, new: "Callable[[], str]" = lambda: str(uuid.uuid4())) -> None:
+        self._app = app
+        self._new = new
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = next((value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER), "")
+        name = given if REQUEST_ID.fullmatch(given) else self._new()
+        scope.setdefault("state", {})["request_id"] = name
+
+        async def answer(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), (_HEADER, name.encode())]
+            await send(message)
+
+        await self._app(scope, receive, answer)

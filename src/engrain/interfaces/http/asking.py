@@ -1,0 +1,104 @@
+"""On whose behalf one request is served: what its key grants, and what its headers say within that."""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+
+from engrain.domain.access import Grant, Role, allows
+from engrain.errors import Forbidden, InvalidInput
+from engrain.interfaces.http.problems import request_id
+
+if TYPE_CHECKING:
+    from engrain.agent import Agent
+    from engrain.service import Memory
+
+AGENT, SESSION = "Engrain-Agent", "Engrain-Session"
+REQUEST_ID = re.compile(r"[!-~]{1,128}")  # what comes back in a header, and stands in events and logs
+
+
+class Admits(Protocol):
+    """Who decides whom a request speaks for."""
+
+    def admit(self, authorization: str | None) -> Grant:
+        """What the header Authorization grants.
+
+        Raises:
+            Unauthenticated, RateLimited: nothing.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """One request: the memory it is about, what it may do, and as whom."""
+
+    memory: "Memory"
+    grant: Grant
+    agent_name: str | None
+    session: str | None
+    request_id: str | None
+
+    @property
+    def tenant(self) -> str:
+        return self.grant.tenant_id
+
+    def agent(self) -> "Agent":
+        """The memory as the agent sees it that the request speaks for."""
+        return self.memory.agent(self.agent_name, tenant=self.tenant, session=self.session, request_id=self.request_id)
+
+    def extent(self, agent: str | None) -> str | None:
+        """The agent that a verb for a whole tenant is narrowed to; None: all of the tenant.
+
+        Raises:
+            Forbidden: the key speaks for another one.
+        """
+        return _within(self.grant, agent)
+
+
+async def asking(request: Request) -> Asking:
+    """What the route has found out about the request before it looked at anything else of it."""
+    found: Asking = request.state.asking
+    return found
+
+
+Asked = Annotated[Asking, Depends(asking)]
+
+
+async def identified(request: Request, needs: Role) -> Asking:
+    """Who asks, if whoever it is may do what needs a role.
+
+    Raises:
+        Unauthenticated, RateLimited: as the gate says.
+        Forbidden: the key's role does not allow it, or the key is another agent's.
+        InvalidInput: a header that is no UTF-8.
+    """
+    gate: Admits = request.app.state.gate
+    grant = await run_in_threadpool(gate.admit, request.headers.get("authorization"))
+    if not allows(grant.role, needs):
+        raise Forbidden(f"this needs the role {needs}, and the key has the role {grant.role}")
+    return Asking(
+        memory=request.app.state.memory,
+        grant=grant,
+        agent_name=_within(grant, _said(request, AGENT)),
+        session=_said(request, SESSION),
+        request_id=request_id(request),
+    )
+
+
+def _within(grant: Grant, agent: str | None) -> str | None:
+    if agent is not None and grant.agent not in (None, agent):
+        raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {AGENT} out")
+    return grant.agent if agent is None else agent
+
+
+def _said(request: Request, header: str) -> str | None:
+    """A header as text; names are UTF-8, which HTTP hands on byte by byte."""
+    value = request.headers.get(header)
+    if value is None:
+        return None
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"header {header} is not UTF-8 ({error.reason} at byte {error.start})") from error

@@ -1,0 +1,197 @@
+"""What every fault looks like over HTTP: a status, and a problem document (RFC 9457) with the error's stable code.
+
+| status | codes |
+|---|---|
+| 400 | malformed_request |
+| 401 | unauthenticated |
+| 403 | forbidden |
+| 404 | not_found |
+| 405 | method_not_allowed |
+| 409 | integrity_violated |
+| 412 | precondition_failed |
+| 413 | content_too_large |
+| 415 | unsupported_media_type |
+| 422 | invalid_input, unreadable_import, unusable_backup |
+| 429 | rate_limited |
+| 500 | internal_error, engrain_error, storage_error, database_damaged, database_read_only, schema_too_new, ... |
+| 503 | database_busy, database_unreachable, outcome_unknown, engine_unavailable, memory_closed |
+| 507 | database_full |
+"""
+
+import json
+import logging
+import math
+import traceback
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from engrain import errors
+from engrain.errors import EngrainError
+
+_LOG = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+MALFORMED, INTERNAL = "malformed_request", "internal_error"
+_MOST_SHOWN = 5
+
+# The nearest class wins, as it does for exit codes.
+STATUSES: Mapping[type[EngrainError], HTTPStatus] = {
+    EngrainError: HTTPStatus.INTERNAL_SERVER_ERROR,
+    errors.InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+    errors.NotFound: HTTPStatus.NOT_FOUND,
+    errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
+    errors.Forbidden: HTTPStatus.FORBIDDEN,
+    errors.RateLimited: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.MemoryClosed: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.EngineUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.StorageError: HTTPStatus.INTERNAL_SERVER_ERROR,
+    errors.DatabaseBusy: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.DatabaseUnreachable: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.OutcomeUnknown: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.DatabaseFull: HTTPStatus.INSUFFICIENT_STORAGE,
+    errors.IntegrityViolated: HTTPStatus.CONFLICT,
+}
+# What those say that are about the server and not about the request: their own words name its files and hosts.
+_OUR_OWN: Mapping[type[EngrainError], str] = {
+    EngrainError: "the memory could not do this; whoever runs the server finds why in its log, by the request id",
+    errors.MemoryClosed: "the server is closing; try again soon",
+    errors.EngineUnavailable: "an engine (embedder, language model) cannot answer now; try again soon",
+    errors.StorageError: "the database refused; whoever runs the server finds why in its log, by the request id",
+    errors.DatabaseBusy: "another writer holds the database; nothing was written: try again soon",
+    errors.DatabaseUnreachable: "the database is out of reach; try again soon",
+    errors.DatabaseFull: "the database has no room left; nothing was written",
+    errors.DatabaseReadOnly: "the database cannot be written; nothing was written",
+    errors.IntegrityViolated: "a write broke an invariant of the database and was rolled back; read, then try again",
+    errors.OutcomeUnknown: "the connection was lost while committing: look whether it is there, or repeat the call "
+    "with the same Idempotency-Key",
+}
+_CODES: Mapping[int, str] = {
+    HTTPStatus.BAD_REQUEST: MALFORMED,
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "method_not_allowed",
+    HTTPStatus.PRECONDITION_FAILED: "precondition_failed",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
+}
+
+
+class Refused(HTTPException):
+    """A request that HTTP itself has a status for: malformed, of another media type, of another version."""
+
+    def __init__(self, status: HTTPStatus, detail: str) -> None:
+        super().__init__(status, detail)
+
+
+def status_of(error: EngrainError) -> HTTPStatus:
+    """The status of an error of ours."""
+    return next(STATUSES[each] for each in type(error).__mro__ if each in STATUSES)
+
+
+def problem(
+    request: Request, status: int, *, code: str, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A problem document as an answer."""
+    document = {
+        "type": f"urn:engrain:error:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": int(status),
+        "detail": detail,
+        "code": code,
+        "request_id": request_id(request),
+    }
+    said = json.dumps(document, ensure_ascii=False).encode(errors="backslashreplace")
+    return Response(said, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def request_id(request: Request) -> str | None:
+    """What the request is called, in its answer and in the events of what it does."""
+    found: str | None = request.scope.get("state", {}).get("request_id")
+    return found
+
+
+def install(app: FastAPI) -> None:
+    """Let every fault in an application be told as a problem."""
+    app.add_exception_handler(EngrainError, _engrain_error)
+    app.add_exception_handler(RequestValidationError, _refused_values)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+def problem_of(request: Request, error: EngrainError) -> Response:
+    """An error of ours as an answer; what is the server's own affair is logged, and told without its details."""
+    status = status_of(error)
+    own = next((_OUR_OWN[each] for each in type(error).__mro__ if each in _OUR_OWN), None)
+    known_to_caller = isinstance(
+        error, errors.InvalidInput | errors.NotFound | errors.Unauthenticated | errors.Forbidden | errors.RateLimited
+    )
+    if not known_to_caller:
+        _LOG.warning("a request failed: %s", error, extra={"code": error.code, "request_id": request_id(request)})
+    detail = str(error) if known_to_caller or own is None else own
+    return problem(request, status, code=error.code, detail=detail, headers=_headers(error, status))
+
+
+def _headers(error: EngrainError, status: HTTPStatus) -> dict[str, str]:
+    match error:
+        case errors.RateLimited():
+            return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+        case errors.Unauthenticated():
+            return {"WWW-Authenticate": 'Bearer realm="engrain"'}
+        case _ if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            return {"Retry-After": "1"}
+        case _:
+            return {}
+
+
+async def _engrain_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, EngrainError)
+    return problem_of(request, error)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    status = error.status_code
+    match status:
+        case HTTPStatus.NOT_FOUND:
+            detail = f"there is no {request.url.path:.200}; /openapi.json names all that there is"
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            detail = (
+                f"{request.url.path:.200} does not take {request.method:.20}; /openapi.json names all that there is"
+            )
+        case HTTPStatus.BAD_REQUEST if not isinstance(error, Refused):
+            detail = "the body is no JSON that can be read: no UTF-8, nested too deeply, or with a number too long"
+        case _:
+            detail = str(error.detail)
+    code = _CODES.get(status, HTTPStatus(status).phrase.lower().replace(" ", "_"))
+    return problem(request, status, code=code, detail=detail, headers=error.headers)
+
+
+async def _refused_values(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    if any(each["type"] == "json_invalid" for each in found):
+        position = found[0]["loc"][-1]
+        said = f"the body is no JSON ({found[0]['ctx']['error']} at character {position})"
+        return problem(request, HTTPStatus.BAD_REQUEST, code=MALFORMED, detail=said)
+    code = errors.InvalidInput.code
+    return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, code=code, detail=_refusals(found))
+
+
+def _refusals(found: Sequence[Mapping[str, Any]]) -> str:
+    """Which values are wrong, and how; not what they said."""
+    said = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}"[:300] for each in found[:_MOST_SHOWN]]
+    more = len(found) - _MOST_SHOWN
+    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+async def _unforeseen(request: Request, error: Exception) -> Response:
+    """Says nothing of what happened, which nobody foresaw; the log has where it did, and no values."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    extra = {"error": type(error).__name__, "request_id": request_id(request)}
+    _LOG.error("a request failed unforeseen: %s\n%s", type(error).__name__, frames, extra=extra)
+    said = "something went wrong that nobody foresaw; whoever runs the server finds where in its log, by the request id"
+    return problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, code=INTERNAL, detail=said)

@@ -1,0 +1,180 @@
+"""JSON schemas of what the library answers, read off its values: as `to_dict()` says them, and never written twice."""
+
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from engrain.context.recipes import SectionName
+from engrain.domain import records
+from engrain.domain.aging import AgingKind
+from engrain.domain.backups import VectorSpace
+from engrain.domain.completions import Usage
+from engrain.domain.findings import Finding
+from engrain.domain.learning import ActionKind, Rejection
+from engrain.domain.notes import Note
+from engrain.domain.records import Entity, MemoryRecord, Record
+from engrain.domain.working import WorkingStats
+
+Schema = dict[str, Any]
+REF = "#/components/schemas/"
+# What modules import for their annotations alone.
+_NAMES: Mapping[str, Any] = {
+    **{name: getattr(records, name) for name in ("Answer", "Caller", "Episode", "Fact", "Maturity", "Rule")},
+    **{each.__name__: each for each in (datetime, Mapping, Sequence, Entity, Note, WorkingStats, Usage)},
+    **{each.__name__: each for each in (VectorSpace, Finding, Rejection)},
+    "MemoryRecord": MemoryRecord,
+    "SectionName": SectionName,
+    "ActionKind": ActionKind,
+    "AgingKind": AgingKind,
+}
+_MEMORY = frozenset(get_args(MemoryRecord))
+_PLAIN: Mapping[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    type(None): {"type": "null"},
+    datetime: {"type": "string", "format": "date-time"},
+}
+# Said by `to_dict()` besides the fields.
+_BESIDES: Mapping[type, Mapping[str, Any]] = {
+    records.Episode: {"kind": Literal["episode"]},
+    records.Fact: {"kind": Literal["fact"], "state": records.FactState},
+    records.Rule: {"kind": Literal["rule"]},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a list: `items`, and `next`, the cursor of the page after it, null where there is none."""
+
+    of: Any
+
+
+Answers = Any  # a Record, a union of Records, or a Page of one
+
+
+def reference(answers: Answers) -> Schema:
+    """Where the schema of an answer stands."""
+    return {"$ref": f"{REF}{_name(answers)}"}
+
+
+def said_of(answers: Answers) -> str:
+    """The first sentence about an answer."""
+    match answers:
+        case Page(of=of):
+            return f"A page: {said_of(of)}"
+        case type():
+            return (answers.__doc__ or "").strip().partition("\n")[0]
+        case _:
+            return "An episode, a fact or a rule; `kind` says which."
+
+
+def components(answers: Iterable[Answers]) -> dict[str, Schema]:
+    """The schemas of answers and of all that they hold, by name."""
+    waiting, known = list(answers), {}
+    while waiting:
+        each = waiting.pop()
+        name = _name(each)
+        if name not in known:
+            known[name] = _schema(each)
+            waiting += _inside(each)
+    return dict(sorted(known.items()))
+
+
+def _name(answers: Answers) -> str:
+    match answers:
+        case Page(of=of):
+            return f"{_name(of)}Page"
+        case type():
+            return answers.__name__
+        case _:
+            return "Memory"
+
+
+def _schema(answers: Answers) -> Schema:
+    match answers:
+        case Page(of=of):
+            listed = {"type": "array", "items": reference(of)}
+            cursor = {"type": ["string", "null"], "description": "`cursor` of the next page; null: this is the last."}
+            return _object({"items": listed, "next": cursor}, said_of(answers))
+        case type():
+            return _object({name: _of(hint) for name, hint in _hints(answers).items()}, said_of(answers))
+        case _:
+            by_kind = {get_args(_BESIDES[each]["kind"])[0]: f"{REF}{each.__name__}" for each in get_args(answers)}
+            return {
+                "oneOf": [{"$ref": each} for each in by_kind.values()],
+                "discriminator": {"propertyName": "kind", "mapping": by_kind},
+                "description": said_of(answers),
+            }
+
+
+def _object(properties: Mapping[str, Schema], description: str) -> Schema:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@cache
+def _hints(record: type) -> Mapping[str, Any]:
+    hints = get_type_hints(record, localns=dict(_NAMES))
+    return {**_BESIDES.get(record, {}), **{each.name: hints[each.name] for each in fields(record)}}
+
+
+def _of(hint: Any) -> Schema:
+    """The schema of one annotation; that of any JSON where it says no more."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    schema: Schema = {}
+    if _is_memory(hint) or (isinstance(hint, type) and is_dataclass(hint)):
+        schema = reference(hint)
+    elif hint in _PLAIN:
+        schema = dict(_PLAIN[hint])
+    elif origin is Literal:
+        schema = {"type": "string", "enum": list(arguments)}
+    elif origin in (Union, types.UnionType):
+        schema = _either([_of(each) for each in arguments])
+    elif origin is tuple:
+        schema = {"type": "array", "items": _of(arguments[0])}
+    elif origin in (Mapping, dict):
+        schema = {"type": "object", "additionalProperties": _of(arguments[1])}
+    return schema
+
+
+def _either(choices: list[Schema]) -> Schema:
+    """One of several; of what differs by its type alone a list of types, as a reader expects."""
+    if all(set(each) <= {"type", "format"} for each in choices):
+        names = [each["type"] for each in choices]
+        merged = {key: value for each in choices for key, value in each.items()}
+        return {**merged, "type": names}
+    return {"anyOf": choices}
+
+
+def _inside(answers: Answers) -> Iterator[Any]:
+    """The records that an answer holds."""
+    match answers:
+        case Page(of=of):
+            yield of
+        case type():
+            for hint in _hints(answers).values():
+                yield from _records(hint)
+        case _:
+            yield from get_args(answers)
+
+
+def _records(hint: Any) -> Iterator[Any]:
+    if _is_memory(hint) or (isinstance(hint, type) and issubclass(hint, Record)):
+        yield hint
+    else:
+        for each in get_args(hint):
+            yield from _records(each)
+
+
+def _is_memory(hint: Any) -> bool:
+    return get_origin(hint) in (Union, types.UnionType) and frozenset(get_args(hint)) == _MEMORY

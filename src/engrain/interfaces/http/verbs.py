@@ -1,0 +1,142 @@
+"""A verb of the library as a route: what it calls, the role it needs, what it answers."""
+
+import difflib
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+
+from engrain.domain.access import Role
+from engrain.errors import InvalidInput
+from engrain.interfaces.http.asking import identified
+from engrain.interfaces.http.problems import Refused
+from engrain.interfaces.http.schemas import Answers, reference, said_of
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+IDEMPOTENCY_KEY = "idempotency-key"
+_JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """What a route is for.
+
+    Attributes:
+        calls: the facade's method, unbound.
+        group: the name by which an agent has the method's class; None for its own and the Memory's.
+    """
+
+    calls: Callable[..., Any]
+    group: str | None
+    needs: Role
+    answers: Answers | None
+    status: HTTPStatus
+
+    @property
+    def name(self) -> str:
+        """The verb as Python spells it."""
+        return self.calls.__name__ if self.group is None else f"{self.group}.{self.calls.__name__}"
+
+
+class VerbRoute(APIRoute):
+    """A route that lets in who may do it, and looks at nothing else of a request before."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        verb = verb_of(self)
+        parameters = self.dependant.query_params
+        known = frozenset(each.alias for each in parameters)
+        has_body, takes_key = self.body_field is not None, IDEMPOTENCY_KEY in _headers(self)
+
+        async def admitted(request: Request) -> Response:
+            request.state.asking = await identified(request, verb.needs)
+            for name in request.query_params:
+                if name not in known:
+                    raise InvalidInput(unknown(name, known, what="parameter"))
+            if has_body and not _is_json(request):
+                raise Refused(
+                    HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be JSON; send Content-Type: application/json"
+                )
+            if IDEMPOTENCY_KEY in request.headers and request.method == "POST" and not takes_key:
+                raise InvalidInput(f"{verb.name} takes no Idempotency-Key; leave it out")
+            return await handle(request)
+
+        return admitted
+
+
+class Room:
+    """The routes of one group of verbs."""
+
+    def __init__(self, tag: str, *, group: str | None = None) -> None:
+        self.router = APIRouter(prefix="/v1", tags=[tag], route_class=VerbRoute)
+        self.verbs: list[Verb] = []
+        self._group = group
+
+    def verb(
+        self,
+        method: Method,
+        path: str,
+        calls: Callable[..., Any],
+        *,
+        needs: Role,
+        answers: Answers | None,
+        status: HTTPStatus = HTTPStatus.OK,
+    ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+        """Make a function the route of a facade's verb; its docstring is what OpenAPI says of it."""
+        verb = Verb(calls=calls, group=self._group, needs=needs, answers=answers, status=status)
+        self.verbs.append(verb)
+
+        def add(endpoint: Callable[..., Response]) -> Callable[..., Response]:
+            summary, _, rest = (endpoint.__doc__ or "").strip().partition("\n")
+            self.router.add_api_route(
+                path,
+                _carrying(endpoint, verb),
+                methods=[method],
+                operation_id=verb.name,
+                name=verb.name,
+                summary=summary.rstrip("."),
+                description=f"{' '.join(rest.split())}\n\nNeeds the role `{needs}`.".strip(),
+                status_code=status,
+                response_model=None,
+                responses={int(status): _answer(verb)},
+                openapi_extra={"x-engrain-role": needs},
+            )
+            return endpoint
+
+        return add
+
+
+def verb_of(route: APIRoute) -> Verb:
+    """What a route of ours is for."""
+    found: Verb = route.endpoint.__engrain_verb__  # type: ignore[attr-defined]  # set by _carrying
+    return found
+
+
+def unknown(name: str, known: Mapping[str, Any] | frozenset[str], *, what: str) -> str:
+    """What is said of a name that nobody knows: the nearest that somebody does, or all of them."""
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(sorted(known)) or 'none'}"
+    return f"{what} {name!r:.80} is unknown; {hint}"
+
+
+def _carrying(endpoint: Callable[..., Response], verb: Verb) -> Callable[..., Response]:
+    endpoint.__engrain_verb__ = verb  # type: ignore[attr-defined]  # where a route keeps what it is for
+    return endpoint
+
+
+def _headers(route: APIRoute) -> frozenset[str]:
+    return frozenset(each.alias.lower() for each in route.dependant.header_params)
+
+
+def _is_json(request: Request) -> bool:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type == _JSON or (media_type.startswith("application/") and media_type.endswith("+json"))
+
+
+def _answer(verb: Verb) -> dict[str, Any]:
+    if verb.answers is None:
+        return {"description": "Done; there is nothing to say."}
+    return {"description": said_of(verb.answers), "content": {_JSON: {"schema": reference(verb.answers)}}}
