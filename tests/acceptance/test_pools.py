@@ -144,7 +144,6 @@ def test_which_pools_an_agent_is_in_is_one_statement_a_verb(tmp_path):
         fact = ana.remember("green", subject="the tram", predicate="is", scope="pool:team")
         verbs = {
             "recall": lambda: ana.recall("tram"),
-            "observe": lambda: ana.observe("The tram is green."),
             "remember": lambda: ana.remember("nine", subject="the tram", predicate="leaves at", scope="pool:team"),
             "confirm": lambda: ana.confirm(fact.id),
             "get": lambda: ana.get(fact.id),
@@ -153,6 +152,9 @@ def test_which_pools_an_agent_is_in_is_one_statement_a_verb(tmp_path):
             with statements(store) as ran:
                 verb()
             assert len([sql for sql in ran if "pool_members" in sql]) == 1, name
+        with statements(store) as ran:
+            ana.observe("The tram is green.")  # which lies in its own scope
+        assert not any("pool_members" in sql for sql in ran)
 
 
 class Sharing:

@@ -100,8 +100,7 @@ class Agent(Reading):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = self._parts(), self._who  # its own scope: which pools it is in does not matter
         act = parts.act(caller)
         key = checks.optional_name(idempotency_key, what="idempotency_key")
         episode = turns.episode(

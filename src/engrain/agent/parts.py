@@ -118,19 +118,11 @@ class Parts:
 
     def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """`Store.put`, and what follows from it: whom they mention is noted with what not everybody sees, at once."""
-        from engrain.agent import linking
-
-        if self.settings.entities.link != "fast":
-            stored = self.store.put(act, memories)
-        else:
-            stored = linking.put(self.store, act, memories)
+        if self.settings.entities.link == "fast":
+            return self._put_linked(act, memories)
+        stored = self.store.put(act, memories)
         self.queue.announce()
         self.intake.stored(stored)
-        if self.settings.entities.link != "fast":
-            return stored
-        for memory in stored:
-            if memory.scope == GLOBAL_SCOPE:
-                self._link(act, memory)
         return stored
 
     def follow_up(self, act: Act, stored: MemoryRecord) -> None:
@@ -192,6 +184,17 @@ class Parts:
     def refer(self, caller: Caller, memories: Sequence[MemoryRecord]) -> None:
         """Leave one reference to each of these to be counted soon."""
         self.references.note(Act(caller=caller, at=self.clock()), [each.id for each in memories])
+
+    def _put_linked(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        from engrain.agent import linking
+
+        stored = linking.put(self.store, act, memories)
+        self.queue.announce()
+        self.intake.stored(stored)
+        for memory in stored:
+            if memory.scope == GLOBAL_SCOPE:
+                self._link(act, memory)
+        return stored
 
     def _link(self, act: Act, memory: MemoryRecord) -> None:
         """Note whom a new memory mentions; where the database cannot be written now it can still be enriched."""

@@ -34,8 +34,8 @@ class IdSource:
         milliseconds = _milliseconds(self._clock())
         fresh = milliseconds << _RANDOM_BITS | int.from_bytes(os.urandom(10), "big") >> 6
         with self._lock:
-            self._last = max(fresh, self._last + 1)
-            return _format(self._last)
+            self._last = last = max(fresh, self._last + 1)
+        return _format(last)
 
     def several(self, count: int) -> list[str]:
         """The next `count` ids, one above the other: of one moment and one random number, a tenth of the work."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal, get_args, overload
 
 Kind = Literal["episode", "fact", "rule"]
@@ -120,8 +121,21 @@ class Episode(Record):
         """Whether it was there at a moment, as far as is known now."""
         return self.created_at <= at and self.is_live(at)
 
+    def in_turn(self, turn: int) -> Episode:
+        """The same at a place in its session: `replace` takes twice as long, and every turn comes through here."""
+        placed = object.__new__(Episode)
+        for fill, value in zip(_FILL.values(), _READ(self), strict=True):
+            fill(placed, value)
+        _FILL["turn"](placed, turn)
+        return placed
+
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, **_record_dict(self)}
+
+
+# What fills each slot of an episode that is being made, which nobody holds yet.
+_FILL = {each.name: getattr(Episode, each.name).__set__ for each in fields(Episode)}
+_READ = attrgetter(*_FILL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

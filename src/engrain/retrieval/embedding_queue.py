@@ -48,12 +48,14 @@ class EmbeddingQueue:
         with self._changed:
             if self._closing:
                 return
+            was_idle = self._done >= self._asked
             self._asked += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="engrain-embedding", daemon=True)
                 self._thread.start()
                 atexit.register(self._end_with_process)
-            self._changed.notify_all()
+            if was_idle:  # a thread at work looks again by itself, and waking it costs the writer as much as its write
+                self._changed.notify_all()
 
     @property
     def is_idle(self) -> bool:

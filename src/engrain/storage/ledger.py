@@ -78,19 +78,19 @@ class Ledger:
 
     def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Insert memories; those that were new, as stored."""
-        about = {each.entity_id for each in memories if isinstance(each, Fact) and each.entity_id is not None}
+        facts = [each for each in memories if isinstance(each, Fact)]
+        about = {each.entity_id for each in facts if each.entity_id is not None}
         registry.held(self.tx, self.act.caller.tenant_id, about)  # before any fact is, as whoever merges them does
         added: dict[int, MemoryRecord] = {}
         for memory in memories:
             self._check_reach(memory)
-            if self.tx.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is None:
-                doc, stored = self._add(memory)
+            arrived = self._arrive(memory) if isinstance(memory, Episode) else self._add(memory)
+            if arrived is not None:
+                doc, stored = arrived
                 added[doc] = stored
                 self.write_down(events.created(self.act, stored, self.ids))
-        if not all(isinstance(memory, Episode) for memory in added.values()):
-            found = lookups.of_docs(
-                self.tx, added, [self.act.caller.tenant_id]
-            )  # a fact may have been superseded by a later one of the same call
+        if facts:  # one may have been superseded by a later one of the same call
+            found = lookups.of_docs(self.tx, added, [self.act.caller.tenant_id])
             added = {doc: found[doc] for doc in added}
         self.index.add(self.tx, added)
         return list(added.values())
@@ -302,12 +302,35 @@ class Ledger:
             said = f"agent {caller.agent} cannot write to scope {memory.scope!r}"
             raise InvalidInput(f"{said}; choose one of: {', '.join(caller.scopes)}")
 
-    def _add(self, memory: MemoryRecord) -> tuple[int, MemoryRecord]:
-        """Insert one memory that is new; its doc, and itself as stored."""
+    def _arrive(self, episode: Episode) -> tuple[int, Episode] | None:
+        """Insert one episode; its doc, and itself as stored. None where its id is taken."""
+        place = {"tenant_id": episode.tenant_id, "scope": episode.scope}
+        session, speaker = episode.session, episode.speaker
+        found = self.tx.one(
+            "arrive",
+            **place,
+            id=episode.id,
+            session=session,
+            speaker=speaker,
+            at=self.tx.dialect.time(episode.created_at),
+            waits=episode.consolidation_status == "pending",
+        )
+        if found is None:
+            return None
+        doc, turn, knows_speaker, is_reopened = found
+        if speaker is not None and not knows_speaker:
+            self.tx.run("add_speaker", **place, speaker=speaker)
+        if is_reopened:
+            self.tx.run("reopen_session", **place, session=session)
+        stored = episode.in_turn(turn)
+        self.tx.add(self.tx.speech.rows.kinds["episode"], "episodes", stored, doc=doc, asking=asking(episode.content))
+        return int(doc), stored
+
+    def _add(self, memory: Fact | Rule) -> tuple[int, Fact | Rule] | None:
+        """Insert one memory; its doc, and itself as stored. None where its id is taken."""
+        if self.tx.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is not None:
+            return None
         match memory:
-            case Episode():
-                memory = replace(memory, turn=self._next_turn(memory))
-                self._know_speaker(memory)
             case Fact():
                 self._check_source(memory)
                 self._check_references(memory)
@@ -326,34 +349,11 @@ class Ledger:
                 self._check_source(memory)
         return self._insert(memory), memory
 
-    def _insert(self, memory: MemoryRecord) -> int:
+    def _insert(self, memory: Fact | Rule) -> int:
         found = self.tx.one("next_doc")
         assert found is not None
-        rows = self.tx.speech.rows.kinds[memory.kind]
-        known = {"asking": asking(memory.content)} if isinstance(memory, Episode) else {}
-        self.tx.add(rows, KIND_TABLES[memory.kind], memory, doc=found[0], **known)
+        self.tx.add(self.tx.speech.rows.kinds[memory.kind], KIND_TABLES[memory.kind], memory, doc=found[0])
         return int(found[0])
-
-    def _next_turn(self, episode: Episode) -> int:
-        """Its place in the session, from 1; 0 where there is no session."""
-        if episode.session is None:
-            return 0
-        found = self.tx.one(
-            "next_turn",
-            tenant_id=episode.tenant_id,
-            scope=episode.scope,
-            session=episode.session,
-            at=self.tx.dialect.time(episode.created_at),
-            waits=episode.consolidation_status == "pending",
-        )
-        assert found is not None
-        return int(found[0])
-
-    def _know_speaker(self, episode: Episode) -> None:
-        if episode.speaker is not None:
-            speaker = {"tenant_id": episode.tenant_id, "scope": episode.scope, "speaker": episode.speaker}
-            if self.tx.one("has_speaker", **speaker) is None:
-                self.tx.run("add_speaker", **speaker)
 
     def _check_source(self, memory: Fact | Rule) -> None:
         source = memory.source_episode_id

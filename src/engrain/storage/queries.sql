@@ -42,13 +42,15 @@ UPDATE facts SET supersedes_id = :supersedes_id WHERE tenant_id = :tenant_id AND
 -- These ids may be taken again
 DELETE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
--- has_speaker --
--- Whether somebody is known to speak in a scope
-SELECT 1 FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker;
-
 -- add_speaker --
--- Somebody new speaks in a scope
-INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :speaker) ON CONFLICT DO NOTHING;
+-- Somebody speaks in a scope, and stays known there until the end of the transaction, whoever came first
+INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :speaker)
+ON CONFLICT (tenant_id, scope, speaker) DO UPDATE SET speaker = excluded.speaker;
+
+-- reopen_session --
+-- An episode of a session waits to be consolidated
+UPDATE sessions_consolidations SET consolidated_at = NULL
+WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
 
 -- supersede_fact --
 -- Close the old interval: no longer believed, no longer true from where the new one begins

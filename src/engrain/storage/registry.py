@@ -390,7 +390,8 @@ def _check_free(tx: Transaction, entity: Entity, *, id_: str = "") -> None:
 
 def _write(tx: Transaction, entity: Entity, before: Entity) -> None:
     """An entity's row as it is now, and what it is found by."""
-    values = tx.speech.rows.entities.values(entity)
+    rows = tx.speech.rows.entities
+    values = dict(zip(rows.names, rows.values(entity), strict=True))
     kept = ("canonical_name", "aliases", "mention_count", "metadata", "updated_at")
     tx.run("change_entity", tenant_id=entity.tenant_id, id=entity.id, **{name: values[name] for name in kept})
     _rename(tx, entity, before=before)

@@ -20,7 +20,6 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 KIND_TABLES: Mapping[Kind, str] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
 KIND_RECORDS: Mapping[Kind, type[Episode | Fact | Rule]] = {"episode": Episode, "fact": Fact, "rule": Rule}
-_PLAIN = frozenset({str, int, float, type(None)})
 
 
 class Rows(Generic[RecordT]):
@@ -33,15 +32,19 @@ class Rows(Generic[RecordT]):
         self.columns = ", ".join(types)
         self._record = record
         self._read = attrgetter(*types)
-        self._encode = [_encoder(name, dialect) for name in types.values()]
+        encoders = [(place, _encoder(type_, dialect)) for place, type_ in enumerate(types.values())]
+        self._encode = [(place, encode) for place, encode in encoders if encode is not None]
         self._decode = [_decoder(name, dialect) for name in types.values()]
+        self._value = dialect.value
 
-    def values(self, record: RecordT) -> dict[str, Any]:
-        """A record's columns as the driver takes them, by name."""
-        return {
-            name: value if type(value) in _PLAIN else encode(value)
-            for name, encode, value in zip(self.names, self._encode, self._read(record), strict=True)
-        }
+    def values(self, record: RecordT) -> list[Any]:
+        """A record's columns as the driver takes them, in their order."""
+        values: list[Any] = list(self._read(record))
+        for place, encode in self._encode:
+            value = values[place]
+            if value is not None:
+                values[place] = encode(value)
+        return values
 
     def record(self, row: Sequence[Any]) -> RecordT:
         """The record of a row selected as `columns`."""
@@ -52,8 +55,8 @@ class Rows(Generic[RecordT]):
         return self._record(**dict(zip(self.names, decoded, strict=True)))
 
     def insertion(self, table: str, *more: str) -> str:
-        """A statement that adds one row, bound to `values` and whatever columns there are besides."""
-        return _insertion(table, (*more, *self.names))
+        """A statement that adds one row, bound to `values` and then to whatever columns there are besides, by place."""
+        return _insertion(table, (self.columns, *more), self._value, len(self.names) + len(more))
 
 
 class RowsOf:
@@ -70,17 +73,17 @@ class RowsOf:
 
 
 @cache
-def _insertion(table: str, names: tuple[str, ...]) -> str:
-    bound = ", ".join(f":{name}" for name in names)
+def _insertion(table: str, names: tuple[str, ...], value: str, count: int) -> str:
+    bound = ", ".join([value] * count)
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({bound})"  # noqa: S608  # names of the schema
 
 
-def _encoder(type_: str, dialect: Dialect) -> Callable[[Any], Any]:
+def _encoder(type_: str, dialect: Dialect) -> Callable[[Any], Any] | None:
     if "datetime" in type_:
         return dialect.time
     if type_.startswith("tuple[str"):
         return dialect.names
-    return dialect.json
+    return dialect.json if type_.startswith(("tuple[", "Mapping[")) else None
 
 
 def _decoder(type_: str, dialect: Dialect) -> Callable[[Any], Any] | None:

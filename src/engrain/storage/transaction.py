@@ -117,13 +117,11 @@ class Transaction:
 
     def add(self, rows: Rows[Any], table: str, record: Any, /, **more: Any) -> None:
         """One row of a table: a record, and what is known of it besides."""
-        statement = self.dialect.statement(rows.insertion(table, *more))
-        self.db.execute(statement, {**more, **rows.values(record)})
+        self.db.execute(rows.insertion(table, *more), [*rows.values(record), *more.values()])
 
     def add_each(self, rows: Rows[Any], table: str, records: Iterable[Any], /) -> None:
         """One row of a table for each record."""
-        statement = self.dialect.statement(rows.insertion(table))
-        self.db.cursor().executemany(statement, [rows.values(record) for record in records])
+        self.db.cursor().executemany(rows.insertion(table), [rows.values(record) for record in records])
 
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """All rows of a statement composed here, of the schema's own words, in the shared spelling."""

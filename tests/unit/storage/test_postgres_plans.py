@@ -315,7 +315,7 @@ def test_a_database_that_nobody_analysed_fills_without_reading_whole_scopes(tabl
 
 # Statements of one call, without BEGIN and COMMIT, which take a round trip each too; a number may fall, and grows only
 # with a reason.
-COUNTS = {"put": 11, "supersede": 22, "of words": 2, "of vectors": 2, "retire": 15, "touch": 3, "get": 3}
+COUNTS = {"put": 7, "supersede": 22, "of words": 2, "of vectors": 2, "retire": 15, "touch": 3, "get": 3}
 COUNTED = {
     "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ana")]),
     "supersede": VERBS["supersede"],

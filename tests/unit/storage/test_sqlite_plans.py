@@ -41,8 +41,8 @@ OF_THE_WHOLE_FILE = {
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
-    "episodes_id": ["has_memory", "get", "touch", "expire_episode", "erase_episode"],
-    "episodes_session": ["next_turn", "turns_between", "neighbours", "of a session", "erase_session"],
+    "episodes_id": ["has_memory", "arrive", "get", "touch", "expire_episode", "erase_episode"],
+    "episodes_session": ["arrive", "turns_between", "neighbours", "of a session", "erase_session"],
     "episodes_time": ["newest", "since"],
     "episodes_importance": ["important"],
     "episodes_unenriched": ["unenriched"],
@@ -98,7 +98,7 @@ QUESTIONS = {
     ),
 }
 # Statements of one call, transaction included; a number may fall, and grows only with a reason.
-PUT_ONE_EPISODE = 9  # the last of them: its session waits to be consolidated
+PUT_ONE_EPISODE = 5
 PUT_ONE_FACT = 34
 GET = 3
 FIND = 6  # by words and by vector

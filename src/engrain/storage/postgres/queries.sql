@@ -6,14 +6,33 @@ SELECT nextval('memory_docs');
 -- The numbers of the next memories
 SELECT nextval('memory_docs') FROM generate_series(1, :count);
 
--- next_turn --
--- The number after a session's last turn; whoever has it writes this session alone until the end of the transaction
-INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
-VALUES (:tenant_id, :scope, :session, 1, :at)
-ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = sessions_consolidations.last_turn + 1,
-    first_seen_at = least(sessions_consolidations.first_seen_at, excluded.first_seen_at),
-    consolidated_at = CASE WHEN CAST(:waits AS boolean) THEN NULL ELSE sessions_consolidations.consolidated_at END
-RETURNING last_turn;
+-- arrive --
+-- What an episode is to become, where its id is not taken by any kind or by what was erased: its doc, the number after
+-- its session's last turn (0 without a session), and whether its speaker is known there, and stays known until the end
+-- of the transaction. Whoever has the turn writes this session alone until then, so docs ascend with turns
+WITH taken AS (
+    SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :id
+    UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id
+    UNION ALL SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id
+    UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id
+), turned AS (
+    INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
+    SELECT CAST(:tenant_id AS text), CAST(:scope AS text), CAST(:session AS text), 1, CAST(:at AS timestamptz)
+    WHERE CAST(:session AS text) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM taken)
+    ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = sessions_consolidations.last_turn + 1,
+        first_seen_at = least(sessions_consolidations.first_seen_at, excluded.first_seen_at),
+        consolidated_at = CASE WHEN CAST(:waits AS boolean) THEN NULL ELSE sessions_consolidations.consolidated_at END
+    RETURNING last_turn AS turn
+), place AS (
+    SELECT turn FROM turned
+    UNION ALL SELECT 0 WHERE CAST(:session AS text) IS NULL AND NOT EXISTS (SELECT 1 FROM taken)
+)
+SELECT nextval('memory_docs'), turn, EXISTS (
+        SELECT 1 FROM speakers
+        WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker AND turn IS NOT NULL FOR KEY SHARE
+    ),
+    FALSE
+FROM place;
 
 -- lock_sessions_of --
 -- Nobody else writes the sessions of some episodes until the end of the transaction
@@ -34,10 +53,6 @@ WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
     SELECT scope, speaker FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes
 )
 ORDER BY scope, speaker FOR UPDATE;
-
--- has_speaker --
--- Whether somebody is known to speak in a scope, and stays known until the end of the transaction
-SELECT 1 FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker FOR KEY SHARE;
 
 -- recount_turns --
 -- How far a session goes now that one of its turns was erased

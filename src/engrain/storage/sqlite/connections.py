@@ -14,7 +14,7 @@ from weakref import WeakSet
 import apsw
 
 from engrain.errors import MemoryClosed, NotAnEngrainFile
-from engrain.storage.sqlite.driver_errors import translated
+from engrain.storage.sqlite.driver_errors import Translating
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Connections:
         self._opened_lock = threading.Lock()
         self._is_frozen = False
         self._is_closed = False
-        with translated(location):
+        with Translating(location):
             if not self.in_memory:
                 _create_private(Path(location))
             try:
@@ -61,7 +61,7 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """A transaction that holds the write lock from its first statement; it commits, or leaves nothing."""
-        with self._write_lock, translated(self.location, self._writer):
+        with self._write_lock, Translating(self.location, self._writer):
             self._check_open()
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
@@ -105,7 +105,7 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """This thread's reader, outside any transaction: each statement sees the newest commit."""
-        with translated(self.location):
+        with Translating(self.location):
             self._check_open()
             if self.in_memory:
                 with self._write_lock:
@@ -139,7 +139,7 @@ class Connections:
             with self.reading() as db:
                 yield db
             return
-        with translated(self.location):
+        with Translating(self.location):
             self._check_open()
             connection = self._connect()
             try:
@@ -160,7 +160,7 @@ class Connections:
 
     def close(self) -> None:
         """Close every connection of every thread; the last one out folds the write-ahead log into the file."""
-        with self._write_lock, self._opened_lock, translated(self.location):
+        with self._write_lock, self._opened_lock, Translating(self.location):
             self._is_closed = True
             self._threads = threading.local()
             for connection in self._opened:
@@ -176,7 +176,7 @@ class Connections:
         if self.in_memory or self._writer.readonly("main"):
             return
         deadline = time.monotonic() + self._busy_timeout_s
-        with translated(self.location, self._writer):
+        with Translating(self.location, self._writer):
             while True:
                 try:
                     self._writer.pragma("journal_mode", "wal")

@@ -28,11 +28,8 @@ class SqliteIndex:
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         match list(memories.values()):
-            case []:
+            case [] | [Episode()]:
                 return
-            case [Episode() as episode]:
-                if episode.session is not None:
-                    _reopen(tx, episode)
             case _:
                 settle_all(tx)
 
@@ -154,13 +151,6 @@ def _know_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> Non
             first_seen_at=tx.dialect.time(min(each.created_at for each in there)),
             waits=any(each.consolidation_status == "pending" for each in there),
         )
-
-
-def _reopen(tx: Transaction, episode: Episode) -> None:
-    """A session in which an episode waits is not consolidated any more."""
-    if episode.consolidation_status == "pending":
-        session = {"tenant_id": episode.tenant_id, "scope": episode.scope, "session": episode.session}
-        tx.run("reopen_session", **session)
 
 
 def _session_of(episode: Episode) -> tuple[str, str, str]:

@@ -45,12 +45,29 @@ SELECT 1 + max(
     ifnull((SELECT max(doc) FROM memory_index), 0)
 );
 
--- next_turn --
--- The number after a session's last turn, live or not
-SELECT 1 + ifnull((
-    SELECT turn FROM episodes
-    WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session ORDER BY turn DESC LIMIT 1
-), 0);
+-- arrive --
+-- What an episode is to become, where its id is not taken by any kind or by what was erased: its doc, the number after
+-- its session's last turn (live or not; 0 without a session), whether its speaker is known there, and whether it reopens
+-- a session that is consolidated
+SELECT 1 + max(
+        ifnull((SELECT max(doc) FROM episodes), 0),
+        ifnull((SELECT max(doc) FROM facts), 0),
+        ifnull((SELECT max(doc) FROM rules), 0),
+        ifnull((SELECT max(doc) FROM memory_index), 0)
+    ),
+    CASE WHEN :session IS NULL THEN 0 ELSE 1 + ifnull((
+        SELECT turn FROM episodes
+        WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session ORDER BY turn DESC LIMIT 1
+    ), 0) END,
+    EXISTS (SELECT 1 FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker),
+    :waits AND EXISTS (
+        SELECT 1 FROM sessions_consolidations
+        WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND consolidated_at IS NOT NULL
+    )
+WHERE NOT EXISTS (SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :id)
+    AND NOT EXISTS (SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id)
+    AND NOT EXISTS (SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id)
+    AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id);
 
 -- know_session --
 -- A session has come this far, and may wait to be consolidated
@@ -59,11 +76,6 @@ VALUES (:tenant_id, :scope, :session, :last_turn, :first_seen_at)
 ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = max(last_turn, excluded.last_turn),
     first_seen_at = min(first_seen_at, excluded.first_seen_at),
     consolidated_at = CASE WHEN :waits THEN NULL ELSE consolidated_at END;
-
--- reopen_session --
--- An episode of a session waits to be consolidated
-UPDATE sessions_consolidations SET consolidated_at = NULL
-WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND consolidated_at IS NOT NULL;
 
 -- turns_between --
 -- A stretch of a session in order, without what was forgotten; whether each is live, and so lends its words

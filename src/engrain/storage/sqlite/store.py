@@ -455,8 +455,9 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
 
     @contextmanager
     def _acting(self, act: Act) -> Iterator[Ledger]:
-        with self._writing() as tx:
-            yield Ledger(tx, self._index, act, self._ids)
+        refuse_in_snapshot(is_inside=self._held.tx is not None)
+        with self._connections.writing() as db:
+            yield Ledger(Transaction(db, SPEECH), self._index, act, self._ids)
 
 
 def _waiting(tx: Transaction, caller: Caller) -> int:
