@@ -20,11 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     try:
         from engrain.interfaces.cli import failures
-        from engrain.interfaces.cli.commands import app
+        from engrain.interfaces.cli.commands import parser
     except KeyboardInterrupt:
         return 130
     try:
-        code = app(given, prog_name="engrain", standalone_mode=False)
+        code = parser()(given, prog_name="engrain", standalone_mode=False)
     except (failures.UsageError, KeyboardInterrupt, OSError) as error:
         return failures.report(error, as_json="--json" in given)
     return code if isinstance(code, int) else 0

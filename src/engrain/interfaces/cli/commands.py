@@ -1,8 +1,11 @@
 """The command line as a whole: what every command takes, and the commands in the order that help shows."""
 
-from typing import Annotated
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from engrain import __version__
 from engrain.interfaces.cli import (
@@ -59,3 +62,9 @@ def engrain(
     if context.invoked_subcommand is None:
         output.note(context.get_help())
         raise typer.Exit(ExitCode.INVALID)
+
+
+@functools.cache
+def parser() -> Callable[..., Any]:
+    """What reads a command line and runs it; making it takes typer 70 ms, so a process makes one."""
+    return get_command(app)
