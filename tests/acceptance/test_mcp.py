@@ -81,6 +81,7 @@ def test_a_butler_says_what_held_and_what_helped(butler):
     rule = butler.call("memory_store_rule", content="Offer tea.")["id"]
     confirmed = butler.call("memory_confirm", memory_type="fact", memory_id=fact["id"])
     assert confirmed["memory"]["last_confirmed_at"] > fact["memory"]["last_confirmed_at"]
+    assert confirmed["memory"]["reference_count"] == 0  # it was looked at, and given to nobody
     assert butler.call("memory_mark_helpful", rule_id=rule)["memory"]["success_count"] == 1
     assert butler.call("memory_mark_harmful", rule_id=rule, reason="It was late.")["memory"]["harmful_count"] == 1
 
