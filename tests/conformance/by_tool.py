@@ -1,0 +1,323 @@
+"""MCP as a way to a memory: which tool of the profile `all`, with which arguments, is which verb."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engrain import Memory
+from engrain.domain.records import Contribution, Explanation
+from engrain.interfaces.mcp.server import server_of
+from tests.acceptance.mcp_clients import Tools, connected
+from tests.conformance.interfaces import Library, Way, asked_for
+from tests.conformance.scenario import ADA, SETTINGS, TENANT, Step
+from tests.conformance.transcripts import Said, all_of_it
+
+PROFILE = "all"
+BUTLER, OF_THE_TENANT = {"butler": ADA}, {"tenant_id": TENANT}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: how it calls a verb's arguments, and what of its answer is the library's.
+
+    Of each answer `request_id` is the call's, and `found` says whether there is anything; the rest is the library's
+    JSON, under the name `under` where that is wrapped, but for what the tool `adds`. `tells` is what a tool tells of
+    the library's JSON that does not tell all of it.
+
+    Attributes:
+        means: arguments that it always calls the verb with, so that it answers no step without them.
+        always: what it is told at every call, as its server speaks for one agent.
+    """
+
+    name: str
+    takes_as: Mapping[str, str] = field(default_factory=dict)
+    under: str | None = None
+    adds: frozenset[str] = frozenset()
+    tells: Callable[[Any], Any] = all_of_it
+    means: Mapping[str, Any] = field(default_factory=dict)
+    always: Mapping[str, Any] = field(default_factory=dict)
+    of_a_kind: bool = False  # wants to know the kind of memory that an id names
+
+    @property
+    def takes(self) -> frozenset[str]:
+        return frozenset({*self.takes_as, *self.means})
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """All that it may be called with."""
+        return frozenset({*self.takes_as.values(), *self.always, *(["memory_type"] if self.of_a_kind else [])})
+
+    def answers(self, given: Mapping[str, Any]) -> bool:
+        """Whether it can be asked for this."""
+        return self.takes >= given.keys() and all(given.get(name) == value for name, value in self.means.items())
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self.always, **{said: given[name] for name, said in self.takes_as.items() if name in given}}
+
+    def said(self, answer: Mapping[str, Any]) -> Any:
+        """The library's JSON in its answer."""
+        if self.under is not None:
+            return answer[self.under]
+        return {name: value for name, value in answer.items() if name not in {"request_id", *self.adds}}
+
+
+def only(*names: str) -> Callable[[Any], Any]:
+    """Some fields alone."""
+    return lambda answer: {name: answer[name] for name in names}
+
+
+def _hits(answer: Any) -> Any:
+    hits = [{"score": hit["score"], "memory": hit["memory"], "why": _in_words(hit["why"])} for hit in answer["hits"]]
+    return {"hits": hits, "evidence": answer["evidence"], "degraded": answer["degraded"]}
+
+
+def _in_words(why: Any) -> str:
+    contributions = tuple(Contribution(**each) for each in why["contributions"])
+    return str(Explanation(**{**why, "contributions": contributions}))
+
+
+def _in_short(answer: Any) -> Any:
+    memories = [{**_known(hit["memory"]), "score": hit["score"]} for hit in answer["hits"]]
+    return {"memories": memories, "evidence": answer["evidence"], "degraded": answer["degraded"]}
+
+
+def _known(memory: Any) -> dict[str, Any]:
+    short = {name: memory[name] for name in ("id", "kind", "content")}
+    match memory["kind"]:
+        case "fact":
+            about = f"{memory['subject']} {memory['predicate']}"
+            return {**short, "about": about, "at": memory["valid_from"] or memory["created_at"]}
+        case "episode":
+            return {**short, "about": memory["speaker"] or memory["role"], "at": memory["event_time"]}
+        case _:
+            return {**short, "about": None, "at": memory["created_at"]}
+
+
+def _block(answer: Any) -> Any:
+    ids = [each["id"] for each in answer["memories"]]
+    return {**only("text", "tokens", "budget_tokens", "left_out", "degraded")(answer), "memory_ids": ids}
+
+
+def _counted(report: Any) -> Any:
+    learned = Counter(each["kind"] for each in report["learned"])
+    return {
+        **only("dry_run", "episodes", "run_ids")(report),
+        "due": sum(each["episodes"] for each in report["groups"]),
+        "new": learned["new_fact"] + learned["new_rule"],
+        "updated": learned["updated_fact"],
+        "confirmed": learned["confirmation"],
+        "rejected": len(report["rejected"]),
+        "failures": [f"{each['code']}: {each['said']}" for each in report["failures"]],
+    }
+
+
+def _own(stats: Any) -> Any:
+    return {name: value for name, value in stats.items() if name not in {"tenant_id", "agent"}}
+
+
+ID = {"id_": "memory_id"}
+FACT = {"subject": "subject", "predicate": "predicate", "content": "content", "tags": "tags"}
+KEY = {"idempotency_key": "idempotency_key"}
+
+TOOLS: Mapping[str, tuple[Tool, ...]] = {
+    "observe": (
+        Tool(
+            "memory_store_episode",
+            {"content": "content", "session": "session_id", "importance": "importance", **KEY},
+            "memory",
+            always=BUTLER,
+        ),
+    ),
+    "remember": (
+        Tool(
+            "memory_store_fact",
+            {
+                **FACT,
+                **KEY,
+                **{name: name for name in ("importance", "permanence", "scope", "entity_id")},
+            },
+            "memory",
+        ),
+        Tool("remember_fact", {**FACT, **KEY}, "memory"),
+    ),
+    "correct": (Tool("correct_fact", {"id_": "fact_id", "content": "content"}, "memory"),),
+    "confirm": (Tool("memory_confirm", ID, "memory", of_a_kind=True),),
+    "forget": (Tool("memory_forget", ID, "memory", of_a_kind=True),),
+    "get": (Tool("memory_get", ID, "memory", of_a_kind=True),),
+    "recall": (
+        Tool(
+            "memory_search",
+            {
+                "query": "query",
+                "kinds": "types",
+                "scope": "scope",
+                "preset": "mode",
+                "limit": "limit",
+                "min_confidence": "min_confidence",
+            },
+            tells=_hits,
+        ),
+        Tool(
+            "search_memory",
+            {"query": "query", "kinds": "kinds", "limit": "limit"},
+            tells=_in_short,
+            means={"preset": "assistant"},
+        ),
+    ),
+    "context": (
+        Tool(
+            "memory_context",
+            {"query": "trigger_prompt", "budget_tokens": "token_budget"},
+            tells=_block,
+            means={"recipe": "butler"},
+            always=BUTLER,
+        ),
+    ),
+    "stats": (Tool("memory_stats", {"scope": "scope"}, adds=frozenset({"latest_at"}), tells=_own),),
+    "rules.add": (
+        Tool("memory_store_rule", {"content": "content", "scope": "scope", "tags": "tags", **KEY}, "memory"),
+    ),
+    "rules.mark_helpful": (Tool("memory_mark_helpful", {"id_": "rule_id"}, "memory"),),
+    "rules.mark_harmful": (Tool("memory_mark_harmful", {"id_": "rule_id", "reason": "reason"}, "memory"),),
+    "entities.create": (
+        Tool(
+            "entity_create",
+            {"name": "canonical_name", "entity_type": "entity_type", "aliases": "aliases", "metadata": "metadata"},
+            "entity",
+            always=OF_THE_TENANT,
+        ),
+    ),
+    "entities.get": (Tool("entity_get", {"id_": "entity_id"}, "entity"),),
+    "entities.update": (
+        Tool(
+            "entity_update",
+            {"id_": "entity_id", "name": "canonical_name", "aliases": "aliases", "metadata": "metadata"},
+            "entity",
+        ),
+    ),
+    "entities.resolve": (
+        Tool(
+            "entity_resolve",
+            {"name": "name", "entity_type": "entity_type", "hints": "context_hints", "fuzzy": "enable_fuzzy"},
+            "candidates",
+            always=OF_THE_TENANT,
+        ),
+    ),
+    "entities.merge": (Tool("entity_merge", {"source_id": "source_entity_id", "target_id": "target_entity_id"}),),
+    "entities.profile": (Tool("get_entity_info", {"id_or_name": "name"}, "profile"),),
+    "notes.save": (Tool("save_note", {"key": "key", "content": "content"}, "note"),),
+    "notes.recall": (Tool("recall_note", {"key": "key"}, "note"),),
+    "notes.list": (Tool("list_notes", {"limit": "limit"}, "notes"),),
+    "notes.list_by_category": (Tool("list_notes", {"category": "category", "limit": "limit"}, "notes"),),
+    "notes.search": (
+        Tool(
+            "search_notes",
+            {"query": "query", "mode": "mode", "category": "category", "limit": "limit"},
+            tells=only("mode", "hits", "degraded"),
+        ),
+    ),
+    "notes.related": (Tool("related_notes", {"note": "key", "limit": "limit"}, "related"),),
+    "notes.forget": (Tool("forget_note", {"key": "key"}, "note"),),
+    "consolidation.is_session_consolidated": (
+        Tool("is_session_consolidated", {"session": "session_id"}, "consolidated"),
+    ),
+    "consolidation.episodes": (
+        Tool("get_episodes_for_consolidation", {"session": "session_id", "page": "page"}, "episodes"),
+    ),
+    "consolidation.save_facts": (Tool("save_facts_batch", {"facts": "facts"}),),
+    "consolidation.detect_conflicts": (Tool("detect_conflicts", {"fact_id": "fact_id"}, "conflicts"),),
+    "consolidation.resolve_conflict": (
+        Tool("resolve_conflict", {"old_id": "old_fact_id", "new_id": "new_fact_id"}, "memory"),
+    ),
+    "consolidation.mark_session": (Tool("mark_session_consolidated", {"session": "session_id"}, "marked"),),
+    "memory.consolidate": (Tool("memory_run_consolidation", tells=_counted, means={"tenant": TENANT, "agent": ADA}),),
+    "memory.cleanup": (
+        Tool(
+            "memory_run_episode_cleanup",
+            {"max_entries": "max_entries"},
+            tells=only("expired_deleted", "capacity_deleted", "remaining"),
+            means={"tenant": TENANT},
+        ),
+    ),
+}
+
+
+# Tools that are no verb of the scenario, and why.
+BESIDES = {
+    "memory_recall": "ranks by the clock",
+    "confirm_fact": "stores the fact anew, as one that never fades",
+}
+# What nearly every tool may be told, and an answer brings back.
+OF_EVERY_TOOL = frozenset({"request_context"})
+
+
+class ByTool:
+    """A call of a tool for each step, the server being the agent's; what no tool does the library does."""
+
+    def __init__(self, server: Callable[[str], tuple[Memory, Tools]]) -> None:
+        self._server = server
+        self._kinds: dict[str, str] = {}
+        self._called: Counter[str] = Counter()
+
+    @property
+    def used(self) -> set[str]:
+        """The tools that were called."""
+        return set(self._called)
+
+    def take(self, step: Step) -> Said:
+        memory, tools = self._server(step.agent)
+        given = asked_for(step)
+        able = [tool for tool in TOOLS.get(step.verb, ()) if tool.answers(given)]
+        if able:
+            said = self._call(min(able, key=lambda tool: self._called[tool.name]), tools, step)
+        else:
+            said = Library(memory).take(step)
+        memory.flush()
+        self._learn_kinds(said.answer)
+        return said
+
+    def _call(self, tool: Tool, tools: Tools, step: Step) -> Said:
+        self._called[tool.name] += 1
+        arguments = tool.arguments(asked_for(step))
+        if tool.of_a_kind:
+            arguments["memory_type"] = self._kinds.get(step.given["id_"], "fact")
+        result = tools.raw(tool.name, **arguments)
+        answer = result.structured_content
+        if result.is_error:
+            return Said(step, refused=answer["error"]["code"])
+        if not answer.pop("found", True):
+            return Said(step, refused="not_found")
+        return Said(step, tool.said(answer), tells=tool.tells)
+
+    def _learn_kinds(self, value: Any) -> None:
+        match value:
+            case {"id": str() as id_, "kind": str() as kind}:
+                self._kinds[id_] = kind
+            case dict():
+                self._learn_kinds(list(value.values()))
+            case list():
+                for each in value:
+                    self._learn_kinds(each)
+
+
+@contextmanager
+def by_tool(folder: Path) -> Iterator[Way]:
+    with ExitStack() as stack:
+
+        @cache
+        def server(agent: str) -> tuple[Memory, Tools]:
+            memory = stack.enter_context(Memory.open(folder / "memory.db", settings={**SETTINGS, "agent": agent}))
+            return memory, stack.enter_context(connected(server_of(memory, PROFILE), "auto"))
+
+        yield ByTool(server)
+
+
+def offered() -> dict[str, frozenset[str]]:
+    """The tools of the profile by name, each with its parameters."""
+    with Memory.open(":memory:", settings=SETTINGS) as memory, connected(server_of(memory, PROFILE), "auto") as tools:
+        found = tools.portal.call(tools.client.list_tools).tools
+    return {each.name: frozenset(each.input_schema["properties"]) - OF_EVERY_TOOL for each in found}

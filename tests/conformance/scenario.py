@@ -1,0 +1,252 @@
+"""One life of a memory as data: what is asked of it step by step, in the library's words.
+
+What a step gives can be named (`keeps`) and used by later ones: `$name` is its id, `$name.field` another field of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+TENANT, ADA, BEN = "acme", "ada", "ben"
+SETTINGS = {
+    "tenant": TENANT,
+    "agent": ADA,
+    "embedding": {"wait_s": 60.0},
+    "episodes": {"ttl_days": 7.0},  # as the profile `butler` has it by itself
+}
+NOBODY = "018f0000-0000-7000-8000-000000000000"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call: of an agent's verb or, where the verb begins with `memory.`, of the memory's."""
+
+    verb: str
+    given: Mapping[str, Any]
+    keeps: str | None = None
+    refused: str | None = None  # the code of the error that is to be expected
+    agent: str = ADA
+    session: str | None = None  # the conversation going on
+
+
+def does(verb: str, **given: Any) -> Step:
+    """What stands before the arguments of the verb ends with an underscore: keeps_, refused_, agent_, session_."""
+    besides = {name: given.pop(f"{name}_") for name in ("keeps", "refused", "agent", "session") if f"{name}_" in given}
+    return Step(verb, MappingProxyType(given), **besides)
+
+
+OF_THE_TENANT = {"tenant": TENANT, "agent": ADA}
+KEYED = {"subject": "tea", "predicate": "is drunk", "content": "without milk", "idempotency_key": "tea-1"}
+
+STEPS = (
+    # What happens is stored: a turn with all that a runtime knows of it, and turns with little.
+    does(
+        "observe",
+        keeps_="moved",
+        content="I moved to Lisbon in May and still hate early flights",
+        session="trip",
+        speaker="Ana",
+        event_time="2025-06-01T09:00:00Z",
+        tags=["travel"],
+    ),
+    does(
+        "observe",
+        keeps_="booked",
+        content='{"flight": "TP1337", "seat": "11A"}',
+        session="trip",
+        role="tool",
+        event_time="2025-06-01T09:00:20+02:00",
+        tokens=14,
+        model="clerk-2",
+        tool_calls=[{"name": "book", "arguments": {"seat": "11A"}}],
+    ),
+    does("observe", keeps_="tap", content="The kitchen tap drips again", session="home"),
+    does("observe", content="Plumbers come on Thursday, wrote Müller & Söhne 🔧", session="home", importance=7.5),
+    # What is true, and what takes its place.
+    does("remember", keeps_="lisbon", content="Lisbon", subject="Ana", predicate="lives in", valid_from="2025-05-01"),
+    does("remember", keeps_="porto", content="Porto", subject="Ana", predicate="lives in", valid_from="2025-09-01"),
+    does("remember", keeps_="wine", content="Grüner Veltliner", subject="Ana", predicate="drinks", scope="ada"),
+    does("remember", keeps_="flight", content="14:20", subject="TP1337", predicate="leaves at", permanence="volatile"),
+    does("remember", keeps_="tea", **KEYED),
+    does("remember", **KEYED),  # again: what was stored first
+    does(
+        "remember",
+        keeps_="seat",
+        content="11A",
+        subject="TP1337",
+        predicate="has the seat",
+        source="the airline",
+        source_episode_id="$booked",
+        category="travel",
+        tags=["travel", "seat"],
+    ),
+    does("correct", keeps_="braga", id_="$porto", content="Braga", source="Ana", valid_from="2025-10-01T00:00:00Z"),
+    does("correct", keeps_="later", id_="$flight", content="15:05"),
+    does("confirm", id_="$later"),
+    # What was said of one thing: now, then, at all.
+    does("get", id_="$braga"),
+    does("get", id_="$lisbon", as_of="$lisbon.created_at"),
+    does("get", id_="$porto", as_of="$lisbon.created_at", refused_="not_found"),
+    does("facts", subject="Ana"),
+    does("facts", subject="Ana", predicate="lives in", as_of="$porto.created_at"),
+    does("facts", include_inactive=True, limit=4),
+    does("history", id_="$lisbon"),
+    # How to go about something.
+    does("rules.add", keeps_="aisle", content="Ask for an aisle seat before paying", tags=["travel"]),
+    does("rules.add", keeps_="call", content="Call the plumber before eight", scope="ada", source_episode_id="$tap"),
+    does("rules.mark_helpful", id_="$aisle"),
+    does("rules.mark_harmful", id_="$call", reason="Nobody was there so early"),
+    does("rules.applications", id_="$call"),
+    does("confirm", id_="$aisle"),
+    does("link", keeps_="edge", source_id="$seat", target_id="$aisle", relation="related_to", weight=0.5),
+    does("links", id_="$seat"),
+    does("links", id_="$aisle", direction="incoming", relation="related_to"),
+    # Searches; a read of one memory between them, since what they counted is there after the next write.
+    does("recall", query="Which seat on the flight to Lisbon?", preset="keyword", limit=5),
+    does("get", id_="$seat"),
+    does("recall", query="Where does Ana live now?", preset="hybrid", limit=4),
+    does("get", id_="$braga"),
+    does("recall", query="Where does Ana live?", limit=3, neighbours=1, explain=True),
+    does("get", id_="$wine"),
+    does("recall", query="trouble with water at home", preset="semantic", kinds=["episode", "rule"], limit=3),
+    does("get", id_="$tap"),
+    does("recall", query="what does Ana drink", preset="assistant", kinds=["fact"], limit=3),
+    does("get", id_="$tea"),
+    does(
+        "recall",
+        query="flights",
+        sessions=["trip", "home"],
+        exclude_sessions=["home"],
+        roles=["user", "assistant"],
+        speakers=["Ana"],
+        tags=["travel"],
+        since="2025-05-31T00:00:00Z",
+        until="2025-06-02T00:00:00Z",
+        min_confidence=0.5,
+    ),
+    does("recall", query="lives in", subjects=["Ana"], as_of="$porto.created_at", include_inactive=True),
+    does("recall", query="drinks", scope="ada", preset="keyword"),
+    does("get", id_="$moved"),
+    # What a prompt is given.
+    does("context", query="Book Ana's trip home", budget_tokens=300, recipe="butler"),
+    does("get", id_="$moved"),
+    does("context", query="Ana's flight", session_="trip", with_sources=True, include_superseded=True),
+    does("get", id_="$moved"),
+    does("messages", asked="When does the flight leave?", window_tokens=4000, recent_episodes=2),
+    does("get", id_="$moved"),
+    does("summarize", ids=["$moved", "$tap"], strategy="extractive", target_tokens=60),
+    does("route", content="My name is Ana"),
+    # Whom facts are about.
+    does("entities.create", keeps_="ana", name="Ana Silva", entity_type="person", aliases=["Ana"]),
+    does("entities.create", keeps_="anna", name="Anna Silva", entity_type="person", metadata={"seen": "in a mail"}),
+    does("remember", keeps_="works", content="a bakery", subject="Ana", predicate="works in", entity_id="$ana"),
+    does("remember", content="Alentejo", subject="Anna", predicate="was born in", entity_id="$anna"),
+    does("entities.update", id_="$anna", name="Anna Silva", aliases=["Anni"]),
+    does("entities.update", id_="$anna", metadata={"spelt": "with two n"}),
+    does("entities.resolve", name="Ana"),
+    does("entities.resolve", name="Anna Silwa", entity_type="person", fuzzy=True, hints={"topic": "bread"}),
+    does("entities.merge", source_id="$anna", target_id="$ana"),
+    does("entities.get", id_="$anna"),
+    does("entities.find", entity_type="person"),
+    does("entities.profile", id_or_name="Ana Silva"),
+    does("entities.unmerge", source_id="$anna"),
+    # What an agent keeps for itself under keys.
+    does("notes.save", keeps_="alpha", key="project:alpha", content="The project deadline is in June"),
+    does("notes.save", key="project:beta", content="The beta project has a deadline in July"),
+    does("notes.save", key="project:alpha", content="The project deadline moved to August"),
+    does("notes.recall", key="project:alpha"),
+    does("notes.list", limit=10),
+    does("notes.list_by_category", category="project", limit=1),
+    does("notes.search", query="project deadline", limit=5),
+    does("notes.related", note="project:alpha", limit=5),
+    does("notes.forget", key="project:beta"),
+    does("notes.recall", key="project:beta", refused_="not_found"),
+    does("notes.save", key="trip:packing", content="Pack the camera and two chargers"),
+    does("notes.save", key="trip:train", content="The train to the airport takes an hour"),
+    does("notes.summarize_old", older_than_days=0),
+    does("notes.list"),
+    # What some share, and who does not see it.
+    does("pools.create", name="crew", members=[BEN]),
+    does("remember", keeps_="code", content="4711", subject="alarm", predicate="has the code", scope="pool:crew"),
+    does("pools.contribute", name="crew", id_="$wine", keeps_="shared"),
+    does("pools.query", name="crew", query="alarm code", limit=3),
+    does("pools.list"),
+    does("get", id_="$wine", agent_=BEN, refused_="not_found"),
+    does("get", id_="$code", agent_=BEN),
+    does("recall", query="what is the code of the alarm", preset="keyword", limit=3, agent_=BEN),
+    does("pools.sync_to_agent", name="crew", agent_=BEN),
+    does("pools.add", name="crew", member="cleo"),
+    does("pools.remove", name="crew", member=BEN),
+    does("get", id_="$code", agent_=BEN, refused_="not_found"),
+    does("pools.delete", name="crew", refused_="invalid_input"),  # it holds something
+    # Learning step by step, by somebody outside.
+    does("consolidation.is_session_consolidated", session="home"),
+    does("consolidation.episodes", session="home"),
+    does(
+        "consolidation.save_facts",
+        keeps_="learned",
+        facts=[{"subject": "kitchen tap", "predicate": "is", "content": "broken", "source_ids": ["$tap"]}],
+    ),
+    does("remember", keeps_="mended", content="not broken", subject="kitchen tap", predicate="has been found to be"),
+    does("consolidation.detect_conflicts", fact_id="$mended"),
+    does("consolidation.resolve_conflict", old_id="$wine", new_id="$mended"),
+    does("consolidation.mark_session", session="home"),
+    # The memory as a whole.
+    does("memory.consolidate", **OF_THE_TENANT),  # without a language model it counts
+    does("memory.consolidate", **OF_THE_TENANT, exclude_session="trip", dry_run=True),
+    does("memory.cleanup", tenant=TENANT, max_entries=1, dry_run=True),
+    does("memory.decay", tenant=TENANT, dry_run=True),
+    does("memory.runs", **OF_THE_TENANT, limit=5),
+    does("memory.undo", **OF_THE_TENANT, run_id=NOBODY, refused_="not_found"),
+    does("latest_reflection", refused_="not_found"),
+    does("audit", limit=10),
+    # What goes.
+    does("forget", id_="$later"),
+    does("forget", id_="$later"),  # twice is once
+    does("recall", query="When does TP1337 leave?", preset="keyword", kinds=["fact"]),
+    does("get", id_="$later"),
+    does("erase", ids=["$booked", "$tea"]),
+    does("get", id_="$tea", refused_="not_found"),
+    does("memory.cleanup", tenant=TENANT, max_entries=1),
+    does("stats"),
+    does("stats", scope="ada"),
+    does("events", id_="$braga"),
+    does("events", event_type="rule_harmful", limit=3),
+    does("events", limit=1000),
+    # What is refused.
+    does("get", id_=NOBODY, refused_="not_found"),
+    does("confirm", id_=NOBODY, refused_="not_found"),
+    does("confirm", id_="$lisbon", refused_="invalid_input"),
+    does("correct", id_=NOBODY, content="Faro", refused_="not_found"),
+    does("correct", id_="$lisbon", content="Faro", refused_="invalid_input"),
+    does("forget", id_=NOBODY, refused_="not_found"),
+    does("rules.mark_helpful", id_=NOBODY, refused_="not_found"),
+    does("rules.mark_harmful", id_="$braga", refused_="invalid_input"),
+    does("entities.get", id_=NOBODY, refused_="not_found"),
+    does("entities.update", id_=NOBODY, name="Nobody", refused_="not_found"),
+    does("entities.merge", source_id=NOBODY, target_id="$ana", refused_="invalid_input"),
+    does("entities.profile", id_or_name="nobody at all", refused_="not_found"),
+    does("entities.create", name="Ana Silva", entity_type="animal", refused_="invalid_input"),
+    does("notes.forget", key="project:beta", refused_="not_found"),
+    does("notes.related", note="project:beta"),
+    does("pools.query", name="crew", query="alarm", agent_=BEN, refused_="not_found"),
+    does("links", id_=NOBODY),
+    does("history", id_=NOBODY),
+    does("observe", content="", refused_="invalid_input"),
+    does("observe", content="Said by a cat", role="cat", refused_="invalid_input"),
+    does("observe", content="Far too important", importance=11.0, refused_="invalid_input"),
+    does("remember", content="x", subject="", predicate="is", refused_="invalid_input"),
+    does("remember", content="x", subject="Ana", predicate="is", scope="pool:secret", refused_="invalid_input"),
+    does("remember", content="x", subject="Ana", predicate="is", valid_from="soon", refused_="invalid_input"),
+    does(
+        "remember", content="with milk", subject="a", predicate="b", idempotency_key="tea-1", refused_="invalid_input"
+    ),
+    does("link", source_id="$wine", target_id="$wine", relation="supports", refused_="invalid_input"),
+    does("recall", query="Lisbon", preset="psychic", refused_="invalid_input"),
+    does("recall", query="Lisbon", limit=-1, refused_="invalid_input"),
+    does("context", query="Lisbon", budget_tokens=-1, refused_="invalid_input"),
+    does("facts", limit=1001, refused_="invalid_input"),
+    does("events", limit=0),
+    does("stats", scope="pool:secret", refused_="invalid_input"),
+)

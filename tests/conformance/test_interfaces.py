@@ -1,0 +1,162 @@
+"""Whichever way a memory is reached, the same life gives the same JSON."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.conformance import by_command, by_tool, interfaces
+from tests.conformance.interfaces import WHOLLY, Table
+from tests.conformance.scenario import STEPS
+from tests.conformance.transcripts import Kept, Said, comparable, differences
+
+# A vector's distances are sums of 384 products in float32, which PostgreSQL adds up in another order.
+SAME_DISTANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What stands behind the verbs of a way, what it has besides, and what of the scenario it has not."""
+
+    table: Table
+    besides: Mapping[str, str]
+    lacks: Mapping[str, tuple[str, ...]]
+
+
+# What a way lacks the library does on the same file. A verb or an argument that gets its command, tool or route leaves
+# this list, and enters the way's table.
+INTERFACES = {
+    "command line": Interface(
+        by_command.TABLE,
+        by_command.BESIDES,
+        {
+            "observe": ("importance",),
+            "rules.applications": WHOLLY,
+            "route": WHOLLY,
+            "entities.create": ("metadata",),
+            "entities.update": ("metadata",),
+            "latest_reflection": WHOLLY,
+            **dict.fromkeys((verb for verb in by_tool.TOOLS if verb.startswith("consolidation.")), WHOLLY),
+        },
+    ),
+    "mcp": Interface(
+        by_tool.TOOLS,
+        by_tool.BESIDES,
+        {
+            "observe": ("event_time", "model", "role", "speaker", "tags", "tokens", "tool_calls"),
+            "remember": ("category", "source", "source_episode_id", "valid_from"),
+            "correct": ("source", "valid_from"),
+            "get": ("as_of",),
+            "recall": (
+                *("as_of", "exclude_sessions", "explain", "include_inactive", "neighbours", "roles", "sessions"),
+                *("since", "speakers", "subjects", "tags", "until"),
+            ),
+            "context": ("include_superseded", "session", "with_sources"),
+            "rules.add": ("source_episode_id",),
+            "memory.consolidate": ("dry_run", "exclude_session"),
+            "memory.cleanup": ("dry_run",),
+            **dict.fromkeys(("erase", "facts", "history", "link", "links", "events", "audit"), WHOLLY),
+            **dict.fromkeys(("messages", "summarize", "route", "latest_reflection"), WHOLLY),
+            **dict.fromkeys(("rules.applications", "entities.find", "entities.unmerge", "notes.summarize_old"), WHOLLY),
+            **dict.fromkeys([f"pools.{verb}" for verb in ("create", "list", "add", "remove", "delete")], WHOLLY),
+            **dict.fromkeys([f"pools.{verb}" for verb in ("contribute", "query", "sync_to_agent")], WHOLLY),
+            **dict.fromkeys(("memory.decay", "memory.runs", "memory.undo"), WHOLLY),
+        },
+    ),
+}
+WAYS = {
+    "async library": interfaces.async_library,
+    "command line": by_command.command_line,
+    "mcp": by_tool.by_tool,
+    "library on postgres": interfaces.library_on_postgres,
+}
+
+
+def lived(way):
+    """What a way says to the whole scenario."""
+    kept = Kept()
+    transcript = []
+    for step in STEPS:
+        said = way.take(kept.filled(step))
+        kept.keep(step, said.answer)
+        transcript.append(said)
+    return transcript
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nobodys_settings():
+    """No setting of this machine is in force."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("ENGRAIN_") and "_TEST_" not in name]:
+            patch.delenv(name)
+        yield
+
+
+@dataclass(frozen=True)
+class Life:
+    """What the library says to the scenario: times of the clock are after `began`, those that a step gives before."""
+
+    began: datetime
+    transcript: list[Said]
+
+
+@pytest.fixture(scope="module")
+def by_library(tmp_path_factory):
+    began = datetime.now(UTC)
+    with interfaces.library(tmp_path_factory.mktemp("library")) as way:
+        return Life(began, lived(way))
+
+
+def test_the_library_refuses_what_the_scenario_says(by_library):
+    refused = [(said.step.verb, said.refused) for said in by_library.transcript]
+    assert refused == [(step.verb, step.refused) for step in STEPS]
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_gives_the_same_json(name, by_library, tmp_path):
+    with WAYS[name](tmp_path) as way:
+        transcript = lived(way)
+    expected = [
+        replace(other, answer=None if other.answer is None else said.tells(other.answer))
+        for said, other in zip(transcript, by_library.transcript, strict=True)
+    ]
+    began = by_library.began
+    within = SAME_DISTANCE if name == "library on postgres" else 0.0
+    for said, other in zip(comparable(transcript, began=began), comparable(expected, began=began), strict=True):
+        assert list(differences(said, other, within=within)) == [], said[0]
+    if name in INTERFACES:
+        assert way.used == interfaces.named(INTERFACES[name].table)
+
+
+def test_every_verb_of_the_library_is_in_the_scenario():
+    assert {step.verb for step in STEPS} == interfaces.verbs() - interfaces.BESIDES.keys()
+    assert interfaces.BESIDES.keys() <= interfaces.verbs()
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_what_a_way_lacks_is_said(name):
+    interface = INTERFACES[name]
+    assert interfaces.lacking(interface.table) == interface.lacks
+
+
+def test_every_command_and_option_is_one_of_the_library():
+    offered = {name: (len(placed), options) for name, placed, options in by_command.offered()}
+    assert offered.keys() - by_command.BESIDES.keys() == interfaces.named(by_command.TABLE)
+    assert by_command.BESIDES.keys() <= offered.keys()
+    known = {}
+    for command in by_command.COMMANDS.values():
+        placed, options = known.get(command.name, (0, frozenset()))
+        known[command.name] = (max(placed, len(command.by_place)), options | command.options)
+    assert {name: offered[name] for name in known} == known
+
+
+def test_every_tool_and_parameter_is_one_of_the_library():
+    offered = by_tool.offered()
+    assert offered.keys() - by_tool.BESIDES.keys() == interfaces.named(by_tool.TOOLS)
+    assert by_tool.BESIDES.keys() <= offered.keys()
+    known = {}
+    for tool in (tool for tools in by_tool.TOOLS.values() for tool in tools):
+        known[tool.name] = known.get(tool.name, frozenset()) | tool.parameters
+    assert {name: offered[name] for name in known} == known
