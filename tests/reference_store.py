@@ -36,6 +36,7 @@ from engrain.domain.scoring import days_between
 from engrain.domain.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.reference_entries import Entry, best_first
+from tests.reference_keys import ReferenceKeys
 from tests.reference_pools import ReferencePools
 from tests.reference_records import AT_MOST
 from tests.reference_registry import ReferenceRegistry
@@ -44,7 +45,7 @@ from tests.reference_runs import ReferenceRuns
 Result = TypeVar("Result")
 
 
-class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferencePools):
+class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferencePools, ReferenceKeys):
     """What was put, found: every search a loop over all there is."""
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:

@@ -125,6 +125,10 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"lease_until": LATER, "started_at": NOON, "finished_at": None, "model": "m", "prompt_version": "p"}
         | {"episode_ids": [TURN.id], "report": {"facts": 1}, "error": "e"}
     ],
+    "access_keys": [
+        {**_OURS, "id": "k1", "agent": "aide", "role": "writer", "name": "phone", "digest": "d", "created_at": NOON}
+        | {"expires_at": LATER, "revoked_at": None, "last_used_at": NOON}
+    ],
 }  # fmt: skip
 
 

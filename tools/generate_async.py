@@ -27,6 +27,7 @@ SOURCES = {
     "pools": ROOT / "src" / "engrain" / "agent" / "pools.py",
     "consolidation": ROOT / "src" / "engrain" / "agent" / "consolidation.py",
     "working": ROOT / "src" / "engrain" / "agent" / "working.py",
+    "keys": ROOT / "src" / "engrain" / "agent" / "keys.py",
     "hooks": ROOT / "src" / "engrain" / "agent" / "hooks.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
@@ -40,6 +41,7 @@ TWINS = {
     "Pools": "AsyncPools",
     "Consolidation": "AsyncConsolidation",
     "Hooks": "AsyncHooks",
+    "Keys": "AsyncKeys",
     "Working": "AsyncWorking",
 }
 
@@ -54,7 +56,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import consolidation, entities, groups, hooks, notes, pools, working
+from engrain.agent import consolidation, entities, groups, hooks, keys, notes, pools, working
 
 if TYPE_CHECKING:
 {imports}

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import consolidation, entities, groups, hooks, notes, pools, working
+    from engrain.agent import consolidation, entities, groups, hooks, keys, notes, pools, working
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages, Summariser
+    from engrain.domain.access import AccessKey, CreatedKey, Grant
     from engrain.domain.completions import Usage
     from engrain.domain.findings import Audit
     from engrain.domain.hooks import Heard, RecentTurns, SessionEnd
@@ -120,6 +121,11 @@ class AsyncMemory:
     ) -> AsyncAgent:
         """The same memory as one agent sees it; cheap, make one for each request."""
         return AsyncAgent(self._wrapped.agent(name, session=session, tenant=tenant, request_id=request_id))
+
+    @property
+    def keys(self) -> AsyncKeys:
+        """Who may come over a network: create, list, revoke and authenticate keys."""
+        return AsyncKeys(self._wrapped.keys)
 
     async def flush(self, progress: Callable[[int], None] | None = None) -> None:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch."""
@@ -959,6 +965,42 @@ class AsyncWorking:
     async def stats(self) -> WorkingStats:
         """How much is here."""
         return await asyncio.to_thread(self._wrapped.stats)
+
+
+class AsyncKeys:
+    """Who may come over a network, awaited; `Keys` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: keys.Keys) -> None:
+        """Made by `AsyncMemory.keys`."""
+        self._wrapped = wrapped
+
+    async def create(
+        self,
+        *,
+        role: str,
+        tenant: str | None = None,
+        agent: str | None = None,
+        name: str | None = None,
+        expires_at: datetime | str | None = None,
+    ) -> CreatedKey:
+        """Make a key. Its secret is in this answer and nowhere else: only a digest of it is kept."""
+        return await asyncio.to_thread(
+            self._wrapped.create, role=role, tenant=tenant, agent=agent, name=name, expires_at=expires_at
+        )
+
+    async def list(self, *, tenant: str | None = None) -> list[AccessKey]:
+        """The keys of a tenant, revoked and expired ones too, newest first (then the larger id)."""
+        return await asyncio.to_thread(self._wrapped.list, tenant=tenant)
+
+    async def revoke(self, key_id: str, *, tenant: str | None = None) -> AccessKey:
+        """Let a key open nothing from now on, in whatever process it is shown. Twice is once."""
+        return await asyncio.to_thread(self._wrapped.revoke, key_id, tenant=tenant)
+
+    async def authenticate(self, secret: str) -> Grant:
+        """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute."""
+        return await asyncio.to_thread(self._wrapped.authenticate, secret)
 
 
 class AsyncHooks:

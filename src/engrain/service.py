@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from engrain.agent import Agent
 from engrain.agent.configured import caching, embedder_of, llm_of, metered, reranker_of, settled
 from engrain.agent.keeping import Keeping
+from engrain.agent.keys import Keys, KeyUses
 from engrain.agent.parts import Parts, agent_name
 from engrain.agent.references import References
 from engrain.agent.workers import Workers
@@ -92,6 +93,7 @@ class Memory(Keeping):
             workers=workers,
             learner=Learner(),
             references=References(store, workers),
+            key_uses=KeyUses(store, workers),
             note_cache=NoteCache(settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s),
             intake=Intake(settings),
         )
@@ -175,6 +177,11 @@ class Memory(Keeping):
             request_id=checks.optional_name(request_id, what="request_id"),
         )
         return Agent(lambda: self.parts, caller)
+
+    @property
+    def keys(self) -> Keys:
+        """Who may come over a network: create, list, revoke and authenticate keys."""
+        return Keys(lambda: self.parts, self.agent().caller)
 
     def flush(self, progress: Callable[[int], None] | None = None) -> None:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch.

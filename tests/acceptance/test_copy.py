@@ -83,6 +83,20 @@ MORE = {
             "report": ODD,
         }
     ],
+    "access_keys": [
+        {
+            "tenant_id": "acme",
+            "id": "k1",
+            "agent": None,
+            "role": "admin",
+            "name": "ß",
+            "digest": "d",
+            "created_at": TIME,
+            "expires_at": None,
+            "revoked_at": TIME,
+            "last_used_at": None,
+        }
+    ],
 }
 
 

@@ -10,6 +10,7 @@ from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
+from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.working import Working
 from engrain.config import ENV_DELIMITER, ENV_PREFIX
@@ -46,6 +47,7 @@ def test_every_public_name_is_in_the_library_page(name):
         *((f"consolidation.{name}", verb) for name, verb in verbs(Consolidation)),
         *((f"hooks.{name}", verb) for name, verb in verbs(Hooks)),
         *((f"working.{name}", verb) for name, verb in verbs(Working)),
+        *((f"keys.{name}", verb) for name, verb in verbs(Keys)),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -55,6 +55,9 @@ WRITES = frozenset(
         "join_pool",
         "leave_pool",
         "delete_pool",
+        "put_key",
+        "revoke_key",
+        "use_key",
     }
 )
 
@@ -359,6 +362,16 @@ def pools_of(reader: Reader) -> Asked:
         yield str(caller.pools), reader.store.pools_of(caller)
 
 
+def keys(reader: Reader) -> Asked:
+    yield "", reader.store.keys(reader.caller)
+
+
+def held_key(reader: Reader) -> Asked:
+    """Everybody's, by their ids: which are a tenant's own, so another's may be the same."""
+    for key in reader.world.keys:
+        yield key.id, reader.store.held_key(reader.caller, key.id)
+
+
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
@@ -368,6 +381,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(page, links_from, vectors_of, unmentioned),
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),
+        *(keys, held_key),
     )
 }
 

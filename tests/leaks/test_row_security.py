@@ -43,6 +43,8 @@ INSERT INTO jobs (tenant_id, id, name, run_at, created_at)
     SELECT tenant_id, 'a', 'sweep', now(), now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO runs (tenant_id, id, kind, agent, worker, lease_until, started_at)
     SELECT tenant_id, 'a', 'summary', 'aide', 'w', now(), now() FROM namespaces GROUP BY tenant_id;
+INSERT INTO access_keys (tenant_id, id, role, digest, created_at)
+    SELECT tenant_id, 'a', 'admin', 'd', now() FROM namespaces GROUP BY tenant_id;
 INSERT INTO memory_metadata (tenant_id, key, value) SELECT tenant_id, 'a', 'b' FROM namespaces GROUP BY tenant_id;
 INSERT INTO rule_applications (tenant_id, id, rule_id, agent, outcome, created_at)
     SELECT tenant_id, 'a', 'b', 'aide', 'helpful', now() FROM namespaces GROUP BY tenant_id;

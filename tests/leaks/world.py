@@ -14,6 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
+from engrain.domain.access import AccessKey
 from engrain.domain.learning import Plan
 from engrain.domain.ports import Store
 from engrain.domain.query import Filter
@@ -90,13 +91,21 @@ class Work:
 
 
 @dataclass(frozen=True)
+class Admit:
+    """A key of the caller's tenant."""
+
+    act: Act
+    key: AccessKey
+
+
+@dataclass(frozen=True)
 class Upkeep:
     """`settle`, `embed` or `build`: done for every tenant at once."""
 
     verb: str
 
 
-Step = Put | Change | Mark | Join | Register | Mention | Work | Upkeep
+Step = Put | Change | Mark | Join | Register | Mention | Work | Admit | Upkeep
 
 
 def sees(caller: Caller, *memories: MemoryRecord) -> bool:
@@ -115,8 +124,8 @@ def seen_part(step: Step, caller: Caller) -> Step | None:
             return step if sees(caller, memory) else None
         case Join(source=source, target=target):
             return step if sees(caller, source, target) else None
-        case Register(entity=entity):
-            return step if entity.tenant_id == caller.tenant_id else None
+        case Register(entity=Entity(tenant_id=tenant_id)) | Admit(key=AccessKey(tenant_id=tenant_id)):
+            return step if tenant_id == caller.tenant_id else None
         case Work(act=act):
             return step if (act.caller.tenant_id, act.caller.agent) == (caller.tenant_id, caller.agent) else None
         case Upkeep():
@@ -156,6 +165,10 @@ class World:
     @cached_property
     def entities(self) -> tuple[Entity, ...]:
         return tuple(step.entity for step in self.steps if isinstance(step, Register))
+
+    @cached_property
+    def keys(self) -> tuple[AccessKey, ...]:
+        return tuple(step.key for step in self.steps if isinstance(step, Admit))
 
     @cached_property
     def erased(self) -> frozenset[str]:
@@ -235,6 +248,8 @@ def live(store: Store, world: World) -> dict[Ref, str]:  # noqa: C901  # one for
                 store.link(act, link)
             case Register(act=act, entity=entity):
                 store.put_entity(act, entity)
+            case Admit(act=act, key=key):
+                store.put_key(act, key, f"digest {key.name}")
             case Mention(act=act, memory=memory, entities=entities):
                 store.mention(act, memory.id, [each.id for each in entities])
             case Work(act=act, worker=worker):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from engrain.domain.access import ROLES as KEY_ROLES
+from engrain.domain.access import AccessKey
 from engrain.domain.records import (
     GLOBAL_SCOPE,
     KINDS,
@@ -22,6 +24,7 @@ from engrain.domain.records import (
 from engrain.domain.requests import Act
 from tests.leaks.world import (
     READ_AT,
+    Admit,
     Change,
     Join,
     Mark,
@@ -69,6 +72,7 @@ class _Maker:
     _minutes: int = 0
     _memories: list[MemoryRecord] = field(default_factory=list)
     _entities: list[Entity] = field(default_factory=list)
+    _keys: list[AccessKey] = field(default_factory=list)
     _erased: set[str] = field(default_factory=set)  # canaries
     _ended: set[str] = field(default_factory=set)
     _holders: dict[tuple[str, ...], str] = field(default_factory=dict)  # canary of the active fact by place
@@ -85,7 +89,7 @@ class _Maker:
         return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("settle")))
 
     def _acquaintances(self, caller: Caller) -> tuple[Step, ...]:
-        """Whom everybody knows: somebody it keeps a fact about, and somebody of whom nothing is known; its own run.
+        """Whom everybody knows: somebody it keeps a fact about, and a stranger; its own run and its own key.
 
         The fact is its latest reflection too.
         """
@@ -96,7 +100,20 @@ class _Maker:
         known = self._note(caller, f"knows {self._canary()}", at)
         known = replace(known, entity_id=somebody.entity.id, category="reflection")
         self._memories[-1] = known
-        return somebody, stranger, Put(act, (known,)), Work(act, f"worker {self._canary()}")
+        return somebody, stranger, Put(act, (known,)), Work(act, f"worker {self._canary()}"), self._key(act)
+
+    def _key(self, act: Act) -> Admit:
+        """A key of its own, whose id another tenant may use too."""
+        key = AccessKey(
+            id=self._id(act.caller.tenant_id, self._keys),
+            tenant_id=act.caller.tenant_id,
+            agent=act.caller.agent,
+            role=self.numbers.choice(KEY_ROLES),
+            name=f"key {self._canary()}",
+            created_at=act.at,
+        )
+        self._keys.append(key)
+        return Admit(act, key)
 
     def _notes(self, caller: Caller) -> tuple[Step, ...]:
         """What everybody has of its own: two notes that have to do with each other."""
@@ -263,7 +280,7 @@ class _Maker:
         ]
         return self.numbers.choice(there) if there and self.numbers.random() < 0.3 else None
 
-    def _id(self, tenant: str, taken: Sequence[MemoryRecord] | Sequence[Entity]) -> str:
+    def _id(self, tenant: str, taken: Sequence[MemoryRecord] | Sequence[Entity] | Sequence[AccessKey]) -> str:
         """A fresh id, or one that another tenant uses: ids are a tenant's own."""
         own = {each.id for each in taken if each.tenant_id == tenant}
         others = [each.id for each in taken if each.id not in own]

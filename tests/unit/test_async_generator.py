@@ -13,10 +13,20 @@ from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
+from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.pools import Pools
 from engrain.agent.working import Working
-from engrain.aio import AsyncConsolidation, AsyncEntities, AsyncHooks, AsyncNotes, AsyncPools, AsyncRules, AsyncWorking
+from engrain.aio import (
+    AsyncConsolidation,
+    AsyncEntities,
+    AsyncHooks,
+    AsyncKeys,
+    AsyncNotes,
+    AsyncPools,
+    AsyncRules,
+    AsyncWorking,
+)
 
 ROOT = Path(__file__).parents[2]
 PAIRS = [
@@ -29,6 +39,7 @@ PAIRS = [
     (Consolidation, AsyncConsolidation),
     (Hooks, AsyncHooks),
     (Working, AsyncWorking),
+    (Keys, AsyncKeys),
 ]
 MADE = {
     "agent",
@@ -36,6 +47,7 @@ MADE = {
     "entities",
     "notes",
     "pools",
+    "keys",
     "consolidation",
     "hooks",
     "working",

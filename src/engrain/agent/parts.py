@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.agent.intake import Intake
+    from engrain.agent.keys import KeyUses
     from engrain.agent.learner import Learner
     from engrain.agent.note_cache import NoteCache
     from engrain.agent.references import References
@@ -63,6 +64,7 @@ class Parts:
     workers: Workers
     learner: Learner
     references: References
+    key_uses: KeyUses
     note_cache: NoteCache
     intake: Intake
 

@@ -10,14 +10,14 @@ import platformdirs
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from engrain.config.section import Section, WithoutTruthValues
+from engrain.config.server import Server
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -42,22 +42,6 @@ def _is_an_address(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_is_an_address)]
-
-
-class _WithoutTruthValues(BaseModel):
-    @field_validator("*", mode="before")
-    @classmethod
-    def _is_no_truth_value(cls, value: object, info: ValidationInfo) -> object:
-        """As given; pydantic would take `limit = true` for 1."""
-        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
-            raise ValueError("this setting is no truth value")
-        return value
-
-
-class Section(_WithoutTruthValues):
-    """Settings of one room: a table of the file, and a prefix of variables."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class Embedding(Section):
@@ -394,7 +378,7 @@ class Batching(Section):
     )
 
 
-class Settings(_WithoutTruthValues, BaseSettings):
+class Settings(WithoutTruthValues, BaseSettings):
     """How engrain behaves. `engrain.config.load` reads it: from the caller, then `ENGRAIN_*`, then one TOML file."""
 
     model_config = SettingsConfigDict(
@@ -432,6 +416,7 @@ class Settings(_WithoutTruthValues, BaseSettings):
     working: Working = Working()
     redis: Redis = Redis()
     batching: Batching = Batching()
+    server: Server = Server()
 
     @classmethod
     def settings_customise_sources(

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from engrain.domain.ids import is_id
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
 Role = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may what those before it may
+
+PREFIX = "ek_"  # of every secret
+RANDOM_BYTES = 32
+# Base32 in lower case: no character that a shell, a URL or a double click ends at.
+_SECRET = re.compile(r"ek_([0-9a-f-]{36})_([a-z2-7]{1,3500})_([a-z2-7]{52})")
 
 
 def allows(has: Role, needs: Role) -> bool:
@@ -64,3 +75,47 @@ class CreatedKey(Record):
 
     secret: str = field(repr=False)
     key: AccessKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldKey(Record):
+    """A key as a store holds it."""
+
+    key: AccessKey
+    digest: str = field(repr=False)
+
+
+class Named(NamedTuple):
+    """Which key a secret says it is of; whether it is, its digest tells."""
+
+    tenant_id: str
+    key_id: str
+
+
+def new_secret(key: AccessKey, random: Callable[[int], bytes]) -> str:
+    """A secret for a key: `ek_<id>_<tenant>_<random>`, the last of 256 bits; `random` gives so many bytes.
+
+    It names its tenant, so that a store looks for it behind that tenant's wall and nowhere else.
+    """
+    return f"{PREFIX}{key.id}_{_base32(key.tenant_id.encode())}_{_base32(random(RANDOM_BYTES))}"
+
+
+def named_in(secret: str) -> Named | None:
+    """Which key a secret names; None where no secret looks like that."""
+    found = _SECRET.fullmatch(secret)
+    if found is None or not is_id(found[1]):
+        return None
+    try:
+        tenant = base64.b32decode(found[2].upper() + "=" * (-len(found[2]) % 8)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return Named(tenant, found[1]) if tenant and "\x00" not in tenant else None
+
+
+def digest(secret: str) -> str:
+    """SHA-256 of the whole secret, hexadecimal. Nothing slower is needed: 256 random bits are not to be guessed."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _base32(value: bytes) -> str:
+    return base64.b32encode(value).decode().rstrip("=").lower()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from datetime import datetime
 
+    from engrain.domain.access import AccessKey
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.maturity import Outcome
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
@@ -188,6 +189,12 @@ def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *
     """A pool was made or deleted, or somebody joined or left it; its members are told."""
     payload = {"pool": pool, "members": sorted(members)}
     return _event(act, event_type, ids, scope=pool_scope(pool), memory_id=None, payload=payload)
+
+
+def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str]) -> Event:
+    """A key was made or revoked; whoever it speaks for is told. Neither its secret nor the digest of it stands here."""
+    payload = {"role": key.role, "agent": key.agent, "expires_at": said(key.expires_at)}
+    return _event(act, event_type, ids, scope=key.agent or GLOBAL_SCOPE, memory_id=key.id, payload=payload)
 
 
 def switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from engrain.domain.access_port import AccessKeys
 from engrain.domain.backups import Backups
 from engrain.domain.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.pools import Pools
@@ -443,7 +444,7 @@ class Archive(Protocol):
         """Give restored memories their places in the searches, at most `limit`, the oldest first; how many it was."""
 
 
-class Store(Records, Registry, Pools, Searches, Surveys, Vectors, Upkeep, Runs, Archive, Backups, Protocol):
+class Store(Records, Registry, Pools, Searches, Surveys, Vectors, Upkeep, Runs, AccessKeys, Archive, Backups, Protocol):
     """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits."""
 
     def health(self) -> Health:

@@ -135,6 +135,11 @@ _TABLES: Mapping[str, Table] = {
         names="episode_ids",
         json="report",
     ),
+    "access_keys": Table(
+        "tenant_id id",
+        "tenant_id id agent role name digest",
+        "created_at expires_at revoked_at last_used_at",
+    ),
     # What was forgotten of episodes alone: a fact and a rule say so themselves, an episode's end may be mere time.
     DEPARTURES: Table(
         "doc",

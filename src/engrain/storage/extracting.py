@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 500
 # The rest is made anew where a backup is restored (names, trigrams, speakers), said in its first line (embedders), or a
-# machine's business and no memory (jobs).
+# machine's business and no memory (jobs, keys: an old file would let in again who was shut out since).
 TABLES = (
     "memory_metadata pools pool_members entities episodes sessions_consolidations facts rules rule_applications "
     "memory_links memory_entities runs memory_events tombstones"
 ).split()
-NOT_BACKED_UP = frozenset({"embedding_versions", "entity_names", "entity_trigrams", "speakers", "jobs"})
+NOT_BACKED_UP = frozenset({"embedding_versions", "entity_names", "entity_trigrams", "speakers", "jobs", "access_keys"})
 _ACTIVE_VECTORS = (
     "embedding IS NOT NULL "
     "AND version = (SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'active')"

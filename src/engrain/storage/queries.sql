@@ -560,3 +560,28 @@ SELECT
 -- Who stored a fact of a tenant since a moment
 SELECT DISTINCT actor FROM memory_events
 WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :since;
+
+-- add_key --
+-- A key and the digest of its secret, unless its id is taken
+INSERT INTO access_keys (tenant_id, id, agent, role, name, digest, created_at, expires_at)
+VALUES (:tenant_id, :id, :agent, :role, :name, :digest, :created_at, :expires_at)
+ON CONFLICT DO NOTHING RETURNING id;
+
+-- keys_of --
+-- The keys of a tenant, newest first
+SELECT id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
+FROM access_keys WHERE tenant_id = :tenant_id ORDER BY created_at DESC, id DESC;
+
+-- held_key --
+-- One key, and the digest of its secret
+SELECT digest, id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
+FROM access_keys WHERE tenant_id = :tenant_id AND id = :id;
+
+-- revoke_key --
+-- Let a key open nothing from now on, unless it does so already
+UPDATE access_keys SET revoked_at = :at WHERE tenant_id = :tenant_id AND id = :id AND revoked_at IS NULL RETURNING id;
+
+-- use_key --
+-- Note the use of a key, unless one was noted lately
+UPDATE access_keys SET last_used_at = :at
+WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at < :since) RETURNING id;

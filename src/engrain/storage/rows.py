@@ -7,6 +7,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from engrain.domain.access import AccessKey
 from engrain.domain.maturity import Application
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
 from engrain.domain.runs import Run
@@ -70,6 +71,7 @@ class RowsOf:
         self.embedding_versions = Rows(EmbeddingVersion, dialect)
         self.applications = Rows(Application, dialect)
         self.runs = Rows(Run, dialect)
+        self.keys = Rows(AccessKey, dialect)
 
 
 @cache

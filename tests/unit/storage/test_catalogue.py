@@ -156,6 +156,7 @@ REFUSED = {
     "state of an embedder": "UPDATE embedding_versions SET state = 'asleep'",
     "status of a job": "UPDATE jobs SET status = 'forgotten'",
     "status of a run": "UPDATE runs SET status = 'lost'",
+    "role of a key": "UPDATE access_keys SET role = 'king'",
     "kind of a run": "UPDATE runs SET kind = 'sleep'",
     "two runs of a kind": (
         "INSERT INTO runs (tenant_id, id, kind, agent, worker, lease_until, started_at) "

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from engrain.domain.access import AccessKey
 from engrain.domain.bm25 import pack
 from engrain.domain.decay import DecayPolicy
 from engrain.domain.learning import Action, Plan
@@ -176,6 +177,7 @@ def store():
 
 
 BEN = entity("Ben")
+KEY = AccessKey(id="k", tenant_id=CALLER.tenant_id, role="admin", created_at=NOON)
 
 
 def merge_and_part(store):
@@ -248,11 +250,16 @@ VERBS = {
     "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
     "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
     "runs": lambda store: store.runs(CALLER, limit=9),
+    "keys": lambda store: store.keys(CALLER),
+    "held_key": lambda store: store.held_key(CALLER, "k"),
     "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
     "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
     "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
     "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
     "undo": lambda store: store.undo(act(), carried_out(store).run.id),
+    "put_key": lambda store: store.put_key(act(), KEY, "d"),
+    "revoke_key": lambda store: (store.put_key(act(), KEY, "d"), store.revoke_key(act(), "k")),
+    "use_key": lambda store: store.use_key(act(), "k", since=NOON),
     "sweep": lambda store: store.sweep(act(NOON + timedelta(days=200)), "fact", DecayPolicy(), after="", limit=9),
     "clean": lambda store: store.clean(act(NOON + timedelta(days=9)), Retention(max_entries=0), limit=9),
 }

@@ -9,6 +9,7 @@ from importlib.resources import files
 import apsw.ext
 import pytest
 
+from engrain.domain.access import AccessKey
 from engrain.domain.decay import AGING_KINDS, DecayPolicy
 from engrain.domain.learning import Action, Plan
 from engrain.domain.query import Filter
@@ -25,7 +26,7 @@ from tests.store_samples import axis, conversation, embed_all, put
 
 OWN = load("engrain.storage.sqlite", "queries.sql")
 SQL = SPEECH.statements
-# Everything but the few rows of the versions of embedders and the handful of sequences.
+# Everything but the few rows of the versions of embedders, the handful of sequences, and keys, which are listed whole.
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
     *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
@@ -107,6 +108,7 @@ ANSWER = 18  # the same, and everything else that a search asks, each for itself
 SEARCH_OF_EPISODES = 10
 SEARCH_OF_EVERY_KIND = 12
 TEAM = Caller(agent="aide", pools=("team",))
+KEY = AccessKey(id="k", tenant_id=CALLER.tenant_id, role="admin", created_at=NOON)
 
 
 @pytest.fixture
@@ -174,6 +176,8 @@ READS = {
     "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
     "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
     "runs": lambda store: store.runs(CALLER, limit=9),
+    "keys": lambda store: store.keys(CALLER),
+    "held_key": lambda store: store.held_key(CALLER, "k"),
     "unembedded": lambda store: store.unembedded(64),
     "versions": lambda store: store.embedding_versions(),
     "rows": lambda store: [store.rows(table, after=store.last_key(table), limit=9) for table in store.tables],
@@ -200,6 +204,9 @@ WRITES = {
     "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
     "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
     "undo": lambda store: store.undo(act(), carried_out(store).run.id),
+    "put_key": lambda store: store.put_key(act(), KEY, "d"),
+    "revoke_key": lambda store: (store.put_key(act(), KEY, "d"), store.revoke_key(act(), "k")),
+    "use_key": lambda store: store.use_key(act(), "k", since=NOON),
     "retire": lambda store: store.retire(act(), store.recent(request(), 1)[0].id),
     "retire a fact": lambda store: store.retire(act(), LISBON.id),
     "link": lambda store: store.link(act(), link(TEA, LISBON)),

@@ -12,6 +12,7 @@ from engrain.interfaces.cli import (
     auditing,
     curation,
     entities,
+    keys,
     learning,
     looking_back,
     notes,
@@ -41,6 +42,7 @@ app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")
 app.add_typer(rules.rules, name="rules")
 app.add_typer(pools.pools, name="pools")
+app.add_typer(keys.keys, name="keys")
 
 
 @app.callback(invoke_without_command=True)

@@ -13,7 +13,7 @@ from typing import Literal
 
 Dialect = Literal["sqlite", "postgres"]
 
-REVISIONS = ("mem_001", "mem_002", "mem_003", "mem_004", "mem_005")
+REVISIONS = ("mem_001", "mem_002", "mem_003", "mem_004", "mem_005", "mem_006")
 HEAD = REVISIONS[-1]
 
 

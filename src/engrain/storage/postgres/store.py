@@ -27,6 +27,7 @@ from engrain.storage import (
     traits,
     versions,
 )
+from engrain.storage.access_keys import AccessKeyVerbs
 from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
@@ -81,7 +82,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
+class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, BackupVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is

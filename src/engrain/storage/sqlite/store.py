@@ -26,6 +26,7 @@ from engrain.storage import (
     traits,
     versions,
 )
+from engrain.storage.access_keys import AccessKeyVerbs
 from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
@@ -75,7 +76,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, BackupVerbs):
+class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, BackupVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(

@@ -1,0 +1,149 @@
+"""Keys: who may come over a network, for whom, and what each may do."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import os
+import threading
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.agent.parts import agent_name
+from engrain.agent.view import View
+from engrain.domain import access, checks
+from engrain.domain.access import ROLES, AccessKey, CreatedKey, Grant
+from engrain.domain.records import Caller
+from engrain.domain.requests import Act
+from engrain.errors import EngrainError, InvalidInput, NotFound, Unauthenticated
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engrain.agent.workers import Workers
+    from engrain.domain.access import HeldKey
+    from engrain.domain.ports import Store
+
+_LOG = logging.getLogger(__name__)
+_USES_EVERY = timedelta(minutes=1)
+_MOST_USES = 10_000
+_NO_DIGEST = "0" * 64  # what a secret of no key is compared with; the digest of nothing that is known
+
+
+class Keys(View):
+    """Who may come over a network: keys of a tenant, each for one of its agents or for all, with a role."""
+
+    __slots__ = ()
+
+    def create(
+        self,
+        *,
+        role: str,
+        tenant: str | None = None,
+        agent: str | None = None,
+        name: str | None = None,
+        expires_at: datetime | str | None = None,
+    ) -> CreatedKey:
+        """Make a key. Its secret is in this answer and nowhere else: only a digest of it is kept.
+
+        `role` is "reader" (reads), "writer" (also writes memories) or "admin" (also erases, and keeps keys, jobs and
+        backups). It opens `tenant` (the settings' where none is named), and there only `agent`, or any where none is
+        named. `name` says what it is for.
+
+        Raises:
+            InvalidInput: an unknown role, a scope's name, or a time that has passed; nothing was written.
+        """
+        act = self._act(tenant)
+        ends = checks.moment(expires_at, what="expires_at")
+        if ends is not None and ends <= act.at:
+            raise InvalidInput(f"expires_at {ends:%Y-%m-%d %H:%M} UTC has passed; name a time to come")
+        key = AccessKey(
+            id=self._parts().ids(),
+            tenant_id=act.caller.tenant_id,
+            agent=None if agent is None else agent_name(agent),
+            role=checks.choice(role, ROLES, what="role"),
+            name=checks.optional_name(name, what="name"),
+            created_at=act.at,
+            expires_at=ends,
+        )
+        secret = access.new_secret(key, os.urandom)
+        self._parts().store.put_key(act, key, access.digest(secret))
+        return CreatedKey(secret=secret, key=key)
+
+    def list(self, *, tenant: str | None = None) -> list[AccessKey]:
+        """The keys of a tenant, revoked and expired ones too, newest first (then the larger id)."""
+        return self._parts().store.keys(self._of(tenant))
+
+    def revoke(self, key_id: str, *, tenant: str | None = None) -> AccessKey:
+        """Let a key open nothing from now on, in whatever process it is shown. Twice is once.
+
+        Raises:
+            NotFound: the tenant has no such key.
+        """
+        named = checks.name(key_id, what="key_id")
+        revoked = self._parts().store.revoke_key(self._act(tenant), named)
+        if revoked is None:
+            raise NotFound(f"tenant {self._of(tenant).tenant_id} has no key {named}; keys.list shows those it has")
+        return revoked
+
+    def authenticate(self, secret: str) -> Grant:
+        """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute.
+
+        Raises:
+            Unauthenticated: it is of no key, or of one that has expired or was revoked; which of these is not said.
+        """
+        parts, shown, held = self._parts(), str(secret), None
+        if (named := access.named_in(shown)) is not None:
+            held = parts.store.held_key(replace(self._who, tenant_id=named.tenant_id), named.key_id)
+        now = parts.clock()
+        if not _is_right(shown, held) or held is None or not held.key.is_valid(now):
+            metrics.count("keys_refused")
+            raise Unauthenticated("this key opens nothing here: check it, or ask whoever runs this memory for another")
+        parts.key_uses.note(held.key, now)
+        return held.key.grant
+
+    def _of(self, tenant: str | None) -> Caller:
+        return self._who if tenant is None else replace(self._who, tenant_id=checks.name(tenant, what="tenant"))
+
+    def _act(self, tenant: str | None) -> Act:
+        return Act(caller=self._of(tenant), at=self._parts().clock())
+
+
+class KeyUses:
+    """When keys were last used, written down once a minute for each, after the request that used it. Thread-safe.
+
+    Where the database cannot be written that is lost, and `key_uses_not_noted` counts it. What is remembered here
+    spares writes and decides nothing.
+    """
+
+    def __init__(self, store: Store, workers: Workers) -> None:
+        self._store = store
+        self._workers = workers
+        self._noting = threading.Lock()
+        self._noted: dict[str, datetime] = {}
+
+    def note(self, key: AccessKey, at: datetime) -> None:
+        """A use of a key at a time."""
+        with self._noting:
+            before = self._noted.get(key.id)
+            if before is not None and before <= at < before + _USES_EVERY:
+                return
+            if len(self._noted) >= _MOST_USES:
+                self._noted.clear()
+            self._noted[key.id] = at
+        self._workers.later(lambda: self._write(key, at))
+
+    def _write(self, key: AccessKey, at: datetime) -> None:
+        act = Act(caller=Caller(tenant_id=key.tenant_id, agent=key.agent or "any"), at=at)
+        try:
+            self._store.use_key(act, key.id, since=at - _USES_EVERY)
+        except EngrainError as error:
+            metrics.count("key_uses_not_noted")
+            _LOG.debug("use of a key not noted", extra={"code": error.code})
+
+
+def _is_right(secret: str, held: HeldKey | None) -> bool:
+    """Whether the secret is the key's; where there is no key it is compared all the same, and takes as long."""
+    return hmac.compare_digest(access.digest(secret), _NO_DIGEST if held is None else held.digest)

@@ -1,0 +1,30 @@
+"""Settings of a memory that is served to others."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from engrain.config.section import Section
+
+
+class Server(Section):
+    """Who is let in when the memory is served, and how much of each."""
+
+    rate_limit_per_minute: int = Field(
+        default=6_000, ge=0, le=10_000_000, description="How many requests of one key are answered a minute; 0 for all"
+    )
+    failures_per_minute: int = Field(
+        default=30, ge=0, le=10_000_000, description="How many wrong keys of one address are looked at a minute; 0: all"
+    )
+    max_body_bytes: int = Field(
+        default=16_000_000, ge=1_000, le=1_000_000_000, description="How large the body of a request may be"
+    )
+    body_timeout_s: float = Field(
+        default=30.0, gt=0, le=3_600, description="How long a request may take to arrive, its body included"
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(), description="Names it is reached by besides the loopback's and its own; `*` for any"
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        default=(), description="Web pages that may ask it from a browser, such as `https://app.example`"
+    )

@@ -1,0 +1,73 @@
+"""Keys of whoever comes over a network, on either database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain import events
+from engrain.domain.access import HeldKey
+from engrain.errors import InvalidInput
+from engrain.storage.verbs import Verbs
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engrain.domain.access import AccessKey
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+    from engrain.storage.ledger import Ledger
+    from engrain.storage.transaction import Transaction
+
+
+class AccessKeyVerbs(Verbs):
+    """`domain.access_port.AccessKeys`."""
+
+    def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
+        return self._do(act, lambda ledger: _put(ledger, key, digest))
+
+    def keys(self, caller: Caller) -> list[AccessKey]:
+        def work(tx: Transaction) -> list[AccessKey]:
+            return [tx.speech.rows.keys.record(row) for row in tx.rows("keys_of", tenant_id=caller.tenant_id)]
+
+        return self._ask(caller, work)
+
+    def held_key(self, caller: Caller, key_id: str) -> HeldKey | None:
+        return self._ask(caller, lambda tx: _held(tx, caller.tenant_id, key_id))
+
+    def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:
+        return self._do(act, lambda ledger: _revoke(ledger, key_id))
+
+    def use_key(self, act: Act, key_id: str, *, since: datetime) -> bool:
+        return self._do(act, lambda ledger: _use(ledger, key_id, since))
+
+
+def _put(ledger: Ledger, key: AccessKey, digest: str) -> None:
+    if key.tenant_id != ledger.act.caller.tenant_id:
+        raise InvalidInput(f"key {key.id} is of another tenant than its caller; nothing was written")
+    values = ledger.tx.speech.rows.keys.values(key)
+    named = "tenant_id id agent role name created_at expires_at".split()
+    if ledger.tx.one("add_key", digest=digest, **{name: values[name] for name in named}) is None:
+        raise InvalidInput(f"id {key.id} is taken and nothing was written; the source of ids repeats itself")
+    ledger.write_down(events.key_changed(ledger.act, "key_created", key, ledger.ids))
+
+
+def _held(tx: Transaction, tenant_id: str, key_id: str) -> HeldKey | None:
+    found = tx.one("held_key", tenant_id=tenant_id, id=key_id)
+    return None if found is None else HeldKey(key=tx.speech.rows.keys.record(found[1:]), digest=found[0])
+
+
+def _revoke(ledger: Ledger, key_id: str) -> AccessKey | None:
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    is_new = tx.one("revoke_key", tenant_id=tenant_id, id=key_id, at=tx.dialect.time(ledger.act.at)) is not None
+    held = _held(tx, tenant_id, key_id)
+    if held is None:
+        return None
+    if is_new:
+        ledger.write_down(events.key_changed(ledger.act, "key_revoked", held.key, ledger.ids))
+    return held.key
+
+
+def _use(ledger: Ledger, key_id: str, since: datetime) -> bool:
+    tx = ledger.tx
+    used = {"tenant_id": ledger.act.caller.tenant_id, "id": key_id, "at": tx.dialect.time(ledger.act.at)}
+    return tx.one("use_key", **used, since=tx.dialect.time(since)) is not None
