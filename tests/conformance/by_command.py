@@ -251,7 +251,7 @@ COMMANDS: Mapping[str, Command] = {
     "memory.undo": Command("undo", ("run_id",), globally=OF_THE_TENANT),
 }
 TABLE: Table = {verb: (command,) for verb, command in COMMANDS.items()}
-# Commands that are no verb of the scenario, and why.
+# Commands, and groups of them, that are no verb of the scenario, and why.
 BESIDES = {
     "import": "reads files",
     "backup": "writes files",
@@ -264,6 +264,7 @@ BESIDES = {
     "config": "is about this machine",
     "bench": "is about this machine",
     "mcp": "is another way",
+    "keys": "is about who may come by other ways",
     "reflect": "needs a language model",
     "entities enrich": "needs a name finder",
 }

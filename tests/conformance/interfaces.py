@@ -1,7 +1,7 @@
 """The library as something that takes the steps of a scenario, and what every other way to a memory has in common."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
@@ -18,23 +18,17 @@ from tests.servers.wiped import fresh_store
 
 # Reads of one thing, which the library answers by None where it is not there and every other way by `not_found`.
 READS_OF_ONE = frozenset({"get", "entities.get", "notes.recall", "latest_reflection"})
-# Verbs that are not in the scenario, and why.
+# Verbs, and groups of them, that are not in the scenario, and why.
 BESIDES = {
     **dict.fromkeys(("memory.open", "memory.close", "memory.agent"), "make and end the views of a memory"),
     **dict.fromkeys(("memory.flush", "memory.reembed", "memory.health"), "are about this machine's engines and files"),
     **dict.fromkeys(("memory.backup", "memory.restore", "memory.export", "import_file"), "are about files"),
-    **dict.fromkeys(("memory.reflect",), "needs a language model"),
+    "memory.reflect": "needs a language model",
+    "memory.keys": "is about who may come by other ways",
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),
     **dict.fromkeys(("notes.invalidate", "notes.clear_cache", "notes.cache_stats"), "are about one process"),
-    **dict.fromkeys([f"hooks.{verb}" for verb in ("session_start", "message", "recent", "session_end")], "never raise"),
-    **dict.fromkeys(
-        [
-            "handle",
-            *(f"working.{verb}" for verb in ("append", "clear", "flush", "messages", "scratchpad", "stats")),
-            *(f"working.{verb}" for verb in ("tool_result", "tool_results")),
-        ],
-        "hold what one process holds",
-    ),
+    **dict.fromkeys(("handle", "working"), "hold what one process holds"),
+    "hooks": "raises nothing, which is its own matter",
 }
 # What stands for a verb that a way has not at all, where another's missing arguments would stand.
 WHOLLY = ("...",)
@@ -79,6 +73,16 @@ def lacking(table: Table) -> dict[str, tuple[str, ...]]:
 def named(table: Table) -> set[str]:
     """What is behind the verbs of a table."""
     return {row.name for rows in table.values() for row in rows}
+
+
+def without(names: Iterable[str], besides: Mapping[str, str]) -> set[str]:
+    """What is left of names such as `group.verb` or `group command`; each that is left out has to be there."""
+    left = {
+        name for name in names if not any(name == each or name.startswith((f"{each}.", f"{each} ")) for each in besides)
+    }
+    gone = set(names) - left
+    assert all(any(name.startswith(each) for name in gone) for each in besides), sorted(besides)
+    return left
 
 
 def verbs() -> set[str]:
