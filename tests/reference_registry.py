@@ -72,6 +72,38 @@ class ReferenceRegistry(ReferenceRecords):
                 self.mention(act, memory.id, [each.id for each in known if merged_into(each) is None])
             return added
 
+    def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        with self._writing():
+            before = dict(self._entities), list(self._events)
+            try:
+                for entity in entities:
+                    self.put_entity(act, entity)
+                return self.put(act, memories)
+            except InvalidInput:
+                self._entities, self._events = before
+                raise
+
+    def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
+        with self._writing():
+            tenant_id = act.caller.tenant_id
+            there = sorted((each for each in self._of_tenant(act.caller) if each.id in ids), key=lambda one: one.id)
+            going = [each for each in there if merged_into(each) is None]
+            for id_ in sorted(set(forgetting)):
+                self.retire(act, id_)
+            gone = {each.id for each in going}
+            for _ in self._entities:  # as deep as merges may go
+                gone |= {each.id for each in self._of_tenant(act.caller) if merged_into(each) in gone}
+            parted = [each for each in self._facts(tenant_id) if each.entity_id in gone]
+            for fact in sorted(parted, key=lambda one: one.id):
+                self._part(act, fact)
+            self._mentions = {each for each in self._mentions if each[0] != tenant_id or each[2] not in gone}
+            for id_ in gone:
+                del self._entities[tenant_id, id_]
+            for each in going:
+                about = [fact for fact in parted if fact.entity_id == each.id]
+                self._events += events.entity_removed(act, each, about, self._ids)
+            return going
+
     def find_entities(
         self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
     ) -> list[Entity]:
@@ -260,6 +292,20 @@ class ReferenceRegistry(ReferenceRecords):
                 entry.memory = fact
                 if leaves:
                     entry.leave()
+
+    def _part(self, act: Act, fact: Fact) -> None:
+        """Let a fact be about nobody, in a place of its own."""
+        left = replace(fact, entity_id=None)
+        for other in self._facts(fact.tenant_id):
+            if fact.validity == other.validity == "active" and other.place == left.place:
+                loser, winner = (other, left) if fact.confidence > other.confidence else (left, other)
+                closed = merging.superseded(loser, act.at)
+                edge = Link(source_id=winner.id, target_id=loser.id, relation="supersedes", created_at=act.at)
+                self._connect(fact.tenant_id, edge)
+                self._events.append(events.superseded(act, closed, winner, self._ids, was_open=False))
+                self._replace(closed, leaves=True)
+                left = closed if loser is left else left
+        self._replace(left)
 
     def _point(self, tenant_id: str, fact_id: str, entity_id: str) -> None:
         for fact in self._facts(tenant_id):

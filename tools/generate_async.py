@@ -23,6 +23,7 @@ SOURCES = {
     "reading": ROOT / "src" / "engrain" / "agent" / "reading.py",
     "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",
     "entities": ROOT / "src" / "engrain" / "agent" / "entities.py",
+    "graph": ROOT / "src" / "engrain" / "agent" / "graph.py",
     "notes": ROOT / "src" / "engrain" / "agent" / "notes.py",
     "pools": ROOT / "src" / "engrain" / "agent" / "pools.py",
     "consolidation": ROOT / "src" / "engrain" / "agent" / "consolidation.py",
@@ -37,6 +38,7 @@ TWINS = {
     "Agent": "AsyncAgent",
     "Rules": "AsyncRules",
     "Entities": "AsyncEntities",
+    "Graph": "AsyncGraph",
     "Notes": "AsyncNotes",
     "Pools": "AsyncPools",
     "Consolidation": "AsyncConsolidation",
@@ -56,7 +58,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import consolidation, entities, groups, hooks, keys, notes, pools, working
+from engrain.agent import consolidation, entities, graph, groups, hooks, keys, notes, pools, working
 
 if TYPE_CHECKING:
 {imports}

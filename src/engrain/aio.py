@@ -16,13 +16,29 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import consolidation, entities, groups, hooks, keys, notes, pools, working
+    from engrain.agent import (
+        consolidation,
+        entities,
+        graph,
+        groups,
+        hooks,
+        keys,
+        notes,
+        pools,
+        working,
+    )
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages, Summariser
     from engrain.domain.access import AccessKey, CreatedKey, Grant
     from engrain.domain.completions import Usage
     from engrain.domain.findings import Audit
+    from engrain.domain.graph import (
+        GraphEntity,
+        GraphRelation,
+        KnowledgeGraph,
+        Observed,
+    )
     from engrain.domain.hooks import Heard, RecentTurns, SessionEnd
     from engrain.domain.maturity import Application
     from engrain.domain.notes import (
@@ -290,6 +306,11 @@ class AsyncAgent:
     def entities(self) -> AsyncEntities:
         """Whom and what facts are about."""
         return AsyncEntities(self._wrapped.entities)
+
+    @property
+    def graph(self) -> AsyncGraph:
+        """What it knows as entities, what is observed of them, and how they relate."""
+        return AsyncGraph(self._wrapped.graph)
 
     @property
     def notes(self) -> AsyncNotes:
@@ -760,6 +781,52 @@ class AsyncEntities:
     async def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
         """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
         return await asyncio.to_thread(self._wrapped.to_enrich, most_entities=most_entities, limit=limit)
+
+
+class AsyncGraph:
+    """Entities, what is observed of them, and how they relate, awaited; `Graph` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: graph.Graph) -> None:
+        """Made by `AsyncAgent.graph`."""
+        self._wrapped = wrapped
+
+    async def create_entities(self, entities: Iterable[GraphEntity]) -> list[GraphEntity]:
+        """Add entities, with what is observed of them; those whose name nobody had, each once."""
+        return await asyncio.to_thread(self._wrapped.create_entities, entities)
+
+    async def create_relations(self, relations: Iterable[GraphRelation]) -> list[GraphRelation]:
+        """Say how entities relate; those that were not known, each once. Their ends need not be known."""
+        return await asyncio.to_thread(self._wrapped.create_relations, relations)
+
+    async def add_observations(self, observations: Iterable[Observed]) -> list[Observed]:
+        """Say more of entities that are there; of each of `observations` the texts that were not known."""
+        return await asyncio.to_thread(self._wrapped.add_observations, observations)
+
+    async def delete_entities(self, names: Iterable[str]) -> list[str]:
+        """Forget entities: out of the registry, with what this agent sees said of them, and all their relations."""
+        return await asyncio.to_thread(self._wrapped.delete_entities, names)
+
+    async def delete_observations(self, observations: Iterable[Observed]) -> int:
+        """Forget what is observed of entities: out of every search, readable by id. How many facts said it."""
+        return await asyncio.to_thread(self._wrapped.delete_observations, observations)
+
+    async def delete_relations(self, relations: Iterable[GraphRelation]) -> int:
+        """Forget how entities relate: out of every search, readable by id. How many facts said it."""
+        return await asyncio.to_thread(self._wrapped.delete_relations, relations)
+
+    async def read(self) -> KnowledgeGraph:
+        """All of it, the oldest first."""
+        return await asyncio.to_thread(self._wrapped.read)
+
+    async def search(self, query: str) -> KnowledgeGraph:
+        """The entities whose name, type or observations hold a text, whatever the case, and all their relations."""
+        return await asyncio.to_thread(self._wrapped.search, query)
+
+    async def open(self, names: Iterable[str]) -> KnowledgeGraph:
+        """The entities of exactly these names, and all their relations."""
+        return await asyncio.to_thread(self._wrapped.open, names)
 
 
 class AsyncNotes:

@@ -349,7 +349,7 @@ def test_an_unknown_profile_and_a_missing_package_are_told(path):
         command = [sys.executable, "-c", script, "mcp", "--db", path, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
-    unknown = run("", "--profile", "graph")
+    unknown = run("", "--profile", "nobody")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "butler" in unknown.stderr
     missing = run("import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None")

@@ -1,6 +1,7 @@
 """What each profile offers, by name and parameter: hosts are written against these, so they stay as they are."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -101,11 +102,23 @@ NOTES = {
     "related_notes": {"key": NEEDED, "limit": 10, **MORE},
     "forget_note": {"key": NEEDED, **MORE},
 }
+GRAPH = {
+    "create_entities": {"entities": NEEDED},
+    "create_relations": {"relations": NEEDED},
+    "add_observations": {"observations": NEEDED},
+    "delete_entities": {"entityNames": NEEDED},
+    "delete_observations": {"deletions": NEEDED},
+    "delete_relations": {"relations": NEEDED},
+    "read_graph": {},
+    "search_nodes": {"query": NEEDED},
+    "open_nodes": {"names": NEEDED},
+}
 EXPECTED = {
     "butler": BUTLER,
     "assistant": ASSISTANT,
     "consolidator": CONSOLIDATOR,
     "notes": NOTES,
+    "graph": GRAPH,
     "all": {**BUTLER, **ASSISTANT, **CONSOLIDATOR, **NOTES},
 }
 
@@ -151,6 +164,7 @@ def test_the_butler_offers_its_tools_by_these_names_and_parameters(offered, grou
         pytest.param("assistant", marks=pytest.mark.req("Y17")),
         pytest.param("consolidator", marks=pytest.mark.req("Y18")),
         "notes",
+        "graph",
         "all",
     ],
 )
@@ -178,8 +192,32 @@ def test_a_tool_says_what_it_is_for_what_it_does_and_what_it_answers(offered, na
     assert "request_id" in tool.output_schema["properties"]
 
 
-@pytest.mark.parametrize("name", EXPECTED["all"])
+@pytest.mark.parametrize("name", [*EXPECTED["all"], *GRAPH])
 def test_a_tool_is_documented_with_its_parameters(name):
     rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}(")]
+    parameters = {**EXPECTED["all"], **GRAPH}[name]
     assert len(rows) == sum(name in EXPECTED[profile] for profile in EXPECTED if profile != "all")
-    assert all(each in row for row in rows for each in EXPECTED["all"][name] if each != "request_context")
+    assert all(each in row for row in rows for each in parameters if each != "request_context")
+
+
+def test_all_holds_every_tool_but_those_in_place_of_another_server(offered):
+    assert not set(GRAPH) & set(offered["all"])
+    assert set(offered["all"]) == {
+        name for profile in ("butler", "assistant", "consolidator", "notes") for name in EXPECTED[profile]
+    }
+
+
+def test_what_a_tool_needs_is_what_it_does():
+    """A reader may call what only reads; what is done to a whole tenant needs an admin."""
+    needs = {offer.name: offer.needs for profile in PROFILES.values() for offer in profile.offers}
+    reads = {offer.name for profile in PROFILES.values() for offer in profile.offers if offer.effect.read_only_hint}
+    assert {name for name, role in needs.items() if role == "reader"} == reads
+    assert {name for name, role in needs.items() if role == "admin"} == {"memory_run_episode_cleanup"}
+
+
+def test_no_schema_refers_to_another_place(offered):
+    for tools in offered.values():
+        for tool in tools.values():
+            said = json.dumps([tool.input_schema, tool.output_schema])
+            assert "$ref" not in said
+            assert "$defs" not in said

@@ -8,6 +8,7 @@ import pytest
 import engrain
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
+from engrain.agent.graph import Graph
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
 from engrain.agent.keys import Keys
@@ -44,6 +45,7 @@ def test_every_public_name_is_in_the_library_page(name):
         *((f"rules.{name}", verb) for name, verb in verbs(Rules)),
         *((f"notes.{name}", verb) for name, verb in verbs(Notes)),
         *((f"entities.{name}", verb) for name, verb in verbs(Entities)),
+        *((f"graph.{name}", verb) for name, verb in verbs(Graph)),
         *((f"consolidation.{name}", verb) for name, verb in verbs(Consolidation)),
         *((f"hooks.{name}", verb) for name, verb in verbs(Hooks)),
         *((f"working.{name}", verb) for name, verb in verbs(Working)),

@@ -29,6 +29,8 @@ WRITES = frozenset(
         "rules.mark_harmful entities.create "
         "entities.update entities.merge entities.unmerge entities.enrich entities.enrich_waiting notes.save "
         "notes.forget notes.summarize_old notes.invalidate notes.clear_cache "
+        "graph.create_entities graph.create_relations graph.add_observations graph.delete_entities "
+        "graph.delete_observations graph.delete_relations "
         "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent "
         "consolidation.save_facts consolidation.mark_session consolidation.resolve_conflict "
         "hooks.message working.append working.tool_result working.tool_results working.scratchpad working.messages "
@@ -222,6 +224,19 @@ def entities_to_enrich(asker: Asker) -> Asked:
         yield str(most), asker.agent.entities.to_enrich(most_entities=most, limit=1_000)
 
 
+def graph_read(asker: Asker) -> Asked:
+    yield "", asker.agent.graph.read()
+
+
+def graph_search(asker: Asker) -> Asked:
+    for word in ("", "Ana", "tea", "secret"):
+        yield word, asker.agent.graph.search(word)
+
+
+def graph_open(asker: Asker) -> Asked:
+    yield "", asker.agent.graph.open(sorted(asker.world.names))
+
+
 def notes_recall(asker: Asker) -> Asked:
     """Twice, as the second answer is another way to hear of it."""
     for fact in (each for each in asker.world.memories if isinstance(each, Fact)):
@@ -334,6 +349,9 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "events": events,
     "stats": stats,
     "audit": audit,
+    "graph.read": graph_read,
+    "graph.search": graph_search,
+    "graph.open": graph_open,
     "entities.get": entities_get,
     "entities.find": entities_find,
     "entities.resolve": entities_resolve,

@@ -31,6 +31,8 @@ WRITES = frozenset(
         "put",
         "put_related",
         "put_mentioning",
+        "introduce",
+        "remove_entities",
         "change_entity",
         "merge_entities",
         "unmerge_entities",

@@ -61,6 +61,8 @@ def attempts(caller, id_, own):
         "merge from": lambda store: store.merge_entities(act(caller), id_, own),
         "merge into": lambda store: store.merge_entities(act(caller), own, id_),
         "unmerge": lambda store: store.unmerge_entities(act(caller), id_),
+        "remove": lambda store: store.remove_entities(act(caller), [id_]),
+        "remove and forget": lambda store: store.remove_entities(act(caller), [], forgetting=[id_]),
     }
 
 
@@ -77,9 +79,13 @@ def attempts_to_reach(caller, tenant_id, scope):
         "mentioning": lambda store: store.put_mentioning(
             act(caller), [episode("x", id=str(uuid.UUID(int=8)), **values)], ["Zoe"], lambda _: {}
         ),
+        "introducing": lambda store: store.introduce(act(caller), [], [fact("x", id=str(uuid.UUID(int=8)), **values)]),
         "summary": lambda store: store.supersede(act(caller), fact("x", id=str(uuid.UUID(int=8)), **values), []),
     }
-    of_entities = {"entity": lambda store: store.put_entity(act(caller), somebody)}
+    of_entities = {
+        "entity": lambda store: store.put_entity(act(caller), somebody),
+        "introduced": lambda store: store.introduce(act(caller), [somebody], []),
+    }
     return of_memories if tenant_id == caller.tenant_id else of_memories | of_entities
 
 

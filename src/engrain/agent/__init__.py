@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.agent import consolidating, turns
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
+from engrain.agent.graph import Graph
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
 from engrain.agent.notes import Notes
@@ -45,6 +46,11 @@ class Agent(Reading):
     def entities(self) -> Entities:
         """Whom and what facts are about."""
         return Entities(self._parts, self._who)
+
+    @property
+    def graph(self) -> Graph:
+        """What it knows as entities, what is observed of them, and how they relate."""
+        return Graph(self._parts, self._who)
 
     @property
     def notes(self) -> Notes:

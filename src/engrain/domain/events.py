@@ -11,7 +11,7 @@ from engrain.domain.pools import pool_scope
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
 
     from engrain.domain.access import AccessKey
@@ -120,6 +120,20 @@ def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], st
         changed["aliases"] = [list(before.aliases), list(after.aliases)]
     keys = [key for key, value in after.metadata.items() if key not in before.metadata or before.metadata[key] != value]
     return of_registry(act, "entity_updated", {**changed, "metadata": sorted(keys)}, ids, entity_id=after.id)
+
+
+def entity_removed(act: Act, entity: Entity, facts: Iterable[Fact], ids: Callable[[], str]) -> list[Event]:
+    """Somebody is no longer in the registry: told to the tenant, and to each scope whose facts were about it."""
+    named = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
+    about: dict[str, list[str]] = {GLOBAL_SCOPE: []}
+    for fact in facts:
+        about.setdefault(fact.scope, []).append(fact.id)
+    return [
+        of_registry(
+            act, "entity_removed", {**named, "facts": sorted(about[scope])}, ids, entity_id=entity.id, scope=scope
+        )
+        for scope in sorted(about)
+    ]
 
 
 def of_registry(

@@ -99,6 +99,23 @@ class Registry(Protocol):
             InvalidInput: as `put`; nothing was written.
         """
 
+    def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        """`put_entity` of each, then `put` of memories that may be about them: all or nothing, one transaction.
+
+        Raises:
+            InvalidInput: as these two; nothing was written.
+        """
+
+    def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
+        """`retire` memories, and let the registry know some entities no more: all or nothing, one transaction.
+
+        What mentioned one mentions it no longer, and with it go those that were merged into it. Facts that were about
+        it, of whatever scope, keep the name of their subject; where that place is held by another active one, the one
+        of lower confidence is superseded (of equals that of the entity). The entities as they were; unknown ids and
+        tombstones are none. The event `entity_removed`
+        tells each scope of its own.
+        """
+
     def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         """`mention`, and `metadata.enriched_at` of the memory is now, which `memory_enriched` tells of.
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks, importance
 from engrain.domain.categories import fact_category
+from engrain.domain.graph import known_type
 from engrain.domain.ids import derived_id, is_id, moment_of
 from engrain.domain.records import (
     DECAY_RATES,
-    ENTITY_TYPES,
     GLOBAL_SCOPE,
     MATURITIES,
     RULE_CONFIDENCE,
@@ -30,15 +30,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.ports import Store
-    from engrain.domain.records import EntityType
     from engrain.domain.requests import Act
 
-_TYPES: Mapping[str, EntityType] = {
-    **{each: each for each in ENTITY_TYPES},
-    **dict.fromkeys("people human user contact character".split(), "person"),
-    **dict.fromkeys("company org organisation team institution employer group".split(), "organization"),
-    **dict.fromkeys("location city country town address region".split(), "place"),
-}
 _MOST = 2**63 - 1
 
 
@@ -79,7 +72,7 @@ class TakingOver:
         Raises:
             InvalidInput: a name that nobody can have.
         """
-        name, kind = checks.name(named.name, what="name"), _TYPES.get(named.type.strip().lower(), "other")
+        name, kind = checks.name(named.name, what="name"), known_type(named.type)
         there = self._standing(name)
         same = next((each for each in there if (each.canonical_name, each.entity_type) == (name, kind)), None)
         if same is not None:

@@ -243,6 +243,19 @@ WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN :types;
 -- Some facts are about another entity
 UPDATE facts SET entity_id = :target_id WHERE tenant_id = :tenant_id AND id IN :ids AND entity_id = :source_id;
 
+-- unattribute_facts --
+-- Some facts are about nobody that the registry knows any more
+UPDATE facts SET entity_id = NULL WHERE tenant_id = :tenant_id AND id IN :ids;
+
+-- drop_mentions_of --
+-- Nothing mentions an entity any more
+DELETE FROM memory_entities
+WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule');
+
+-- remove_entity --
+-- An entity's row
+DELETE FROM entities WHERE tenant_id = :tenant_id AND id = :id;
+
 -- restore_fact --
 -- A fact is believed again
 UPDATE facts SET validity = 'active', invalidated_at = NULL WHERE tenant_id = :tenant_id AND id = :id;

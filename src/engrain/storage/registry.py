@@ -145,12 +145,12 @@ def merge(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
     known = held(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
     merging.check(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
-    facts = _facts(tx, tenant_id, [source_id, target_id])
+    facts = facts_of(tx, tenant_id, [source_id, target_id])
     conflicts = merging.conflicts(
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
     )
-    linked = {each.loser.id: _give_way(ledger, facts[each.loser.id][0], each) for each in conflicts}
+    linked = {each.loser.id: give_way(ledger, facts[each.loser.id][0], each) for each in conflicts}
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
@@ -160,7 +160,7 @@ def merge(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
     _write(tx, united, target)
 
     scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing_told)
-    number = 1 + max((payload["number"] for payload in _told(tx, tenant_id, target_id)), default=0)
+    number = 1 + max((payload["number"] for payload in told_of(tx, tenant_id, target_id)), default=0)
     for fact in moved:
         scopes[fact.scope]["facts_repointed"].append(fact.id)
     for each in conflicts:
@@ -194,11 +194,11 @@ def unmerge(ledger: Ledger, source_id: str) -> EntityMerge:
     tx, act = ledger.tx, ledger.act
     tenant_id = act.caller.tenant_id
     source, target = _joined(tx, tenant_id, source_id)
-    told = _told(tx, tenant_id, target.id)
+    told = told_of(tx, tenant_id, target.id)
     number = merging.last_merge(told, source_id, target.id)
     parts = [payload for payload in told if payload["number"] == number]
     gave = parts[0]
-    facts = _facts(tx, tenant_id, [target.id])
+    facts = facts_of(tx, tenant_id, [target.id])
     back = [id_ for part in parts for id_ in part["facts_repointed"] if id_ in facts]
     _repoint(tx, tenant_id, back, from_id=target.id, to_id=source_id)
     at = datetime.fromisoformat(gave["merged_at"])
@@ -239,7 +239,7 @@ def _joined(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entity, En
     return both[source_id], both[target_id]
 
 
-def _facts(tx: Transaction, tenant_id: str, entity_ids: Collection[str]) -> dict[str, tuple[int, Fact]]:
+def facts_of(tx: Transaction, tenant_id: str, entity_ids: Collection[str]) -> dict[str, tuple[int, Fact]]:
     """The facts about some entities, whoever sees them, locked in the order of their ids."""
     bound = {"tenant_id": tenant_id, "entities": tx.dialect.listed(entity_ids)}
     found = lookups.select(
@@ -253,7 +253,7 @@ def _facts(tx: Transaction, tenant_id: str, entity_ids: Collection[str]) -> dict
     return {fact.id: (doc, fact) for doc, fact in found if isinstance(fact, Fact)}
 
 
-def _give_way(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
+def give_way(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
     """Supersede the loser of a place; whether the two were not linked so before."""
     tx, act = ledger.tx, ledger.act
     loser, winner = conflict.loser, conflict.winner
@@ -338,7 +338,7 @@ def _return_mentions(
     )
 
 
-def _told(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping[str, Any]]:
+def told_of(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping[str, Any]]:
     """What the merges into an entity, and their reverses, wrote down, whoever sees it."""
     types = tx.dialect.listed(["entity_merge", "entity_unmerge"])
     rows = tx.rows("merges_of", tenant_id=tenant_id, id=target_id, types=types)
@@ -402,14 +402,21 @@ def make_known(tx: Transaction, entity: Entity) -> None:
     _rename(tx, entity, before=None)
 
 
-def _rename(tx: Transaction, entity: Entity, *, before: Entity | None) -> None:
-    """What an entity is found by, in place of what it was found by."""
-    named = {"tenant_id": entity.tenant_id, "entity_id": entity.id}
+def make_unknown(tx: Transaction, entity: Entity) -> None:
+    """Let an entity be found by no name any more."""
+    _rename(tx, None, before=entity)
+
+
+def _rename(tx: Transaction, entity: Entity | None, *, before: Entity | None) -> None:
+    """What an entity is found by, in place of what it was found by; one of the two is there."""
+    either = entity or before
+    assert either is not None
+    named = {"tenant_id": either.tenant_id, "entity_id": either.id}
     for what, of, drop, add in (
         ("name", keys_of, "drop_entity_name", "add_entity_name"),
         ("trigram", trigrams_of, "drop_entity_trigram", "add_entity_trigram"),
     ):
-        old, new = set() if before is None else set(of(before)), set(of(entity))
+        old, new = set() if before is None else set(of(before)), set() if entity is None else set(of(entity))
         for verb, changed in ((drop, old - new), (add, new - old)):
             if changed:
                 tx.run_each(verb, [{**named, what: each} for each in sorted(changed)])

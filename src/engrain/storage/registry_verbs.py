@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.storage import entity_readings, mentions, readings, registry
+from engrain.storage import entity_readings, mentions, readings, registry, removal
 from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
@@ -31,6 +31,17 @@ class RegistryVerbs(Verbs):
         whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
     ) -> list[MemoryRecord]:
         return self._do(act, lambda ledger: mentions.put_mentioning(ledger, memories, names, whom))
+
+    def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        def work(ledger: Ledger) -> list[MemoryRecord]:
+            for entity in entities:
+                ledger.put_entity(entity)
+            return ledger.add(memories)
+
+        return self._do(act, work)
+
+    def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
+        return self._do(act, lambda ledger: removal.remove(ledger, ids, forgetting=forgetting))
 
     def put_entity(self, act: Act, entity: Entity) -> Entity:
         return self._do(act, lambda ledger: ledger.put_entity(entity))

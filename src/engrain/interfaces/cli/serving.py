@@ -12,7 +12,7 @@ from engrain.interfaces.cli.invocation import Invocation, command
 app = typer.Typer()
 
 # Those of interfaces/mcp/profiles.py, which only the extra `mcp` can load.
-PROFILES = ("butler", "assistant", "consolidator", "notes", "all")
+PROFILES = ("butler", "assistant", "consolidator", "notes", "graph", "all")
 
 
 @command(app, "mcp")

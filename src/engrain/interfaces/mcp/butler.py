@@ -346,5 +346,5 @@ OFFERS = (
     Offer(entity_resolve, READS),
     Offer(entity_merge, REPLACES),
     Offer(memory_run_consolidation, LEARNS),
-    Offer(memory_run_episode_cleanup, REMOVES),
+    Offer(memory_run_episode_cleanup, REMOVES, role="admin"),
 )

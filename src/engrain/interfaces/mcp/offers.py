@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from mcp_types import ToolAnnotations
 
+from engrain.domain.access import Role
 from engrain.errors import NotFound
 
 _Done = TypeVar("_Done")
@@ -24,10 +25,18 @@ class Offer:
 
     call: Callable[..., object]
     effect: ToolAnnotations
+    role: Role | None = None  # what calling it needs, where the effect does not say it
+    title: str | None = None
+    ignores_unknown: bool = False  # whether an argument that it does not have is passed over, not refused
 
     @property
     def name(self) -> str:
         return self.call.__name__
+
+    @property
+    def needs(self) -> Role:
+        """The role that calling it needs: that of a reader where it only reads, else of a writer."""
+        return self.role or ("reader" if self.effect.read_only_hint else "writer")
 
 
 def unless_absent(act: Callable[[], _Done]) -> _Done | None:

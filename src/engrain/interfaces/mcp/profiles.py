@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engrain.interfaces.mcp import assistant, butler, consolidator, notes
+from engrain.interfaces.mcp import assistant, butler, consolidator, graph, notes
 from engrain.interfaces.mcp.offers import Offer
 
 
@@ -45,8 +45,19 @@ _ALONE = {
         instructions="Notes that an agent keeps for itself under keys such as project:alpha; saving a key replaces it.",
     ),
 }
+# What stands in for another server is no part of `all`: a model would find two ways to do the same.
+_IN_PLACE = {
+    "graph": Profile(
+        offers=graph.OFFERS,
+        instructions=(
+            "A knowledge graph: entities, what is observed of them, and how they relate. create_entities before "
+            "add_observations; search_nodes finds an entity by any part of its name, type or observations."
+        ),
+    ),
+}
 PROFILES: Mapping[str, Profile] = {
     **_ALONE,
+    **_IN_PLACE,
     "all": Profile(
         offers=tuple({offer.name: offer for each in _ALONE.values() for offer in each.offers}.values()),
         instructions="\n\n".join(each.instructions for each in _ALONE.values()),

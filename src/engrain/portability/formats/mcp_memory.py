@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.checks import clean
+from engrain.domain.graph import (
+    TYPE_AS_GIVEN,
+    GraphRelation,
+    observation_predicate,
+    relation_content,
+    relation_predicate,
+)
 from engrain.portability.formats.fields import (
     Malformed,
     as_list,
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME = "mcp-memory"
-_SHORT = 12
 
 
 def _read(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
@@ -40,20 +47,21 @@ def _entity(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
     record = entry.value
     name = _said(record, "name")
     kind = optional_text(record, "entityType") or "other"
-    yield Named(name=name, type=kind, source_id=name, metadata={"format": _NAME, "entity_type": kind})
+    yield Named(name=name, type=kind, source_id=name, metadata={"format": _NAME, TYPE_AS_GIVEN: kind})
     for index, value in enumerate(as_list(record.get("observations") or [], "observations")):
         try:
             said = as_text(value, f"observations[{index}]")
             if not is_blank(said):
-                yield _statement(name, f"observation {fingerprint(said)[:_SHORT]}", said)
+                yield _statement(name, observation_predicate(said), said)
         except Malformed as fault:
             yield BrokenRecord(f"{entry.position}.observations[{index}]", str(fault))
 
 
 def _relation(record: Json) -> Statement:
     """`Ana works at Acme`: about Ana, and with its object in the predicate, as she may work at two places."""
-    source, relation, target = (_said(record, key) for key in ("from", "relationType", "to"))
-    return _statement(source, f"{relation} {fingerprint(target)[:_SHORT]}", f"{source} {relation} {target}")
+    source, relation_type, target = (clean(_said(record, key)) for key in ("from", "relationType", "to"))
+    relation = GraphRelation(source=source, relation_type=relation_type, target=target)
+    return _statement(source, relation_predicate(relation), relation_content(relation))
 
 
 def _statement(subject: str, predicate: str, content: str) -> Statement:

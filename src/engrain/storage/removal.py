@@ -1,0 +1,76 @@
+"""Entities that leave the registry: their names, what mentioned them, and whom facts were about.
+
+Locks as `storage.registry`: entities in the order of their ids, then the memories that refer to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain.domain import events
+from engrain.domain.merging import Conflict
+from engrain.domain.records import Fact
+from engrain.domain.registry import merged_into
+from engrain.storage import lookups, registry
+from engrain.storage.filters import same_place
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engrain.domain.records import Entity
+    from engrain.storage.ledger import Ledger
+
+
+def remove(ledger: Ledger, ids: Collection[str], *, forgetting: Collection[str]) -> list[Entity]:
+    """Forget memories and remove entities; those that were there."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    known = registry.held(tx, tenant_id, ids, lock=tx.dialect.lock_whole)
+    going = [entity for entity in known.values() if merged_into(entity) is None]
+    taken_in = _taken_in(ledger, {entity.id for entity in going})
+    for id_ in sorted(set(forgetting)):
+        ledger.retire(id_)
+    gone = {entity.id: entity for entity in (*going, *taken_in)}
+    facts = _part(ledger, gone)
+    for id_, entity in gone.items():
+        registry.make_unknown(tx, entity)
+        tx.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
+        tx.run("remove_entity", tenant_id=tenant_id, id=id_)
+    for entity in going:
+        about = [fact for fact in facts if fact.entity_id == entity.id]
+        for event in events.entity_removed(ledger.act, entity, about, ledger.ids):
+            ledger.write_down(event)
+    return going
+
+
+def _taken_in(ledger: Ledger, ids: Collection[str]) -> list[Entity]:
+    """The tombstones of those that some entities took in, and of those that these had taken in."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    found: dict[str, Entity] = {}
+    into = set(ids)
+    while into:
+        merged = {told["source_entity_id"] for id_ in into for told in registry.told_of(tx, tenant_id, id_)}
+        there = registry.held(tx, tenant_id, merged - found.keys(), lock=tx.dialect.lock_whole)
+        new = {id_: entity for id_, entity in there.items() if merged_into(entity) in into}
+        found |= new
+        into = set(new)
+    return list(found.values())
+
+
+def _part(ledger: Ledger, ids: Collection[str]) -> list[Fact]:
+    """Let the facts about some entities be about nobody, each in a place of its own; the facts as they were."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    facts = registry.facts_of(tx, tenant_id, ids)
+    for doc, fact in facts.values():
+        if fact.validity != "active":
+            continue
+        same, bound = same_place(replace(fact, entity_id=None))
+        active = f"{same} AND validity = 'active'"
+        for other_doc, other in lookups.select(tx, "fact", active, bound, order=tx.dialect.lock):
+            assert isinstance(other, Fact)
+            wins = fact.confidence > other.confidence
+            loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
+            registry.give_way(ledger, loser_doc, conflict)
+    if facts:
+        tx.run("unattribute_facts", tenant_id=tenant_id, ids=tx.dialect.listed(facts))
+    return [fact for _, fact in facts.values()]
