@@ -44,10 +44,9 @@ class AccessKeyVerbs(Verbs):
 def _put(ledger: Ledger, key: AccessKey, digest: str) -> None:
     if key.tenant_id != ledger.act.caller.tenant_id:
         raise InvalidInput(f"key {key.id} is of another tenant than its caller; nothing was written")
-    values = ledger.tx.speech.rows.keys.values(key)
-    named = "tenant_id id agent role name created_at expires_at".split()
-    if ledger.tx.one("add_key", digest=digest, **{name: values[name] for name in named}) is None:
+    if _held(ledger.tx, key.tenant_id, key.id) is not None:
         raise InvalidInput(f"id {key.id} is taken and nothing was written; the source of ids repeats itself")
+    ledger.tx.add(ledger.tx.speech.rows.keys, "access_keys", key, digest=digest)
     ledger.write_down(events.key_changed(ledger.act, "key_created", key, ledger.ids))
 
 

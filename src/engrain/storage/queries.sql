@@ -574,12 +574,6 @@ SELECT
 SELECT DISTINCT actor FROM memory_events
 WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :since;
 
--- add_key --
--- A key and the digest of its secret, unless its id is taken
-INSERT INTO access_keys (tenant_id, id, agent, role, name, digest, created_at, expires_at)
-VALUES (:tenant_id, :id, :agent, :role, :name, :digest, :created_at, :expires_at)
-ON CONFLICT DO NOTHING RETURNING id;
-
 -- keys_of --
 -- The keys of a tenant, newest first
 SELECT id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
