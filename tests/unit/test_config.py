@@ -129,6 +129,7 @@ VALUES = {
     "server.rate_limit_per_minute": (10, 20, 30),
     "server.failures_per_minute": (1, 2, 3),
     "server.max_body_bytes": (2_000, 3_000, 4_000),
+    "server.max_file_bytes": (2_000, 3_000, 4_000),
     "server.body_timeout_s": (1.5, 2.5, 3.5),
     "server.allowed_hosts": (("a.example",), ("b.example", "c.example"), ("*",)),
     "server.allowed_origins": (("https://a.example",), ("https://b.example",), ("https://c.example",)),

@@ -19,6 +19,12 @@ class Server(Section):
     max_body_bytes: int = Field(
         default=16_000_000, ge=1_000, le=1_000_000_000, description="How large the body of a request may be"
     )
+    max_file_bytes: int = Field(
+        default=1_000_000_000,
+        ge=1_000,
+        le=1_000_000_000_000,
+        description="How large a file may be that is restored or imported",
+    )
     body_timeout_s: float = Field(
         default=30.0, gt=0, le=3_600, description="How long a request may take to arrive, its body included"
     )

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from engrain import __version__
 from engrain.interfaces.http import memories, openapi, problems, recalling
 from engrain.interfaces.http.asking import REQUEST_ID, Admits
+from engrain.interfaces.http.guards import Bounds, Guards
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 ROOMS = (memories.room, recalling.room)
 _HEADER = b"x-request-id"
+_FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
 
 
 def create_app(memory: "Memory", *, gate: Admits) -> FastAPI:
@@ -31,6 +33,7 @@ def create_app(memory: "Memory", *, gate: Admits) -> FastAPI:
     for room in ROOMS:
         app.include_router(room.router)
     app.openapi = openapi.of(app, ROOMS)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))
     app.add_middleware(RequestIds)
     return app
 

@@ -1,0 +1,258 @@
+"""What is refused before any verb is asked: bodies too large or too slow, names that are not ours, other sites' pages.
+
+Pure ASGI, so that it stands before any application; it reads nothing of a body but its length.
+"""
+
+import asyncio
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engrain import metrics
+from engrain.config.server import Server
+from engrain.interfaces.http.problems import problem
+
+_LOOPBACK = "localhost"
+_ANY = "*"
+# Said of every answer, unless the application says otherwise: nothing here is a page, a script or worth keeping.
+_HEADERS: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_TO_OTHER_SITES: Mapping[str, str] = {
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Access-Control-Expose-Headers": "ETag, Engrain-Report, Location, Mcp-Session-Id, Retry-After, X-Request-ID",
+}
+_TO_THEIR_PREFLIGHT: Mapping[str, str] = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Engrain-Agent, Engrain-Session, Idempotency-Key, If-Match, If-None-Match, "
+        "Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-ID"
+    ),
+    "Access-Control-Max-Age": "600",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much of a request is taken, and from whom.
+
+    Attributes:
+        files: paths whose body is a file that goes to disk as it comes: `max_file_bytes`, and `body_timeout_s` for each
+            piece of it instead of all.
+        allowed_hosts: names it is reached by besides `localhost` and addresses; `*` for any.
+        allowed_origins: web pages of other sites that may ask, as `https://app.example`.
+    """
+
+    max_body_bytes: int
+    max_file_bytes: int
+    body_timeout_s: float
+    allowed_hosts: frozenset[str] = frozenset()
+    allowed_origins: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, settings: Server, *, files: Iterable[str] = ()) -> "Bounds":
+        """Those of the settings."""
+        return cls(
+            max_body_bytes=settings.max_body_bytes,
+            max_file_bytes=settings.max_file_bytes,
+            body_timeout_s=settings.body_timeout_s,
+            allowed_hosts=frozenset(each.lower() for each in settings.allowed_hosts),
+            allowed_origins=frozenset(each.lower().rstrip("/") for each in settings.allowed_origins),
+            files=frozenset(files),
+        )
+
+
+class Guards:
+    """An application behind its bounds. Refusals are problem documents; every answer has the headers that bound it."""
+
+    def __init__(self, app: ASGIApp, bounds: Bounds) -> None:
+        self._app = app
+        self._bounds = bounds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        match scope["type"]:
+            case "http":
+                await self._serve(scope, receive, send)
+            case "websocket":  # nothing here speaks it
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})
+            case _:
+                await self._app(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        is_from_other_site = origin is not None and not _is_own(origin, headers.get("host"))
+        answering = _Answering(send, self._spoken_to(origin) if is_from_other_site else {})
+        request = Request(scope)
+        refusal = self._refused(request, headers, origin if is_from_other_site else None)
+        if refusal is not None:
+            await refusal(scope, receive, answering)
+        elif is_from_other_site and scope["method"] == "OPTIONS":
+            preflight = Response(status_code=HTTPStatus.NO_CONTENT, headers=dict(_TO_THEIR_PREFLIGHT))
+            await preflight(scope, receive, answering)
+        else:
+            await self._app(scope, _Body(request, receive, answering, self._bounds), answering)
+
+    def _refused(self, request: Request, headers: Headers, other_site: str | None) -> Response | None:
+        """Why a request is not served, as far as its head tells."""
+        bounds = self._bounds
+        if not is_ours(headers.get("host"), bounds.allowed_hosts):
+            metrics.count("requests_refused_host")
+            said = "this server does not go by the name in the header Host; the setting server.allowed_hosts adds it"
+            return problem(request, HTTPStatus.MISDIRECTED_REQUEST, code="misdirected_request", detail=said)
+        if other_site is not None and other_site.lower() not in bounds.allowed_origins:
+            metrics.count("requests_refused_origin")
+            said = "pages of other sites may not ask here; the setting server.allowed_origins lets one in"
+            return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=said)
+        declared = headers.get("content-length", "")
+        if declared.isdecimal() and int(declared[:20]) > _most(request, bounds):
+            return _too_large(request, bounds)
+        return None
+
+    def _spoken_to(self, origin: str | None) -> Mapping[str, str]:
+        """What lets a page of another site read the answer, if it may ask."""
+        if origin is None or origin.lower() not in self._bounds.allowed_origins:
+            return {}
+        return {**_TO_OTHER_SITES, "Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+
+
+class _Answering:
+    """Sends one answer, with the headers of all; not what an application says whose request was refused meanwhile."""
+
+    def __init__(self, send: Send, more: Mapping[str, str]) -> None:
+        self._send = send
+        self._headers = {**_HEADERS, **more}
+        self.has_begun = False
+        self.is_refused = False
+
+    async def __call__(self, message: Message) -> None:
+        """What the application says."""
+        if not self.is_refused:
+            await self._say(message)
+
+    async def refuse(self, request: Request, refusal: Response) -> None:
+        """Answer for the application, if it has not begun to."""
+        self.is_refused = True
+        if not self.has_begun:
+            await refusal(request.scope, request.receive, self._say)
+
+    async def _say(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            message = {**message, "headers": list(message.get("headers", ()))}
+            headers = MutableHeaders(scope=message)
+            for name, value in self._headers.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+
+
+class _Body:
+    """Hands on the body of one request while it stays within its bounds; to the application it breaks off otherwise."""
+
+    def __init__(self, request: Request, receive: Receive, answering: _Answering, bounds: Bounds) -> None:
+        self._request = request
+        self._receive = receive
+        self._answering = answering
+        self._bounds = bounds
+        self._is_file = request.scope["path"] in bounds.files
+        self._until: float | None = None
+        self._bytes = 0
+        self._is_whole = False
+
+    async def __call__(self) -> Message:
+        """The next piece; once all are there, whatever comes, however long it takes."""
+        if self._answering.is_refused:
+            return {"type": "http.disconnect"}
+        if self._is_whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._deadline()):
+                message = await self._receive()
+        except TimeoutError:
+            metrics.count("requests_refused_slow")
+            return await self._refuse(_too_slow(self._request, self._bounds))
+        self._bytes += len(message.get("body", b""))
+        if self._bytes > _most(self._request, self._bounds):
+            return await self._refuse(_too_large(self._request, self._bounds))
+        self._is_whole = not message.get("more_body", False)
+        return message
+
+    def _deadline(self) -> float:
+        now = asyncio.get_running_loop().time()
+        if self._until is None or self._is_file:
+            self._until = now + self._bounds.body_timeout_s
+        return self._until
+
+    async def _refuse(self, refusal: Response) -> Message:
+        await self._answering.refuse(self._request, refusal)
+        return {"type": "http.disconnect"}
+
+
+def is_ours(host: str | None, allowed: frozenset[str]) -> bool:
+    """Whether a server answers to a name: an address, `localhost`, or one that is allowed.
+
+    A page that makes its own name point here (DNS rebinding) still says that name; an address cannot be made to point
+    elsewhere. Who sends no name is no browser.
+    """
+    if host is None or _ANY in allowed:
+        return True
+    name = _name(host)
+    return name == _LOOPBACK or name in allowed or host.lower() in allowed or _is_address(name)
+
+
+def _is_own(origin: str, host: str | None) -> bool:
+    """Whether a page is of the server itself."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and host is not None and parts.netloc.lower() == host.lower()
+
+
+def _name(host: str) -> str:
+    """A host without its port, in lower case."""
+    name, bracket, _ = host.lower().partition("]")
+    return name.removeprefix("[") if bracket else name.partition(":")[0].rstrip(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _most(request: Request, bounds: Bounds) -> int:
+    return bounds.max_file_bytes if request.scope["path"] in bounds.files else bounds.max_body_bytes
+
+
+def _too_large(request: Request, bounds: Bounds) -> Response:
+    metrics.count("requests_refused_size")
+    said = f"the body is larger than {_most(request, bounds):,} bytes; send less at once"
+    return _closing(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, code="content_too_large", detail=said)
+
+
+def _too_slow(request: Request, bounds: Bounds) -> Response:
+    said = f"the body did not arrive within {bounds.body_timeout_s:g} s; send it at once, or less of it"
+    return _closing(request, HTTPStatus.REQUEST_TIMEOUT, code="request_timeout", detail=said)
+
+
+def _closing(request: Request, status: HTTPStatus, *, code: str, detail: str) -> Response:
+    """A refusal after which the connection ends: what is left of the body is not read."""
+    return problem(request, status, code=code, detail=detail, headers={"Connection": "close"})
