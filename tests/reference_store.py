@@ -20,6 +20,7 @@ from engrain.domain.entities import name_key
 from engrain.domain.indexing import asking, embedding_text
 from engrain.domain.query import matches
 from engrain.domain.records import (
+    KINDS,
     Caller,
     EmbeddingVersion,
     Entity,
@@ -34,7 +35,9 @@ from engrain.domain.registry import merged_into
 from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
 from engrain.domain.scoring import days_between
 from engrain.domain.stats import EpisodeStats, FactStats, RuleStats, Stats
+from engrain.domain.vitals import MOST_WAITING, JobVitals, Vitals
 from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.storage.migrations import HEAD
 from tests.reference_entries import Entry, best_first
 from tests.reference_keys import ReferenceKeys
 from tests.reference_pools import ReferencePools
@@ -317,6 +320,23 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferencePools, Reference
                 waiting=len(held) - embedded,
                 embedder=self._version(None).name if self._versions else None,
                 problems=(),
+            )
+
+    def vitals(self, now: datetime) -> Vitals:  # noqa: ARG002  # a model has no jobs
+        with self._open():
+            version = self._active_number()
+            held = [entry for entry in self._entries.values() if not entry.gone]
+            waiting = [entry.memory.created_at for entry in held if version not in entry.vectors]
+            kinds = Counter(entry.memory.kind for entry in held)
+            return Vitals(
+                schema="none",
+                newest_schema=HEAD,
+                memories={kind: kinds[kind] for kind in KINDS},
+                size_bytes=0,
+                without_vector=min(len(waiting), MOST_WAITING),
+                without_vector_since=min(waiting, default=None),
+                jobs=JobVitals(),
+                pool=None,
             )
 
     def close(self) -> None:

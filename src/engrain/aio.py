@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     )
     from engrain.domain.pools import Pool, PoolSync
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
+    from engrain.domain.readiness import Readiness
     from engrain.domain.records import (
         Answer,
         Caller,
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from engrain.learning.saving import SavedFacts
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
+    from engrain.metrics import Measured
     from engrain.portability.backups import BackupReport
     from engrain.portability.exporting import ExportReport
     from engrain.portability.importer import ImportReport
@@ -154,6 +156,14 @@ class AsyncMemory:
     async def health(self) -> Health:
         """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
         return await asyncio.to_thread(self._wrapped.health)
+
+    async def readiness(self) -> Readiness:
+        """Whether it can serve, in a few short statements: database, schema, embedder, what waits for vectors, jobs."""
+        return await asyncio.to_thread(self._wrapped.readiness)
+
+    async def metrics(self) -> Measured:
+        """Numbers by name: what this process counted and timed, and how the database stands; what `/metrics` shows."""
+        return await asyncio.to_thread(self._wrapped.metrics)
 
     @property
     def llm_usage(self) -> Usage:

@@ -1,41 +1,250 @@
-"""Counters and timers of this process: what was degraded, how often, how long things took. Never what was said."""
+"""What happened in this process: how often, how long it took, what was degraded. Never what was said, nor of whom."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, defaultdict
+from bisect import bisect_left
+from collections.abc import Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
+
+FamilyKind = Literal["counter", "gauge", "histogram"]
+Labels = tuple[tuple[str, str], ...]  # small and bounded: a verb, an outcome; never a name that somebody chose
+# Upper bounds of the buckets of a duration, in seconds: a read in process to an answer of a language model.
+BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+# What is counted, and what it means.
+COUNTERS: Mapping[str, str] = {
+    "background_learning_failures": "Sessions whose learning in the background failed",
+    "batches_written": "Batches of messages that were written together",
+    "consolidation_failures": "Batches of a consolidation that failed",
+    "contexts_degraded": "Contexts that a hook left empty as the memory could not be read",
+    "embedder_mismatches": "Memories opened with another embedder than their vectors are of",
+    "embedding_cache_hits": "Texts whose vector was at hand",
+    "embedding_cache_misses": "Texts whose vector had to be made",
+    "embedding_failures": "Batches of deferred embeddings that failed and are tried again",
+    "engine_retries": "Calls of remote engines that were repeated",
+    "entities_taken_meanwhile": "Memories linked anew as an entity was merged meanwhile",
+    "episodes_cleaned": "Episodes that a cleanup removed",
+    "episodes_consolidated": "Episodes that were learned from",
+    "key_uses_not_noted": "Uses of keys that were not noted as the database took no write",
+    "keys_refused": "Keys that opened nothing",
+    "llm_calls": "Questions to a language model",
+    "llm_failures": "Questions to a language model without an answer",
+    "llm_input_tokens": "Tokens that language models read",
+    "llm_output_tokens": "Tokens that language models wrote",
+    "memories_aged": "Facts and rules that faded, recovered or expired",
+    "memories_embedded": "Memories that got their vector after they were stored",
+    "memories_not_linked": "Memories whose mentions could not be noted when they were stored",
+    "messages_lost": "Messages that could not be stored and had no room to wait",
+    "messages_refused": "Messages that can never be stored",
+    "messages_stored_late": "Messages stored after they had to wait",
+    "messages_waiting": "Messages that had to wait as the database took none",
+    "note_groups_not_summarized": "Groups of notes whose summary failed",
+    "proposals_rejected": "Proposals of a language model that were not believed",
+    "recent_turns_degraded": "Reads of the newest turns without the database",
+    "redis_degraded": "Calls that did without Redis",
+    "redis_healed": "Times that Redis answered again",
+    "references_not_counted": "References that were not counted as the database took no write",
+    "reflections": "Reflections that were written",
+    "reflections_failed": "Reflections that failed",
+    "rejected_requests": "HTTP requests refused for their key, its rights, its rate or their size",
+    "rerank_fallbacks": "Deep searches that kept the order of the fast one",
+    "reranks": "Deep searches that a re-ranker put in order",
+    "searches_without_vectors": "Searches by keywords alone",
+    "session_ends_degraded": "Ends of sessions whose episodes could not be counted",
+    "sessions_consolidated_on_switch": "Sessions consolidated when the next one began",
+    "summaries_degraded": "Summaries made without the language model that was asked for",
+    "summaries_too_long": "Summaries of a language model that were over their target",
+    "summarization_runs": "Summaries that were made",
+    "summarization_tokens_saved": "Tokens of sources less those of their summaries",
+    "verbs_degraded": "Answers that had to do without something",
+    "working_memory_not_flushed": "Times that working memory could not be stored",
+}
+# What takes time.
+HISTOGRAMS: Mapping[str, str] = {
+    "embed_seconds": "Time to make a batch of deferred embeddings",
+    "http_seconds": "Time of an HTTP request, by method and status",
+    "llm_seconds": "Time of a question to a language model, retries included",
+    "recall_seconds": "Time of a recall, a context, a search of notes or of a pool",
+    "rerank_seconds": "Time of a re-ranking",
+    "store_seconds": "Time to store an episode, a fact, a rule or a note",
+    "verb_seconds": "Time of a verb of the library, by how it ended",
+}
+# Whose durations are those of storing and of retrieving.
+_STORING = frozenset(
+    "observe remember correct rules.add notes.save hooks.message pools.contribute consolidation.save_facts".split()
+)
+_RECALLING = frozenset("recall context messages notes.search pools.query".split())
+
+
+class Durations:
+    """How often something took how long."""
+
+    __slots__ = ("buckets", "seconds")
+
+    def __init__(self) -> None:
+        self.buckets = [0] * (len(BOUNDS) + 1)  # the last one has no bound
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one more."""
+        bucket = bisect_left(BOUNDS, seconds)
+        with _LOCK:
+            self.buckets[bucket] += 1
+            self.seconds += seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One value of a family; of a histogram the counts by bucket (not added up), and the sum as value."""
+
+    labels: Labels
+    value: float
+    buckets: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many durations a histogram has counted."""
+        return sum(self.buckets)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """All that is known under one name; its unit is in the name."""
+
+    name: str
+    kind: FamilyKind
+    help: str
+    samples: tuple[Sample, ...]
+
+
+class Measured(Mapping[str, float]):
+    """The values of some families by name and labels, as `snapshot` has them; `families` says what each means."""
+
+    def __init__(self, families: Iterable[Family]) -> None:
+        self.families = tuple(families)
+        self._values = flat(self.families)
+
+    def __getitem__(self, name: str) -> float:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def to_dict(self) -> dict[str, float]:
+        """The same as a dict that is JSON at once."""
+        return dict(self._values)
+
 
 _LOCK = threading.Lock()
-_COUNTS: Counter[str] = Counter()
-_SECONDS: defaultdict[str, float] = defaultdict(float)
+_COUNTS: dict[str, dict[Labels, int]] = {}
+_DURATIONS: dict[str, dict[Labels, Durations]] = {}
 
 
-def count(name: str, by: int = 1) -> None:
+def count(name: str, by: int = 1, **labels: str) -> None:
     """Add to a counter."""
+    key = tuple(labels.items()) if labels else ()
     with _LOCK:
-        _COUNTS[name] += by
+        series = _COUNTS.setdefault(name, {})
+        series[key] = series.get(key, 0) + by
+
+
+def durations(name: str, **labels: str) -> Durations:
+    """One series of a histogram, to be kept by who adds to it often."""
+    with _LOCK:
+        return _DURATIONS.setdefault(name, {}).setdefault(tuple(labels.items()), Durations())
 
 
 @contextmanager
-def timed(name: str) -> Iterator[None]:
-    """Add the wall time of the block to a timer, and one to its counter."""
+def timed(name: str, **labels: str) -> Iterator[None]:
+    """Count the wall time of the block."""
     start = time.perf_counter()
     try:
         yield
     finally:
-        spent = time.perf_counter() - start
-        with _LOCK:
-            _COUNTS[name] += 1
-            _SECONDS[name] += spent
+        durations(name, **labels).add(time.perf_counter() - start)
+
+
+def families() -> list[Family]:
+    """Everything that was counted in this process, by name."""
+    with _LOCK:
+        counted = {name: dict(series) for name, series in _COUNTS.items()}
+        timed_ = {
+            name: tuple(Sample(labels, each.seconds, tuple(each.buckets)) for labels, each in series.items())
+            for name, series in _DURATIONS.items()
+        }
+    verbs = timed_.get("verb_seconds", ())
+    timed_ |= {
+        name: summed
+        for name, of in _DERIVED.items()
+        if (summed := _summed(each for each in verbs if _verb(each) in of))
+    }
+    found = [
+        Family(name, "counter", COUNTERS.get(name, name), tuple(Sample(*each) for each in series.items()))
+        for name, series in counted.items()
+    ]
+    found += [Family(name, "histogram", HISTOGRAMS.get(name, name), samples) for name, samples in timed_.items()]
+    return sorted(found, key=lambda family: family.name)
+
+
+def hit_rate() -> float | None:
+    """The share of retrievals that found something, since the process began; None before the first."""
+    with _LOCK:
+        series = [(dict(labels), sum(each.buckets)) for labels, each in _DURATIONS.get("verb_seconds", {}).items()]
+    found = {
+        outcome: sum(times for labels, times in series if labels["verb"] in _RECALLING and labels["outcome"] == outcome)
+        for outcome in ("ok", "empty")
+    }
+    asked = sum(found.values())
+    return found["ok"] / asked if asked else None
 
 
 def snapshot() -> Mapping[str, float]:
-    """All counters by name, and the seconds of each timer under `<name>_total`."""
-    with _LOCK:
-        return {**_COUNTS, **{f"{name}_total": seconds for name, seconds in _SECONDS.items()}}
+    """All counters by name; of each timer how often under its name, and its seconds under `<name>_total`.
+
+    Labels stand behind the name, as in `verb_seconds{verb="recall",outcome="ok"}`.
+    """
+    return flat(families())
+
+
+def flat(found: Iterable[Family]) -> dict[str, float]:
+    """The values of some families, by name and labels."""
+    values: dict[str, float] = {}
+    for family in found:
+        for sample in family.samples:
+            labels = _shown(sample.labels)
+            if family.kind == "histogram":
+                values[family.name + labels] = sample.count
+                values[f"{family.name}_total{labels}"] = sample.value
+            else:
+                values[family.name + labels] = sample.value
+    return values
+
+
+_DERIVED = {"store_seconds": _STORING, "recall_seconds": _RECALLING}
+
+
+def _verb(sample: Sample) -> str:
+    return dict(sample.labels)["verb"]
+
+
+def _summed(samples: Iterable[Sample]) -> tuple[Sample, ...]:
+    """Several series as one without labels; none of none."""
+    every = list(samples)
+    if not every:
+        return ()
+    buckets = tuple(sum(each) for each in zip(*(sample.buckets for sample in every), strict=True))
+    return (Sample((), sum(sample.value for sample in every), buckets),)
+
+
+def _shown(labels: Labels) -> str:
+    return "{" + ",".join(f'{name}="{value}"' for name, value in labels) + "}" if labels else ""

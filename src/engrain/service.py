@@ -14,6 +14,7 @@ from engrain.agent.keeping import Keeping
 from engrain.agent.keys import Keys, KeyUses
 from engrain.agent.parts import Parts, agent_name
 from engrain.agent.references import References
+from engrain.agent.watching import watched
 from engrain.agent.workers import Workers
 from engrain.config import Settings, load
 from engrain.domain import checks
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
     from engrain.domain.completions import Usage
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
+    from engrain.domain.readiness import Readiness
     from engrain.domain.requests import Health
+    from engrain.metrics import Measured
     from engrain.retrieval.reembedding import ReembedReport
 
 
@@ -38,6 +41,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+@watched()
 class Memory(Keeping):
     """A long-term memory: owns the database, the engines and the background work. Thread-safe; close it when done."""
 
@@ -226,6 +230,21 @@ class Memory(Keeping):
         found = self.parts.store.health()
         missing = self.parts.without_vectors
         return replace(found, problems=(*found.problems, missing)) if missing else found
+
+    def readiness(self) -> Readiness:
+        """Whether it can serve, in a few short statements: database, schema, embedder, what waits for vectors, jobs.
+
+        Within the setting `monitoring.timeout_s`, also where the database hangs.
+        """
+        from engrain.agent import monitoring
+
+        return monitoring.readiness(self.parts)
+
+    def metrics(self) -> Measured:
+        """Numbers by name: what this process counted and timed, and how the database stands; what `/metrics` shows."""
+        from engrain.agent import monitoring
+
+        return monitoring.measured(self.parts)
 
     @property
     def llm_usage(self) -> Usage:

@@ -26,6 +26,7 @@ def test_a_sound_memory_has_no_problems(chat, database):
     assert found["memory"]["location"] == str(database)
     assert found["memory"]["backend"].startswith("sqlite 3.")
     assert (found["memory"]["memories"], found["memory"]["indexed"]) == (308, 308)
+    assert found["memory"]["readiness"] == "ok"
     assert found["permissions"]["file"] == "600"
     assert found["embedder"] == {"name": "none"}
     assert (found["settings"]["db"], found["settings"]["retrieval"]["limit"]) == (str(database), 10)

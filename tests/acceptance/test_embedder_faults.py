@@ -71,7 +71,8 @@ def test_an_embedder_that_fails_costs_vectors_and_nothing_else(caplog, fault):
         answer = agent.recall("A turn about apples", preset="semantic")
         assert (answer[0].memory.id, answer.degraded) == (episode.id, ())
     assert metrics.snapshot()["embedding_failures"] > failures
-    assert "embedding stopped: the embedder test:hash" in caplog.text
+    stopped = next(each for each in caplog.records if each.message == "embedding stopped")
+    assert (stopped.error, stopped.embedder) == ("EngineUnavailable", "test:hash")
     assert "nobody shall see" not in caplog.text
 
 

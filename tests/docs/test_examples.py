@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from opentelemetry import trace
+from opentelemetry.util._once import Once
 
 import engrain
 from tests.servers.postgres import server
@@ -31,6 +33,9 @@ def empty_folder(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     for name in ("HOME", "USERPROFILE", "XDG_DATA_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
+    # What a host sets up once in its process, and an example does in ours.
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
+    monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
     monkeypatch.setenv("MEMORY_URL", server().new_database())
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")

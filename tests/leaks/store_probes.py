@@ -24,7 +24,7 @@ from tests.sample_search import WORDS, vector_of
 HOUSEKEEPING = frozenset(
     "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
     "tenants learners sweep clean shards tables rows key_of last_key restore reindex backed_up extracting restoring "
-    "health close".split()
+    "health vitals close".split()
 )
 WRITES = frozenset(
     {

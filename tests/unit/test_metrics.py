@@ -1,9 +1,16 @@
+import re
+import subprocess
+import sys
 import threading
 import uuid
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from engrain import metrics
+
+SOURCE = Path(__file__).parents[2] / "src"
 
 
 @pytest.fixture
@@ -58,3 +65,68 @@ def test_a_snapshot_does_not_change_afterwards(name):
     before = metrics.snapshot()
     metrics.count(name)
     assert name not in before
+
+
+def family(name):
+    return next((each for each in metrics.families() if each.name == name), None)
+
+
+def test_labels_keep_what_they_name_apart(name):
+    metrics.count(name, verb="recall")
+    metrics.count(name, 2, verb="observe")
+    found = {sample.labels: sample.value for sample in family(name).samples}
+    assert found == {(("verb", "recall"),): 1, (("verb", "observe"),): 2}
+    assert metrics.snapshot()[f'{name}{{verb="observe"}}'] == 2
+
+
+def test_a_duration_falls_into_the_bucket_of_its_upper_bound(name):
+    series = metrics.durations(name, verb="recall")
+    for seconds in (0.0005, 0.00051, 0.7, 1_000.0):
+        series.add(seconds)
+    [sample] = family(name).samples
+    counted = dict(zip((*metrics.BOUNDS, None), sample.buckets, strict=True))
+    assert {bound: count for bound, count in counted.items() if count} == {0.0005: 1, 0.001: 1, 1.0: 1, None: 1}
+    assert (sample.count, sample.value) == (4, pytest.approx(1000.70101))
+
+
+def test_what_is_taken_does_not_change_afterwards(name):
+    metrics.durations(name).add(1)
+    before = family(name)
+    metrics.durations(name).add(1)
+    assert before.samples[0].count == 1
+
+
+@pytest.mark.req("G19")
+def test_storing_and_retrieving_have_durations_of_their_own():
+    before = metrics.snapshot()
+    for verb in ("observe", "rules.add", "recall", "notes.search", "stats"):
+        metrics.durations("verb_seconds", verb=verb, outcome="ok").add(0.25)
+    gained = {name: metrics.snapshot()[name] - before.get(name, 0) for name in ("store_seconds", "recall_seconds")}
+    assert gained == {"store_seconds": 2, "recall_seconds": 2}
+    gained = metrics.snapshot()["recall_seconds_total"] - before.get("recall_seconds_total", 0)
+    assert gained == pytest.approx(0.5)
+
+
+@pytest.mark.req("G19")
+def test_the_hit_rate_is_the_share_of_retrievals_that_found_something():
+    script = (
+        "from engrain import metrics\n"
+        "assert metrics.hit_rate() is None\n"
+        "def took(verb, outcome): metrics.durations('verb_seconds', verb=verb, outcome=outcome).add(0.1)\n"
+        "for outcome in ('ok', 'ok', 'ok', 'empty', 'invalid_input'): took('recall', outcome)\n"
+        "took('get', 'empty'); took('observe', 'ok')\n"
+        "assert metrics.hit_rate() == 0.75\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_what_is_counted_is_explained_and_what_is_explained_is_counted():
+    """A name that is passed on is a text somewhere else."""
+    sources = [path.read_text(encoding="utf-8") for path in (SOURCE / "engrain").rglob("*.py")]
+    named = {how: set() for how in ("count", "timed", "durations")}
+    for how, name in re.findall(r'metrics\.(count|timed|durations)\(\s*"(\w+)"', "\n".join(sources)):
+        named[how].add(name)
+    assert named["count"] <= set(metrics.COUNTERS)
+    assert named["timed"] | named["durations"] <= set(metrics.HISTOGRAMS)
+    texts = Counter(re.findall(r'"(\w+)"', "\n".join(sources)))
+    assert [name for name in (*metrics.COUNTERS, *metrics.HISTOGRAMS) if texts[name] < 2] == []

@@ -16,6 +16,7 @@ from engrain.agent.notes import Notes
 from engrain.agent.parts import active_fact, interval, unknown, writable
 from engrain.agent.pools import Pools
 from engrain.agent.reading import Reading
+from engrain.agent.watching import watched
 from engrain.agent.working import Working
 from engrain.domain import checks
 from engrain.domain.categories import fact_category
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from engrain.portability.importer import ImportReport
 
 
+@watched()
 class Agent(Reading):
     """The memory as one agent sees it: its own scope, the global one, and nothing else. Immutable and cheap."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.agent import consolidating
 from engrain.agent.parts import active_fact, unknown, writable
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.query import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
@@ -26,6 +27,7 @@ _FIELDS = (
 )
 
 
+@watched("consolidation")
 class Consolidation(View):
     """Consolidation step by step, for one's own consolidator."""
 

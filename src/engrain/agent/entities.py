@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.query import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity
@@ -23,6 +24,7 @@ _FACTS_OF_CANDIDATE = 500
 _MOST_SIGHTINGS = 100
 
 
+@watched("entities")
 class Entities(View):
     """Whom and what facts are about: a registry that all agents of a tenant share."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engrain.agent.parts import writable
 from engrain.agent.turns import weight
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.categories import fact_category
 from engrain.domain.graph import (
@@ -45,6 +46,7 @@ _MOST_FACTS = 100_000  # of one entity
 _MOST_TRIES = 3
 
 
+@watched("graph")
 class Graph(View):
     """Entities, what is observed of them, and how they relate.
 

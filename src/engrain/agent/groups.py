@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.agent.parts import unknown, writable
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.records import Rule
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from engrain.domain.maturity import Application, Outcome
 
 
+@watched("rules")
 class Rules(View):
     """What worked and what did not, as guidance."""
 

@@ -10,6 +10,7 @@ from engrain import metrics
 from engrain.agent import consolidating, turns
 from engrain.agent.reading import Reading
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
 from engrain.domain.hooks import Heard, RecentTurns, SessionEnd, fails_open, told
@@ -24,6 +25,7 @@ _LOG = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
 
 
+@watched("hooks")
 class Hooks(View):
     """What a host calls around a conversation: where memory fails it logs, counts, says so, and the agent goes on.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.agent.parts import agent_name
+from engrain.agent.watching import watched
 from engrain.domain import checks
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 1_000_000_000_000
 
 
+@watched()
 class Keeping(ABC):
     """The verbs of a Memory that keep it: of one tenant or agent, or of all."""
 

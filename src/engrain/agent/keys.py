@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engrain import metrics
 from engrain.agent.parts import agent_name
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import access, checks
 from engrain.domain.access import ROLES, AccessKey, CreatedKey, Grant
 from engrain.domain.records import Caller
@@ -32,6 +33,7 @@ _MOST_USES = 10_000
 _NO_DIGEST = "0" * 64  # what a secret of no key is compared with; the digest of nothing that is known
 
 
+@watched("keys")
 class Keys(View):
     """Who may come over a network: keys of a tenant, each for one of its agents or for all, with a role."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from engrain import metrics
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.notes import (
     CONFIDENCE_KEY,
@@ -43,6 +44,7 @@ _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 _MOST_SUMMARIZED = 10_000
 
 
+@watched("notes")
 class Notes(View):
     """What an agent keeps for itself under keys: facts about the agent, in its own scope."""
 

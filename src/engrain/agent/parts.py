@@ -166,15 +166,14 @@ class Parts:
         """The answer to a question; whose ranking looks at references sees those of every recall before it."""
         from engrain.retrieval import deep, search
 
-        with metrics.timed("recall_seconds"):
-            if "recency" in question.preset.weights:
-                self.references.settle()
-            request = Request(caller=caller, filter=narrowed, now=self.clock())
-            if not question.deep:
-                return search.search(self.store, request, question, lambda: self._embedding(caller))
-            enough = replace(question, limit=max(question.limit, deep.MOST_CANDIDATES))
-            answer = search.search(self.store, request, enough, lambda: self._embedding(caller))
-            return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.reranking.budget_s)
+        if "recency" in question.preset.weights:
+            self.references.settle()
+        request = Request(caller=caller, filter=narrowed, now=self.clock())
+        if not question.deep:
+            return search.search(self.store, request, question, lambda: self._embedding(caller))
+        enough = replace(question, limit=max(question.limit, deep.MOST_CANDIDATES))
+        answer = search.search(self.store, request, enough, lambda: self._embedding(caller))
+        return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.reranking.budget_s)
 
     def answer(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
         """The answer to a question, a reference left to each hit unless it was asked of the past."""

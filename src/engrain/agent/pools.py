@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.ids import derived_id
 from engrain.domain.pools import SYNCED_KEY, PoolSync, pool_scope, shared
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _PAGE = 500
 
 
+@watched("pools")
 class Pools(View):
     """What an agent shares with some agents of its tenant, and no others."""
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.findings import FINDING_KINDS, Audit
 from engrain.domain.query import Filter
@@ -37,6 +38,7 @@ _MOST_SKIPPED = 1_000_000
 _DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 
+@watched()
 class Reading(View):
     """The half of an Agent's verbs that asks."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.agent import turns
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.tokens import approximate_tokens
 from engrain.errors import InvalidInput
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 10_000_000
 
 
+@watched("working")
 class Working(View):
     """What an agent has at hand in its session, in this process alone: nothing here is searched.
 

@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from engrain.config.operating import Logging, Monitoring
 from engrain.config.section import Section, WithoutTruthValues
 from engrain.config.server import Server
 
@@ -417,6 +418,8 @@ class Settings(WithoutTruthValues, BaseSettings):
     redis: Redis = Redis()
     batching: Batching = Batching()
     server: Server = Server()
+    logging: Logging = Logging()
+    monitoring: Monitoring = Monitoring()
 
     @classmethod
     def settings_customise_sources(

@@ -12,6 +12,7 @@ from engrain.domain.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.pools import Pools
 from engrain.domain.registry_port import Registry
 from engrain.domain.runs_port import Runs
+from engrain.domain.vitals import Monitored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -444,7 +445,21 @@ class Archive(Protocol):
         """Give restored memories their places in the searches, at most `limit`, the oldest first; how many it was."""
 
 
-class Store(Records, Registry, Pools, Searches, Surveys, Vectors, Upkeep, Runs, AccessKeys, Archive, Backups, Protocol):
+class Store(
+    Records,
+    Registry,
+    Pools,
+    Searches,
+    Surveys,
+    Vectors,
+    Upkeep,
+    Runs,
+    AccessKeys,
+    Archive,
+    Backups,
+    Monitored,
+    Protocol,
+):
     """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits."""
 
     def health(self) -> Health:

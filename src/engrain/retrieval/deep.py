@@ -109,5 +109,5 @@ def _judged_hit(hit: Hit, rank: int | None, score: float) -> Hit:
 def _fallback(fused: Answer, why: str) -> Answer:
     metrics.count("rerank_fallbacks")
     said = f"the order of the search stands, nothing was re-ranked: {why}"
-    _LOG.warning("%s", said, extra={"code": EngineUnavailable.code})
+    _LOG.warning("nothing was re-ranked", extra={"code": EngineUnavailable.code})
     return replace(fused, degraded=(*fused.degraded, said))

@@ -58,6 +58,11 @@ class EmbeddingQueue:
                 self._changed.notify_all()
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the last batch failed; it is tried again."""
+        return self._has_failed
+
+    @property
     def is_idle(self) -> bool:
         """Whether all that was announced is done."""
         with self._changed:
@@ -152,7 +157,7 @@ class EmbeddingQueue:
 
     def _failed(self, error: Exception) -> None:
         metrics.count("embedding_failures")
-        if isinstance(error, EngrainError):
-            _LOG.warning("embedding stopped: %s", error, extra={"code": error.code})
-        else:
-            _LOG.error("embedding stopped by %s", type(error).__name__, exc_info=error)
+        foreseen = isinstance(error, EngrainError)
+        said = {"error": type(error).__name__, "embedder": getattr(self._embedder, "name", None)}
+        _LOG.log(logging.WARNING if foreseen else logging.ERROR, "embedding stopped", extra=said)
+        _LOG.debug("embedding stopped", exc_info=error)  # its message may quote what was to be embedded

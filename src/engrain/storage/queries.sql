@@ -432,6 +432,23 @@ WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR exp
 SELECT CASE WHEN validity = 'active' AND metadata ->> 'status' = 'fading' THEN 'fading' ELSE validity END AS state, count(*)
 FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes GROUP BY state;
 
+-- schema_revisions --
+-- Revisions of ours; those of a host application stand beside them
+SELECT version_num FROM alembic_version WHERE version_num LIKE 'mem_%';
+
+-- memories_by_kind --
+-- How many memories of each kind the searches hold, of every tenant
+SELECT kind, CAST(sum(memories) AS bigint) FROM namespaces GROUP BY kind;
+
+-- job_vitals --
+-- How many jobs of every tenant stand how, how many should have been begun by now, and since when
+SELECT count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status = 'running'),
+    count(*) FILTER (WHERE status = 'dead_letter'),
+    count(*) FILTER (WHERE status = 'waiting' AND run_at <= :now OR status = 'running' AND lease_until <= :now),
+    min(CASE status WHEN 'running' THEN lease_until ELSE run_at END)
+        FILTER (WHERE status = 'waiting' AND run_at <= :now OR status = 'running' AND lease_until <= :now)
+FROM jobs;
+
 -- last_version --
 -- The number of the newest version, 0 before the first
 SELECT coalesce(max(version), 0) FROM embedding_versions WHERE tenant_id = '';

@@ -12,7 +12,7 @@ import threading
 import time
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from engrain import metrics
@@ -115,6 +115,10 @@ class RedisRecent:
         key = self._key(tenant_id, agent, session)
         self._miss([key])
         self._ask(lambda _: None)
+
+    def answers(self) -> bool:
+        """Whether the server answers now; not asked within a pause."""
+        return self._ask(lambda pipeline: cast("None", pipeline.ping())) is not None
 
     def _key(self, *place: str) -> str:
         return ":".join((self._prefix, "episodic", *(quote(each, safe="") for each in place)))

@@ -72,7 +72,7 @@ def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[st
     """The file as the store sees it; nothing where it cannot be opened, which is a problem like any other."""
     try:
         with invocation.memory(embedder=embedder or "none") as memory:
-            health = memory.health()
+            health, ready = memory.health(), memory.readiness()
     except (EngrainError, OSError) as error:
         problems.append(str(error))
         return {}
@@ -80,6 +80,7 @@ def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[st
     if health.waiting and embedder is not None:
         waiting = output.counted(health.waiting, "memory waits", "memories wait")
         notes.append(f"{waiting} for a vector; the next command that adds something makes it")
+    notes += [f"jobs: {each.detail}" for each in ready.checks if (each.name, each.status) == ("jobs", "degraded")]
     return {
         "location": health.location,
         "backend": health.backend,
@@ -90,6 +91,7 @@ def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[st
         "embedded": health.embedded,
         "waiting": health.waiting,
         "vectors_of": health.embedder,
+        "readiness": ready.status,
     }
 
 

@@ -9,6 +9,8 @@ from engrain import __version__
 from engrain.interfaces.http import memories, openapi, problems, recalling
 from engrain.interfaces.http.asking import REQUEST_ID, Admits
 from engrain.interfaces.http.guards import Bounds, Guards
+from engrain.interfaces.http.operations import Operations
+from engrain.interfaces.http.telling import Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +34,9 @@ def create_app(memory: "Memory", *, gate: Admits) -> FastAPI:
     problems.install(app)
     for room in ROOMS:
         app.include_router(room.router)
+    app.include_router(Operations(memory, gate).router)
     app.openapi = openapi.of(app, ROOMS)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.add_middleware(Told)
     app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))
     app.add_middleware(RequestIds)
     return app

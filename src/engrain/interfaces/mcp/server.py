@@ -1,7 +1,5 @@
 """A memory as an MCP server: its tools, and what a fault of theirs looks like outside."""
 
-import logging
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +13,7 @@ from pydantic import ValidationError
 
 from engrain import __version__
 from engrain.errors import EngrainError, InvalidInput
+from engrain.interfaces import logs
 from engrain.interfaces.mcp.identity import Identity, asking, on_behalf, speaking, within
 from engrain.interfaces.mcp.json_schemas import plain
 from engrain.interfaces.mcp.offers import Offer
@@ -111,7 +110,8 @@ def server_of(memory: "Memory", profile: str) -> MemoryServer:
 
 def serve_stdio(memory: "Memory", profile: str) -> None:
     """Speak the protocol on stdin and stdout until the client closes its end; what is logged goes to stderr."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    # A host that reads no stderr has its pipe filled by many lines, and this process would wait for it.
+    logs.configure(memory.settings.logging, level="warning")
     server_of(memory, profile).run("stdio")
 
 

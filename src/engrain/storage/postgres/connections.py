@@ -20,6 +20,7 @@ from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
+from engrain.domain.vitals import PoolVitals
 from engrain.errors import InvalidInput, MemoryClosed, OutcomeUnknown
 from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate, translated
 
@@ -122,6 +123,17 @@ class Connections:
             self._types = _Types(connection.adapters)
         self._knows_vectors = True
         self._pool.drain()  # those that are open do not know
+
+    def vitals(self) -> PoolVitals:
+        """How many connections there are, and what waits for one."""
+        stats = self._pool.get_stats()
+        open_ = stats["pool_size"]
+        return PoolVitals(
+            most=stats["pool_max"],
+            open=open_,
+            in_use=open_ - stats["pool_available"],
+            requests_waiting=stats["requests_waiting"],
+        )
 
     def close(self) -> None:
         """End every connection and the pool's threads; work that is under way ends with its connection given back."""

@@ -236,6 +236,10 @@ SELECT count(*) FROM (
 -- The oldest memories without a vector, of every tenant
 SELECT doc, tenant_id FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;
 
+-- waiting_docs --
+-- The oldest memories of every tenant that wait for a vector
+SELECT doc FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;
+
 -- without_vector --
 -- The oldest memories that lack a vector of some version, of every tenant
 SELECT doc, tenant_id FROM memory_index WHERE state < 3 AND NOT EXISTS (

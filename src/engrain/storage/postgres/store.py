@@ -36,6 +36,7 @@ from engrain.storage.postgres import checkup, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
+from engrain.storage.postgres.monitored import PostgresVitals
 from engrain.storage.postgres.speech import SPEECH
 from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
@@ -52,15 +53,7 @@ if TYPE_CHECKING:
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.maturity import Application, Outcome, Thresholds
-    from engrain.domain.records import (
-        EmbeddingVersion,
-        Entity,
-        Event,
-        Link,
-        MemoryRecord,
-        Relation,
-        Rule,
-    )
+    from engrain.domain.records import EmbeddingVersion, Entity, Event, Link, MemoryRecord, Relation, Rule
     from engrain.domain.requests import Direction, Ref, Request, Traits
     from engrain.domain.retention import Cleaned, Retention
     from engrain.domain.stats import Stats
@@ -82,7 +75,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, BackupVerbs):
+class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, PostgresVitals, BackupVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is

@@ -257,6 +257,14 @@ SELECT (
     )
 );
 
+-- waiting_docs --
+-- Memories of every tenant that wait for a vector, settled or not
+SELECT doc FROM (
+    SELECT doc FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
+    UNION ALL
+    SELECT doc FROM memory_index INDEXED BY memory_index_waiting WHERE state = 1
+) LIMIT :limit;
+
 -- count_memories --
 -- All rows of the file
 SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);

@@ -39,6 +39,7 @@ from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
+from engrain.storage.vitals import VitalVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, BackupVerbs):
+class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, VitalVerbs, BackupVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(

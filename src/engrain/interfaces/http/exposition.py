@@ -1,0 +1,67 @@
+"""The numbers of a memory as Prometheus reads them, in a registry of their own."""
+
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from engrain.metrics import BOUNDS, Family, Sample
+
+if TYPE_CHECKING:
+    from engrain.service import Memory
+
+PREFIX = "engrain_"
+_BOUNDS = (*(str(bound) for bound in BOUNDS), "+Inf")
+
+
+class Exposition:
+    """What `/metrics` answers: the memory's numbers, and those of its process."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(_Collected(memory))
+        ProcessCollector(registry=self._registry)
+
+    def written(self, accept: str) -> tuple[bytes, str]:
+        """The text, and its media type: OpenMetrics where the header Accept prefers it."""
+        encoder: tuple[Callable[[Any], bytes], str] = choose_encoder(accept)
+        encode, media_type = encoder
+        return encode(self._registry), media_type
+
+
+class _Collected(Collector):
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+
+    def collect(self) -> Iterator[Metric]:
+        """One family for each number."""
+        for family in self._memory.metrics().families:
+            if family.samples:
+                yield _metric(family)
+
+
+def _metric(family: Family) -> Metric:
+    name, said = PREFIX + family.name, family.help
+    labels = [label for label, _ in family.samples[0].labels]
+    if family.kind == "histogram":
+        histogram = HistogramMetricFamily(name, said, labels=labels)
+        for sample in family.samples:
+            histogram.add_metric(_values(sample), buckets=_cumulative(sample), sum_value=sample.value)
+        return histogram
+    kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
+    plain = kind(name, said, labels=labels)
+    for sample in family.samples:
+        plain.add_metric(_values(sample), sample.value)
+    return plain
+
+
+def _values(sample: Sample) -> list[str]:
+    return [value for _, value in sample.labels]
+
+
+def _cumulative(sample: Sample) -> list[tuple[str, float]]:
+    return list(zip(_BOUNDS, accumulate(map(float, sample.buckets)), strict=True))

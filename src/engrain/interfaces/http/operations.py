@@ -1,0 +1,107 @@
+"""What a monitor and an orchestrator ask: `/healthz`, `/readyz` and `/metrics`.
+
+`/healthz` says that the process answers. `/readyz` says whether to send requests here, by status 200 or 503, and which
+check says no; why, and `/metrics`, are for who has the role admin, which without keys is everybody on this machine.
+They use no thread that the verbs use: where all of those wait for a database, these answer still.
+"""
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Request, Response
+
+from engrain.domain.access import Grant, allows
+from engrain.engines.in_time import InTime
+from engrain.errors import DatabaseUnreachable, EngineUnavailable, EngrainError, Forbidden, MemoryClosed
+from engrain.interfaces.http.exposition import Exposition
+
+if TYPE_CHECKING:
+    from engrain.domain.readiness import Readiness
+    from engrain.interfaces.http.asking import Admits
+    from engrain.service import Memory
+
+_JSON = "application/json"
+_AT_ONCE = 4
+_Answer = TypeVar("_Answer")
+
+
+class Operations:
+    """The routes of one application."""
+
+    def __init__(self, memory: "Memory", gate: "Admits") -> None:
+        self._memory = memory
+        self._gate = gate
+        self._exposition = Exposition(memory)
+        self._threads = CapacityLimiter(_AT_ONCE)
+        self._admission = InTime("the database", thread_name="engrain-admission", most_overdue=_AT_ONCE)
+        self.router = APIRouter(include_in_schema=False)
+        self.router.add_api_route("/healthz", self.healthz, response_model=None)
+        self.router.add_api_route("/readyz", self.readyz, response_model=None)
+        self.router.add_api_route("/metrics", self.metrics, response_model=None)
+
+    async def healthz(self) -> Response:
+        """The process is alive."""
+        return _said({"status": "alive"}, HTTPStatus.OK)
+
+    async def readyz(self, request: Request) -> Response:
+        """Whether requests may be sent here, and to an admin why not."""
+        return await self._apart(lambda: self._ready(request.headers.get("authorization")))
+
+    async def metrics(self, request: Request) -> Response:
+        """The numbers, for an admin."""
+        return await self._apart(lambda: self._measured(request))
+
+    async def _apart(self, work: Callable[[], _Answer]) -> _Answer:
+        """In one of a few threads that nothing else uses."""
+        return await to_thread.run_sync(work, limiter=self._threads)
+
+    def _ready(self, authorization: str | None) -> Response:
+        try:
+            found = self._memory.readiness()
+        except MemoryClosed:
+            return _said({"status": "failed", "checks": []}, HTTPStatus.SERVICE_UNAVAILABLE)
+        shows_why = found.is_ready and self._is_admin(authorization)
+        status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return _said(_told(found, shows_why=shows_why), status)
+
+    def _is_admin(self, authorization: str | None) -> bool:
+        try:
+            return allows(self._admitted(authorization).role, "admin")
+        except EngrainError:
+            return False
+
+    def _measured(self, request: Request) -> Response:
+        grant = self._admitted(request.headers.get("authorization"))
+        if not allows(grant.role, "admin"):
+            raise Forbidden(f"/metrics needs the role admin, and the key has the role {grant.role}")
+        text, media_type = self._exposition.written(request.headers.get("accept", ""))
+        return Response(text, media_type=media_type)
+
+    def _admitted(self, authorization: str | None) -> Grant:
+        """Whom a request speaks for.
+
+        Raises:
+            Unauthenticated, RateLimited: as the gate says.
+            DatabaseUnreachable: it does not say in time.
+        """
+        timeout_s = self._memory.settings.monitoring.timeout_s
+        try:
+            return self._admission.ask(lambda: self._gate.admit(authorization), timeout_s)
+        except EngineUnavailable as late:
+            raise DatabaseUnreachable(str(late)) from late
+
+
+def _told(found: "Readiness", *, shows_why: bool) -> dict[str, Any]:
+    """A failing database's message names its host, which no stranger is told."""
+    document = found.to_dict()
+    if not shows_why:
+        document["checks"] = [{"name": each.name, "status": each.status} for each in found.checks]
+    return document
+
+
+def _said(document: dict[str, Any], status: HTTPStatus) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    return Response(json.dumps(document), status_code=status, media_type=_JSON, headers=headers)
