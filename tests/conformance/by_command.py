@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,11 @@ _PATIENCE_S = 60
 class Command:
     """One command: what stands by place, what by name, and under which name its JSON has the answer.
 
-    `by_name` of a dict says the option of each of its keys. `--no-...` is said of what is false. `globally` is what the
-    options say that every command has.
+    Attributes:
+        by_name: the option of an argument; of one that is a dict, the option of each of its keys. `--no-...` is said of
+            what is false.
+        globally: what the options say that every command has.
+        is_echo: the verb gives nothing, and the command says what it was asked.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Command:
     under: str | None = None
     always: tuple[str, ...] = ()
     globally: tuple[str, ...] = ()
+    is_echo: bool = False
 
     @property
     def takes(self) -> frozenset[str]:
@@ -228,7 +232,7 @@ COMMANDS: Mapping[str, Command] = {
     "pools.list": Command("pools list", under="pools"),
     "pools.add": Command("pools add", ("name", "member")),
     "pools.remove": Command("pools remove", ("name", "member")),
-    "pools.delete": Command("pools delete", ("name",), under="deleted"),
+    "pools.delete": Command("pools delete", ("name",), is_echo=True),
     "pools.contribute": Command("pools contribute", ("name", "id_")),
     "pools.query": Command("pools query", ("name", "query"), {"limit": "--limit"}),
     "pools.sync_to_agent": Command("pools sync", ("name",)),
@@ -284,6 +288,17 @@ def offered() -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:
         yield name, placed, frozenset(opts[0] for opts in options) - OF_EVERY_COMMAND
 
 
+def of_no_request(answer: Any) -> Any:
+    """An answer of the library as it is where nobody named the request."""
+    match answer:
+        case dict():
+            return {name: None if name == "request_id" else of_no_request(each) for name, each in answer.items()}
+        case list():
+            return [of_no_request(each) for each in answer]
+        case _:
+            return answer
+
+
 class CommandLine:
     """One command for each step, in this process or in one of its own; what no command does the library does."""
 
@@ -298,18 +313,23 @@ class CommandLine:
         command = COMMANDS.get(step.verb)
         given = asked_for(step)
         if command is None or not command.takes >= given.keys():
-            with Memory.open(self._db, settings=SETTINGS) as memory:
-                return Library(memory).take(step)
+            return replace(self._library(replace(step, request_id=None)), tells=of_no_request)
         self.used.add(command.name)
         code, out, err = self._run([*command.line(given), *self._whose(step)])
         if code:
             return Said(step, refused=json.loads(err)["error"]["code"])
         answer = json.loads(out)
-        return Said(step, answer=answer if command.under is None else answer[command.under])
+        if command.is_echo:
+            return Said(step)
+        return Said(step, answer if command.under is None else answer[command.under], tells=of_no_request)
 
     @property
     def _db(self) -> Path:
         return self._folder / "memory.db"
+
+    def _library(self, step: Step) -> Said:
+        with Memory.open(self._db, settings=SETTINGS) as memory:
+            return Library(memory).take(step)
 
     def _whose(self, step: Step) -> list[str]:
         return ["--json", "--db", str(self._db), "--config", str(self._config), "--agent", step.agent]

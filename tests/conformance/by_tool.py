@@ -41,22 +41,31 @@ class Tool:
     means: Mapping[str, Any] = field(default_factory=dict)
     always: Mapping[str, Any] = field(default_factory=dict)
     of_a_kind: bool = False  # wants to know the kind of memory that an id names
+    of_a_request: bool = True  # is told of the request it belongs to, and of the conversation going on
 
     @property
     def takes(self) -> frozenset[str]:
-        return frozenset({*self.takes_as, *self.means})
+        return frozenset({*self.takes_as, *self.means, *(["session"] if self.of_a_request else [])})
 
     @property
     def parameters(self) -> frozenset[str]:
         """All that it may be called with."""
-        return frozenset({*self.takes_as.values(), *self.always, *(["memory_type"] if self.of_a_kind else [])})
+        kind = ["memory_type"] if self.of_a_kind else []
+        context = ["request_context"] if self.of_a_request else []
+        return frozenset({*self.takes_as.values(), *self.always, *kind, *context})
 
-    def answers(self, given: Mapping[str, Any]) -> bool:
+    def answers(self, step: Step) -> bool:
         """Whether it can be asked for this."""
-        return self.takes >= given.keys() and all(given.get(name) == value for name, value in self.means.items())
+        means = all(step.given.get(name) == value for name, value in self.means.items())
+        return means and self.takes >= asked_for(step).keys()
 
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self.always, **{said: given[name] for name, said in self.takes_as.items() if name in given}}
+    def arguments(self, step: Step) -> dict[str, Any]:
+        """What it is called with."""
+        context = {"request_id": step.request_id}
+        if step.session is not None:
+            context["session_id"] = step.session
+        given = {said: step.given[name] for name, said in self.takes_as.items() if name in step.given}
+        return {**self.always, **given, **({"request_context": context} if self.of_a_request else {})}
 
     def said(self, answer: Mapping[str, Any]) -> Any:
         """The library's JSON in its answer."""
@@ -234,13 +243,16 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         Tool("resolve_conflict", {"old_id": "old_fact_id", "new_id": "new_fact_id"}, "memory"),
     ),
     "consolidation.mark_session": (Tool("mark_session_consolidated", {"session": "session_id"}, "marked"),),
-    "memory.consolidate": (Tool("memory_run_consolidation", tells=_counted, means={"tenant": TENANT, "agent": ADA}),),
+    "memory.consolidate": (
+        Tool("memory_run_consolidation", tells=_counted, means={"tenant": TENANT, "agent": ADA}, of_a_request=False),
+    ),
     "memory.cleanup": (
         Tool(
             "memory_run_episode_cleanup",
             {"max_entries": "max_entries"},
             tells=only("expired_deleted", "capacity_deleted", "remaining"),
             means={"tenant": TENANT},
+            of_a_request=False,
         ),
     ),
 }
@@ -251,8 +263,6 @@ BESIDES = {
     "memory_recall": "ranks by the clock",
     "confirm_fact": "stores the fact anew, as one that never fades",
 }
-# What nearly every tool may be told, and an answer brings back.
-OF_EVERY_TOOL = frozenset({"request_context"})
 
 
 class ByTool:
@@ -270,8 +280,7 @@ class ByTool:
 
     def take(self, step: Step) -> Said:
         memory, tools = self._server(step.agent)
-        given = asked_for(step)
-        able = [tool for tool in TOOLS.get(step.verb, ()) if tool.answers(given)]
+        able = [tool for tool in TOOLS.get(step.verb, ()) if tool.answers(step)]
         if able:
             said = self._call(min(able, key=lambda tool: self._called[tool.name]), tools, step)
         else:
@@ -282,13 +291,14 @@ class ByTool:
 
     def _call(self, tool: Tool, tools: Tools, step: Step) -> Said:
         self._called[tool.name] += 1
-        arguments = tool.arguments(asked_for(step))
+        arguments = tool.arguments(step)
         if tool.of_a_kind:
             arguments["memory_type"] = self._kinds.get(step.given["id_"], "fact")
         result = tools.raw(tool.name, **arguments)
         answer = result.structured_content
         if result.is_error:
             return Said(step, refused=answer["error"]["code"])
+        assert answer["request_id"] == (step.request_id if tool.of_a_request else None)
         if not answer.pop("found", True):
             return Said(step, refused="not_found")
         return Said(step, tool.said(answer), tells=tool.tells)
@@ -320,4 +330,4 @@ def offered() -> dict[str, frozenset[str]]:
     """The tools of the profile by name, each with its parameters."""
     with Memory.open(":memory:", settings=SETTINGS) as memory, connected(server_of(memory, PROFILE), "auto") as tools:
         found = tools.portal.call(tools.client.list_tools).tools
-    return {each.name: frozenset(each.input_schema["properties"]) - OF_EVERY_TOOL for each in found}
+    return {each.name: frozenset(each.input_schema["properties"]) for each in found}

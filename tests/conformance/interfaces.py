@@ -28,6 +28,7 @@ BESIDES = {
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),
     **dict.fromkeys(("notes.invalidate", "notes.clear_cache", "notes.cache_stats"), "are about one process"),
     **dict.fromkeys(("handle", "working"), "hold what one process holds"),
+    "graph": "answers as another memory server does, and is held to that one",
     "hooks": "raises nothing, which is its own matter",
 }
 # What stands for a verb that a way has not at all, where another's missing arguments would stand.
@@ -122,7 +123,8 @@ def verb_of(memory: Any, step: Step) -> Any:
     """The method that a step calls, of the memory or of the agent's view of it."""
     if step.verb.startswith("memory."):
         return getattr(memory, step.verb.removeprefix("memory."))
-    return reduce(getattr, step.verb.split("."), memory.agent(step.agent, session=step.session))
+    agent = memory.agent(step.agent, session=step.session, request_id=step.request_id)
+    return reduce(getattr, step.verb.split("."), agent)
 
 
 class Library:

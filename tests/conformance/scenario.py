@@ -28,6 +28,7 @@ class Step:
     refused: str | None = None  # the code of the error that is to be expected
     agent: str = ADA
     session: str | None = None  # the conversation going on
+    request_id: str | None = None
 
 
 def does(verb: str, **given: Any) -> Step:
@@ -63,6 +64,7 @@ STEPS = (
     ),
     does("observe", keeps_="tap", content="The kitchen tap drips again", session="home"),
     does("observe", content="Plumbers come on Thursday, wrote Müller & Söhne 🔧", session="home", importance=7.5),
+    does("observe", content="Reminder: pay the plumber", ttl_days=2.5, metadata={"channel": "sms", "to": ["Ana"]}),
     # What is true, and what takes its place.
     does("remember", keeps_="lisbon", content="Lisbon", subject="Ana", predicate="lives in", valid_from="2025-05-01"),
     does("remember", keeps_="porto", content="Porto", subject="Ana", predicate="lives in", valid_from="2025-09-01"),
@@ -81,8 +83,18 @@ STEPS = (
         category="travel",
         tags=["travel", "seat"],
     ),
+    does(
+        "remember",
+        content="vegetarian food",
+        subject="TP1337",
+        predicate="serves",
+        importance=6.5,
+        confidence=0.8,
+        valid_to="2025-12-31T00:00:00Z",
+        metadata={"asked": {"by": "Ana", "miles": 1200.5}},
+    ),
     does("correct", keeps_="braga", id_="$porto", content="Braga", source="Ana", valid_from="2025-10-01T00:00:00Z"),
-    does("correct", keeps_="later", id_="$flight", content="15:05"),
+    does("correct", keeps_="later", id_="$flight", content="15:05", confidence=0.9, metadata={"gate": 7}),
     does("confirm", id_="$later"),
     # What was said of one thing: now, then, at all.
     does("get", id_="$braga"),
@@ -133,6 +145,8 @@ STEPS = (
     does("get", id_="$moved"),
     does("context", query="Ana's flight", session_="trip", with_sources=True, include_superseded=True),
     does("get", id_="$moved"),
+    does("context", query="Ana's flight", session_="trip", recipe="butler"),
+    does("get", id_="$moved"),
     does("messages", asked="When does the flight leave?", window_tokens=4000, recent_episodes=2),
     does("get", id_="$moved"),
     does("summarize", ids=["$moved", "$tap"], strategy="extractive", target_tokens=60),
@@ -180,6 +194,8 @@ STEPS = (
     does("pools.remove", name="crew", member=BEN),
     does("get", id_="$code", agent_=BEN, refused_="not_found"),
     does("pools.delete", name="crew", refused_="invalid_input"),  # it holds something
+    does("pools.create", name="empty"),
+    does("pools.delete", name="empty"),
     # Learning step by step, by somebody outside.
     does("consolidation.is_session_consolidated", session="home"),
     does("consolidation.episodes", session="home"),

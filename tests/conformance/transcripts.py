@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from tests.conformance.scenario import NOBODY, Step
 
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 # How long something has waited by the clock, and what is made of an id.
 _OF_ONE_LIFE = frozenset({"backlog_age_hours", "digest"})
 
@@ -73,10 +74,13 @@ def comparable(transcript: Sequence[Said], *, began: datetime) -> Iterator[list[
         at = datetime.fromisoformat(found[0])
         return times.setdefault(at, f"time {len(times) + 1}") if at >= began else at.astimezone(UTC).isoformat()
 
+    def day_of(found: re.Match[str]) -> str:
+        return "today" if date.fromisoformat(found[0]) >= began.date() else found[0]
+
     def numbered(value: Any) -> Any:
         match value:
             case str():
-                return _TIME.sub(time_of, _ID.sub(id_of, value))
+                return _DAY.sub(day_of, _TIME.sub(time_of, _ID.sub(id_of, value)))
             case list():
                 return [numbered(each) for each in value]
             case dict():
