@@ -12,8 +12,8 @@ from engrain.domain.learning import Action, Plan, Rejection
 from engrain.domain.records import DECAY_RATES, Fact, Rule
 from engrain.learning.evidence import FLAWS, instructs, prove, recognise
 from engrain.learning.folding import fold
-from engrain.learning.likeness import alike_predicates, same_statement, same_subject, say_the_same
 from engrain.learning.proposals import Guidance, Statement
+from engrain.learning.sameness import alike_predicates, same_statement, same_subject, say_the_same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ from engrain.domain.ids import derived_id
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, Record
 from engrain.errors import NotFound
 from engrain.learning.folding import fold
-from engrain.learning.likeness import same_statement
 from engrain.learning.planning import SAID_AT, conflicting
+from engrain.learning.sameness import same_statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.learning.likeness import alike_predicates, say_the_same
+from engrain.learning.sameness import alike_predicates, say_the_same
 
 
 @pytest.mark.req("Y09")
