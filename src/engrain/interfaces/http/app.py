@@ -6,8 +6,24 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from engrain import __version__
-from engrain.interfaces.http import memories, openapi, problems, recalling
-from engrain.interfaces.http.asking import REQUEST_ID, Admits
+from engrain.interfaces.http import (
+    consolidation,
+    entities,
+    graph,
+    hooks,
+    keys,
+    memories,
+    notes,
+    openapi,
+    pools,
+    problems,
+    recalling,
+    rules,
+    safekeeping,
+    upkeep,
+    working,
+)
+from engrain.interfaces.http.asking import REQUEST_ID
 from engrain.interfaces.http.guards import Bounds, Guards
 from engrain.interfaces.http.operations import Operations
 from engrain.interfaces.http.telling import Told
@@ -17,21 +33,46 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from engrain.interfaces.access import Gate
     from engrain.service import Memory
 
-ROOMS = (memories.room, recalling.room)
+ROOMS = tuple(
+    each.room
+    for each in (
+        memories,
+        recalling,
+        rules,
+        entities,
+        graph,
+        notes,
+        pools,
+        working,
+        hooks,
+        consolidation,
+        upkeep,
+        safekeeping,
+        keys,
+    )
+)
 _HEADER = b"x-request-id"
 _FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
 
 
-def create_app(memory: "Memory", *, gate: Admits) -> FastAPI:
+def create_app(memory: "Memory", *, gate: "Gate") -> FastAPI:
     """The memory as an ASGI application; whoever serves it opens the memory before and closes it after.
 
     `gate` says whom a request speaks for. What else answers here is included or mounted on what this returns.
     """
-    app = FastAPI(title="engrain", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="engrain",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        openapi_tags=[room.tag for room in ROOMS],
+    )
     app.state.memory, app.state.gate = memory, gate
-    problems.install(app)
+    problems.install(app, [route for room in ROOMS for route in room.routes])
     for room in ROOMS:
         app.include_router(room.router)
     app.include_router(Operations(memory, gate).router)

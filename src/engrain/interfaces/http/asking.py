@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from engrain.domain.access import Grant, Role, allows
+from engrain.domain.access import Grant, Role
 from engrain.errors import Forbidden, InvalidInput
+from engrain.interfaces.access import Gate, require
 from engrain.interfaces.http.problems import request_id
 
 if TYPE_CHECKING:
@@ -17,17 +18,6 @@ if TYPE_CHECKING:
 
 AGENT, SESSION = "Engrain-Agent", "Engrain-Session"
 REQUEST_ID = re.compile(r"[!-~]{1,128}")  # what comes back in a header, and stands in events and logs
-
-
-class Admits(Protocol):
-    """Who decides whom a request speaks for."""
-
-    def admit(self, authorization: str | None) -> Grant:
-        """What the header Authorization grants.
-
-        Raises:
-            Unauthenticated, RateLimited: nothing.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +32,17 @@ class Asking:
 
     @property
     def tenant(self) -> str:
+        return self.grant.tenant_id
+
+    @property
+    def whole_tenant(self) -> str:
+        """The tenant, for what is done to all of it.
+
+        Raises:
+            Forbidden: the key speaks for one agent alone.
+        """
+        if self.grant.agent is not None:
+            raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.grant.agent!r:.80}")
         return self.grant.tenant_id
 
     def agent(self) -> "Agent":
@@ -74,10 +75,13 @@ async def identified(request: Request, needs: Role) -> Asking:
         Forbidden: the key's role does not allow it, or the key is another agent's.
         InvalidInput: a header that is no UTF-8.
     """
-    gate: Admits = request.app.state.gate
-    grant = await run_in_threadpool(gate.admit, request.headers.get("authorization"))
-    if not allows(grant.role, needs):
-        raise Forbidden(f"this needs the role {needs}, and the key has the role {grant.role}")
+    gate: Gate = request.app.state.gate
+    shown, address = request.headers.get("authorization"), request.client and request.client.host
+    if gate.keys_required or shown:  # else nothing is looked up
+        grant = await run_in_threadpool(gate.admit, shown, address=address)
+    else:
+        grant = gate.admit(None, address=address)
+    require(grant, needs)
     return Asking(
         memory=request.app.state.memory,
         grant=grant,

@@ -20,7 +20,7 @@ from engrain.interfaces.http.exposition import Exposition
 
 if TYPE_CHECKING:
     from engrain.domain.readiness import Readiness
-    from engrain.interfaces.http.asking import Admits
+    from engrain.interfaces.access import Gate
     from engrain.service import Memory
 
 _JSON = "application/json"
@@ -31,7 +31,7 @@ _Answer = TypeVar("_Answer")
 class Operations:
     """The routes of one application."""
 
-    def __init__(self, memory: "Memory", gate: "Admits") -> None:
+    def __init__(self, memory: "Memory", gate: "Gate") -> None:
         self._memory = memory
         self._gate = gate
         self._exposition = Exposition(memory)

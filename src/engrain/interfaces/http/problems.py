@@ -7,10 +7,12 @@
 | 403 | forbidden |
 | 404 | not_found |
 | 405 | method_not_allowed |
+| 408 | request_timeout |
 | 409 | integrity_violated |
 | 412 | precondition_failed |
 | 413 | content_too_large |
 | 415 | unsupported_media_type |
+| 421 | misdirected_request |
 | 422 | invalid_input, unreadable_import, unusable_backup |
 | 429 | rate_limited |
 | 500 | internal_error, engrain_error, storage_error, database_damaged, database_read_only, schema_too_new, ... |
@@ -23,12 +25,15 @@ import logging
 import math
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engrain import errors
 from engrain.errors import EngrainError
@@ -70,6 +75,9 @@ _OUR_OWN: Mapping[type[EngrainError], str] = {
     errors.OutcomeUnknown: "the connection was lost while committing: look whether it is there, or repeat the call "
     "with the same Idempotency-Key",
 }
+_UNFORESEEN = (
+    "something went wrong that nobody foresaw; whoever runs the server finds where in its log, by the request id"
+)
 _CODES: Mapping[int, str] = {
     HTTPStatus.BAD_REQUEST: MALFORMED,
     HTTPStatus.NOT_FOUND: "not_found",
@@ -114,12 +122,12 @@ def request_id(request: Request) -> str | None:
     return found
 
 
-def install(app: FastAPI) -> None:
-    """Let every fault in an application be told as a problem."""
+def install(app: FastAPI, routes: Sequence[Route]) -> None:
+    """Let every fault in an application of these routes, and whatever is added to it, be told as a problem."""
     app.add_exception_handler(EngrainError, _engrain_error)
     app.add_exception_handler(RequestValidationError, _refused_values)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unforeseen)
+    app.add_exception_handler(HTTPException, partial(_http_error, routes))
+    app.add_middleware(Unforeseen)
 
 
 def problem_of(request: Request, error: EngrainError) -> Response:
@@ -152,22 +160,27 @@ async def _engrain_error(request: Request, error: Exception) -> Response:
     return problem_of(request, error)
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def _http_error(routes: Sequence[Route], request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    status = error.status_code
+    status, headers, path = error.status_code, dict(error.headers or {}), request.url.path
     match status:
         case HTTPStatus.NOT_FOUND:
-            detail = f"there is no {request.url.path:.200}; /openapi.json names all that there is"
+            detail = f"there is no {path:.200}; /openapi.json names all that there is"
         case HTTPStatus.METHOD_NOT_ALLOWED:
-            detail = (
-                f"{request.url.path:.200} does not take {request.method:.20}; /openapi.json names all that there is"
-            )
+            headers["Allow"] = _allowed(routes, path) or headers.get("Allow", "")
+            detail = f"{path:.200} takes {headers['Allow']} alone; /openapi.json names all that there is"
         case HTTPStatus.BAD_REQUEST if not isinstance(error, Refused):
             detail = "the body is no JSON that can be read: no UTF-8, nested too deeply, or with a number too long"
         case _:
             detail = str(error.detail)
     code = _CODES.get(status, HTTPStatus(status).phrase.lower().replace(" ", "_"))
-    return problem(request, status, code=code, detail=detail, headers=error.headers)
+    return problem(request, status, code=code, detail=detail, headers=headers)
+
+
+def _allowed(routes: Sequence[Route], path: str) -> str:
+    """Every method of a path, where the framework names those of the first route alone."""
+    methods = {each for route in routes if route.path_regex.match(path) for each in route.methods or ()}
+    return ", ".join(sorted(methods))
 
 
 async def _refused_values(request: Request, error: Exception) -> Response:
@@ -188,10 +201,38 @@ def _refusals(found: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
 
 
-async def _unforeseen(request: Request, error: Exception) -> Response:
-    """Says nothing of what happened, which nobody foresaw; the log has where it did, and no values."""
+class Unforeseen:
+    """Says nothing of an error that nobody foresaw; the log has where it came from, and no values.
+
+    A handler of the framework would raise it again, for the server to log with all its words.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        has_begun = False
+
+        async def answer(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = has_begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, answer)
+        except Exception as error:
+            if scope["type"] != "http":
+                raise
+            request = Request(scope)
+            _log(request, error)
+            if has_begun:
+                raise RuntimeError("an answer broke off; the log above says where") from None
+            code, status = INTERNAL, HTTPStatus.INTERNAL_SERVER_ERROR
+            await problem(request, status, code=code, detail=_UNFORESEEN)(scope, receive, send)
+
+
+def _log(request: Request, error: Exception) -> None:
     frames = "".join(traceback.format_tb(error.__traceback__))
     extra = {"error": type(error).__name__, "request_id": request_id(request)}
     _LOG.error("a request failed unforeseen: %s\n%s", type(error).__name__, frames, extra=extra)
-    said = "something went wrong that nobody foresaw; whoever runs the server finds where in its log, by the request id"
-    return problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, code=INTERNAL, detail=said)

@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 REF = "#/components/schemas/"
 # What modules import for their annotations alone.
 _NAMES: Mapping[str, Any] = {
-    **{name: getattr(records, name) for name in ("Answer", "Caller", "Episode", "Fact", "Maturity", "Rule")},
+    **{name: getattr(records, name) for name in ("Answer", "Caller", "Episode", "Fact", "Kind", "Maturity", "Rule")},
     **{each.__name__: each for each in (datetime, Mapping, Sequence, Entity, Note, WorkingStats, Usage)},
     **{each.__name__: each for each in (VectorSpace, Finding, Rejection)},
     "MemoryRecord": MemoryRecord,
@@ -54,6 +54,21 @@ class Page:
     of: Any
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """A body that is bytes, of one of some media types."""
+
+    media_types: tuple[str, ...]
+
+    def __init__(self, *media_types: str) -> None:
+        object.__setattr__(self, "media_types", media_types)
+
+    @property
+    def content(self) -> Schema:
+        """As OpenAPI describes it."""
+        return {each: {"schema": {"type": "string", "format": "binary"}} for each in self.media_types}
+
+
 Answers = Any  # a Record, a union of Records, or a Page of one
 
 
@@ -75,14 +90,15 @@ def said_of(answers: Answers) -> str:
 
 def components(answers: Iterable[Answers]) -> dict[str, Schema]:
     """The schemas of answers and of all that they hold, by name."""
-    waiting, known = list(answers), {}
+    waiting = list(answers)
+    known: dict[str, Answers] = {}
     while waiting:
         each = waiting.pop()
         name = _name(each)
-        if name not in known:
-            known[name] = _schema(each)
-            waiting += _inside(each)
-    return dict(sorted(known.items()))
+        assert known.setdefault(name, each) == each, f"two values are called {name}"
+        if known[name] is each:
+            waiting += [inner for inner in _inside(each) if known.get(_name(inner)) != inner]
+    return {name: _schema(known[name]) for name in sorted(known)}
 
 
 def _name(answers: Answers) -> str:
@@ -99,7 +115,7 @@ def _schema(answers: Answers) -> Schema:
     match answers:
         case Page(of=of):
             listed = {"type": "array", "items": reference(of)}
-            cursor = {"type": ["string", "null"], "description": "`cursor` of the next page; null: this is the last."}
+            cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
             return _object({"items": listed, "next": cursor}, said_of(answers))
         case type():
             return _object({name: _of(hint) for name, hint in _hints(answers).items()}, said_of(answers))

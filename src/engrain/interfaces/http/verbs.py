@@ -1,22 +1,25 @@
 """A verb of the library as a route: what it calls, the role it needs, what it answers."""
 
 import difflib
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from engrain.domain.access import Role
 from engrain.errors import InvalidInput
 from engrain.interfaces.http.asking import identified
 from engrain.interfaces.http.problems import Refused
-from engrain.interfaces.http.schemas import Answers, reference, said_of
+from engrain.interfaces.http.schemas import Answers, File, reference, said_of
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+_Endpoint = TypeVar("_Endpoint", bound=Callable[..., Any])
 IDEMPOTENCY_KEY = "idempotency-key"
+_CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
 
 
@@ -27,6 +30,8 @@ class Verb:
     Attributes:
         calls: the facade's method, unbound.
         group: the name by which an agent has the method's class; None for its own and the Memory's.
+        takes: the file that its body is, where it is one.
+        also: what tells apart a second route of one method, which reads and writes.
     """
 
     calls: Callable[..., Any]
@@ -34,11 +39,14 @@ class Verb:
     needs: Role
     answers: Answers | None
     status: HTTPStatus
+    also: str | None = None
+    takes: File | None = None
 
     @property
     def name(self) -> str:
         """The verb as Python spells it."""
-        return self.calls.__name__ if self.group is None else f"{self.group}.{self.calls.__name__}"
+        name = self.calls.__name__
+        return ".".join(each for each in (self.group, name, self.also) if each is not None)
 
 
 class VerbRoute(APIRoute):
@@ -57,9 +65,11 @@ class VerbRoute(APIRoute):
                 if name not in known:
                     raise InvalidInput(unknown(name, known, what="parameter"))
             if has_body and not _is_json(request):
-                raise Refused(
-                    HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be JSON; send Content-Type: application/json"
-                )
+                said = "the body must be JSON; send Content-Type: application/json"
+                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, said)
+            if verb.needs != "reader" and not _CONDITIONS.isdisjoint(request.headers):
+                said = f"{verb.name} cannot be done on a condition, so nothing was done; leave If-Match out"
+                raise Refused(HTTPStatus.PRECONDITION_FAILED, said)
             if IDEMPOTENCY_KEY in request.headers and request.method == "POST" and not takes_key:
                 raise InvalidInput(f"{verb.name} takes no Idempotency-Key; leave it out")
             return await handle(request)
@@ -70,10 +80,16 @@ class VerbRoute(APIRoute):
 class Room:
     """The routes of one group of verbs."""
 
-    def __init__(self, tag: str, *, group: str | None = None) -> None:
+    def __init__(self, tag: str, description: str, *, group: str | None = None) -> None:
+        self.tag = {"name": tag, "description": description}
         self.router = APIRouter(prefix="/v1", tags=[tag], route_class=VerbRoute)
         self.verbs: list[Verb] = []
         self._group = group
+
+    @property
+    def routes(self) -> list[VerbRoute]:
+        """Its routes, in the order in which they are tried."""
+        return [each for each in self.router.routes if isinstance(each, VerbRoute)]
 
     def verb(
         self,
@@ -84,12 +100,22 @@ class Room:
         needs: Role,
         answers: Answers | None,
         status: HTTPStatus = HTTPStatus.OK,
-    ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+        also: str | None = None,
+        takes: File | None = None,
+    ) -> Callable[[_Endpoint], _Endpoint]:
         """Make a function the route of a facade's verb; its docstring is what OpenAPI says of it."""
-        verb = Verb(calls=calls, group=self._group, needs=needs, answers=answers, status=status)
+        verb = Verb(
+            calls=calls,
+            group=self._group,
+            needs=needs,
+            answers=answers,
+            status=status,
+            also=also,
+            takes=takes,
+        )
         self.verbs.append(verb)
 
-        def add(endpoint: Callable[..., Response]) -> Callable[..., Response]:
+        def add(endpoint: _Endpoint) -> _Endpoint:
             summary, _, rest = (endpoint.__doc__ or "").strip().partition("\n")
             self.router.add_api_route(
                 path,
@@ -101,8 +127,9 @@ class Room:
                 description=f"{' '.join(rest.split())}\n\nNeeds the role `{needs}`.".strip(),
                 status_code=status,
                 response_model=None,
+                response_class=Response if answers is None or isinstance(answers, File) else JSONResponse,
                 responses={int(status): _answer(verb)},
-                openapi_extra={"x-engrain-role": needs},
+                openapi_extra=_more(verb),
             )
             return endpoint
 
@@ -115,14 +142,14 @@ def verb_of(route: APIRoute) -> Verb:
     return found
 
 
-def unknown(name: str, known: Mapping[str, Any] | frozenset[str], *, what: str) -> str:
+def unknown(name: str, known: frozenset[str], *, what: str) -> str:
     """What is said of a name that nobody knows: the nearest that somebody does, or all of them."""
     near = difflib.get_close_matches(name.lower(), known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(sorted(known)) or 'none'}"
     return f"{what} {name!r:.80} is unknown; {hint}"
 
 
-def _carrying(endpoint: Callable[..., Response], verb: Verb) -> Callable[..., Response]:
+def _carrying(endpoint: _Endpoint, verb: Verb) -> _Endpoint:
     endpoint.__engrain_verb__ = verb  # type: ignore[attr-defined]  # where a route keeps what it is for
     return endpoint
 
@@ -136,7 +163,17 @@ def _is_json(request: Request) -> bool:
     return media_type == _JSON or (media_type.startswith("application/") and media_type.endswith("+json"))
 
 
+def _more(verb: Verb) -> dict[str, Any]:
+    """What OpenAPI is told besides."""
+    said: dict[str, Any] = {"x-engrain-role": verb.needs}
+    if verb.takes is not None:
+        said["requestBody"] = {"required": True, "content": verb.takes.content}
+    return said
+
+
 def _answer(verb: Verb) -> dict[str, Any]:
     if verb.answers is None:
         return {"description": "Done; there is nothing to say."}
+    if isinstance(verb.answers, File):
+        return {"description": "The file.", "content": verb.answers.content}
     return {"description": said_of(verb.answers), "content": {_JSON: {"schema": reference(verb.answers)}}}

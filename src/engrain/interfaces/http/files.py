@@ -1,0 +1,96 @@
+"""Files on their way in and out: through a folder of their own, which is gone when they are."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from engrain.domain.records import Record
+from engrain.errors import InvalidInput
+
+_Result = TypeVar("_Result")
+_CHUNK = 256 * 1024
+_LONGEST_NAME = 100
+REPORT = "Engrain-Report"
+
+
+@asynccontextmanager
+async def received(request: Request, *, name: str) -> AsyncIterator[Path]:
+    """The body of a request as a file, until the block ends; it is never in memory as a whole.
+
+    Raises:
+        InvalidInput: `name` is none that a file can have.
+    """
+    folder = Path(await run_in_threadpool(tempfile.mkdtemp, prefix="engrain-"))
+    try:
+        path = folder / _plain(name)
+        with await run_in_threadpool(path.open, "xb") as stream:
+            async for chunk in request.stream():
+                await run_in_threadpool(stream.write, chunk)
+        yield path
+    finally:
+        await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
+
+
+def reading(path: Path, work: Callable[[Path], _Result]) -> _Result:
+    """What `work` makes of a file that was received.
+
+    Raises:
+        InvalidInput: as `work`; it names the file as the client does, not where it was put.
+    """
+    try:
+        return work(path)
+    except InvalidInput as error:
+        raise type(error)(str(error).replace(f"{path.parent}/", "")) from error
+
+
+def sent(name: str, media_type: str, write: Callable[[Path], Record]) -> Response:
+    """A file that `write` makes, as the answer, with what it says of the file in the header Engrain-Report.
+
+    The file has no name any more when it is sent: whatever happens then, nothing is left of it.
+    """
+    with _folder() as folder:
+        path = folder / name
+        report = write(path)
+        stream = path.open("rb")
+        size = path.stat().st_size
+
+    def chunks() -> Iterator[bytes]:
+        with stream:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+
+    headers = {
+        "Content-Length": str(size),
+        "Content-Disposition": f'attachment; filename="{name}"',
+        REPORT: json.dumps({**report.to_dict(), "path": name}),
+    }
+    return StreamingResponse(chunks(), media_type=media_type, headers=headers)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="engrain-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _plain(name: str) -> str:
+    """A file's name without its folders.
+
+    Raises:
+        InvalidInput: there is nothing else of it, or it is too long.
+    """
+    last = PurePosixPath(name).name
+    if not last.isprintable() or last in ("", ".", "..") or len(last.encode(errors="replace")) > _LONGEST_NAME:
+        raise InvalidInput(f"filename {name!r:.80} is no plain name of at most {_LONGEST_NAME} bytes")
+    return last

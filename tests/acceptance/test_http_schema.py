@@ -1,0 +1,70 @@
+"""What the API says of itself is what it does, whatever is sent: schemathesis makes the requests of its description."""
+
+from collections import Counter
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from engrain import Memory
+from engrain.interfaces.access import Gate
+from engrain.interfaces.http.app import create_app
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+ANSWERED = Counter()
+
+
+@schemathesis.serializer("application/gzip", "application/octet-stream")
+def as_bytes(context, value):  # noqa: ARG001  # the signature is theirs
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def described():
+    """What the API says of itself; other methods than it names are another test's."""
+    config = schemathesis.config.SchemathesisConfig.from_dict({"phases": {"coverage": {"unexpected-methods": []}}})
+    settings = {"server": {"allowed_hosts": ["testserver"]}}
+    with Memory.open(":memory:", embedder="none", settings=settings) as memory:
+        app = create_app(memory, gate=Gate(memory, keys_required=False))
+        return schemathesis.openapi.from_asgi("/openapi.json", app, config=config)
+
+
+API = described()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def served():
+    """One memory that all requests are made of, so that they meet what others left."""
+    with Memory.open(":memory:", embedder="none") as memory:
+        API.app.state.memory, API.app.state.gate = memory, Gate(memory, keys_required=False)
+        yield
+    assert ANSWERED[2] > 100  # else all would have been refused
+    assert ANSWERED[4] > 1000
+
+
+@API.parametrize()
+@settings(
+    max_examples=2,
+    derandomize=True,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_what_is_answered_is_what_was_described(case):
+    response = case.call()
+    ANSWERED[response.status_code // 100] += 1
+    case.validate_response(response, checks=CHECKS)
