@@ -9,6 +9,7 @@
     ├── Forbidden                      forbidden             the key that was shown may not do this
     ├── RateLimited                    rate_limited          too many requests; `retry_after_s` says when to try again
     ├── MemoryClosed                   memory_closed         a call on a Memory after close()
+    ├── CannotListen               cannot_listen         the address to serve on is taken, unknown or not allowed
     ├── EngineUnavailable              engine_unavailable    an embedder (or other engine) cannot answer
     └── StorageError                   storage_error         the database refused
         ├── NotAnEngrainFile           not_an_engrain_file   the file is something else; it was left as it is
@@ -85,6 +86,12 @@ class MemoryClosed(EngrainError):
     """A call on a Memory, or on an agent of it, after `close()`."""
 
     code = "memory_closed"
+
+
+class CannotListen(EngrainError):
+    """The address to serve on is taken, no address of this machine, or not allowed to this user."""
+
+    code = "cannot_listen"
 
 
 class EngineUnavailable(EngrainError):

@@ -8,8 +8,30 @@ from engrain.config.section import Section
 
 
 class Server(Section):
-    """Who is let in when the memory is served, and how much of each."""
+    """Where the memory is served, who is let in, and how much of each."""
 
+    host: str = Field(default="127.0.0.1", description="Address it is served on; 0.0.0.0 is every one of the machine's")
+    port: int = Field(default=8765, ge=0, le=65_535, description="Port it is served on; 0 takes any free one")
+    mem0: bool = Field(default=False, description="Whether mem0's clients find their routes under `/mem0`")
+    threads: int = Field(default=16, ge=1, le=1_000, description="How many requests are worked on at once")
+    max_requests: int = Field(
+        default=128,
+        ge=1,
+        le=1_000_000,
+        description="How many requests may be there at once; more are told to come again",
+    )
+    max_connections: int = Field(
+        default=1_000,
+        ge=1,
+        le=1_000_000,
+        description="How many connections may be open at once; more are told likewise",
+    )
+    keep_alive_s: int = Field(
+        default=15, ge=1, le=3_600, description="How long a connection stays open between two requests"
+    )
+    shutdown_s: int = Field(
+        default=20, ge=0, le=3_600, description="How long a server that is to stop lets requests finish, at most"
+    )
     rate_limit_per_minute: int = Field(
         default=6_000, ge=0, le=10_000_000, description="How many requests of one key are answered a minute; 0 for all"
     )

@@ -49,6 +49,7 @@ class ExitCode(IntEnum):
 EXIT_CODES: Mapping[type[errors.EngrainError], ExitCode] = {
     errors.EngrainError: ExitCode.PROBLEM,
     errors.InvalidInput: ExitCode.INVALID,
+    errors.CannotListen: ExitCode.INVALID,
     errors.StorageError: ExitCode.STORAGE,
     errors.DatabaseBusy: ExitCode.BUSY,
     errors.EngineUnavailable: ExitCode.ENGINE,

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,22 +52,28 @@ class Invocation:
         values = {"db": self.db, "agent": self.agent, "tenant": self.tenant}
         return {name: value for name, value in values.items() if value is not None}
 
-    def settings(self) -> "Settings":
-        """The settings in force."""
+    def settings(self, **sections: Mapping[str, Any]) -> "Settings":
+        """The settings in force; of `sections` what is not None replaces others."""
         from engrain.config import load
 
-        return load(self.given, file=self.config)
+        said = {
+            name: {key: value for key, value in each.items() if value is not None} for name, each in sections.items()
+        }
+        return load(self.given | said, file=self.config)
 
     @contextmanager
-    def memory(self, *, embedder: "Embedder | str | None" = None, stays: bool = False) -> Iterator["Memory"]:
+    def memory(
+        self, *, embedder: "Embedder | str | None" = None, stays: bool = False, settings: "Settings | None" = None
+    ) -> Iterator["Memory"]:
         """The memory, for a command that leaves at once, whatever waits for a vector; or for one that `stays`."""
+        from engrain.config import load
         from engrain.service import Memory
 
-        settings = self.settings()
-        path = path_of(settings.db)
-        is_new = path is not None and not path.exists()
         given = self.given if stays else self.given | _AT_ONCE
-        with Memory.open(settings=given, config=self.config, embedder=embedder) as memory:
+        chosen = load(given, file=self.config) if settings is None else settings
+        path = path_of(chosen.db)
+        is_new = path is not None and not path.exists()
+        with Memory.open(settings=chosen, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory
@@ -112,6 +119,10 @@ class Invocation:
             output.document(document)
         else:
             output.say(text)
+
+    def announce(self, document: Mapping[str, Any], text: str) -> None:
+        """The answer of a command that goes on: one line, as JSON or as text."""
+        output.say(json.dumps(dict(document)) if self.as_json else text)
 
     def answer_with(self, name: str, values: "Sequence[Record]", text: str) -> None:
         """Several values as the answer of the command: under `name` as JSON, or as text."""

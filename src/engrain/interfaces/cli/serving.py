@@ -1,5 +1,6 @@
 """Commands that stay and serve others."""
 
+import os
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ app = typer.Typer()
 
 # Those of interfaces/mcp/profiles.py, which only the extra `mcp` can load.
 PROFILES = ("butler", "assistant", "consolidator", "notes", "graph", "all")
+_OF_THE_SERVER = frozenset({"anyio", "fastapi", "mcp", "opentelemetry", "prometheus_client", "starlette", "uvicorn"})
 
 
 @command(app, "mcp")
@@ -36,3 +38,55 @@ def mcp(
         raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'") from error
     with invocation.memory(stays=True) as memory:
         serve_stdio(memory, chosen)
+
+
+@command(app, "serve")
+def serve(
+    invocation: Invocation,
+    *,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="ADDRESS", help="Address to serve on; the setting if left out.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="Port to serve on, 0 for any; the setting if left out.")
+    ] = None,
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help=f"Which tools /mcp offers. {one_of(PROFILES)}")
+    ] = "butler",
+    keys: Annotated[
+        bool | None,
+        typer.Option("--keys/--no-keys", help="Ask for keys or not; left out, everywhere but on loopback."),
+    ] = None,
+    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Do jobs in this process, too, or not.")] = True,
+    mem0: Annotated[
+        bool | None,
+        typer.Option("--mem0/--no-mem0", help="Answer mem0's client under /mem0; the setting if left out."),
+    ] = None,
+) -> None:
+    """Serve the memory to others: HTTP under /v1, tools under /mcp, health and metrics, and the jobs.
+
+    Until it is interrupted, or told to stop by SIGTERM: what is under way is finished, nothing acknowledged is lost.
+    """
+    chosen = checks.choice(profile, PROFILES, what="profile")
+    try:
+        from engrain.interfaces import serving
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _OF_THE_SERVER:
+            raise
+        raise EngineUnavailable("engrain serve needs packages: pip install 'engrain[server]'") from error
+    settings = invocation.settings(server={"host": host, "port": port, "mem0": mem0})
+    with (
+        serving.bound(settings.server.host, settings.server.port) as listener,
+        invocation.memory(stays=True, settings=settings) as memory,
+    ):
+        required = serving.check_keys(memory, listener, wanted=keys)
+        offer = serving.Offer(keys_required=required, profile=chosen, works=worker, speaks_mem0=settings.server.mem0)
+        address = serving.address_of(listener)
+        told = {"address": address, "keys": required, "mcp": f"{address}/mcp", "pid": os.getpid()}
+        asked = "keys are asked for" if required else "no key is asked for: this machine alone can reach it"
+        serving.serve(
+            memory,
+            listener,
+            offer,
+            ready=lambda: invocation.announce(told, f"serving {address} ({asked}); Ctrl-C stops it"),
+        )

@@ -1,0 +1,93 @@
+"""A database that holds some talk, and `engrain serve` on it as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from bench.serving.clients import AGENTS
+from bench.speed import language
+from engrain import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Server:
+    """`engrain serve` on one database, answering inside the block."""
+
+    def __init__(self, db: str, *options: str, **settings: str) -> None:
+        self._process = _started("serve", "--port", "0", "--json", *options, db=db, settings=settings)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"engrain serve ended with {self._process.wait()}")
+        self.address: str = json.loads(line)["address"]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+    @property
+    def megabytes(self) -> float:
+        """What it holds of this machine's memory."""
+        pages = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * resource.getpagesize() / 1e6
+
+
+class Worker:
+    """`engrain worker` on the same database, to be killed."""
+
+    def __init__(self, db: str, **settings: str) -> None:
+        self._db, self._settings = db, settings
+        self._process = self._started()
+
+    def kill(self) -> None:
+        """As the kernel does when memory is short: it says no word."""
+        self._process.kill()
+        self._process.wait()
+
+    def kill_and_restart(self) -> None:
+        self.kill()
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        return _started("worker", db=self._db, settings=self._settings)
+
+
+def fill(memory: Memory, turns: int) -> None:
+    """Tell the agents of the clients some talk, each turn to one of them, and make the vectors."""
+    for place, said in enumerate(language.talk(turns)):
+        agent = memory.agent(f"agent {place % AGENTS}", session=said.session)
+        agent.observe(said.content, speaker=said.speaker, event_time=said.said_at)
+    memory.flush()
+
+
+@contextmanager
+def opened(db: str, settings: dict[str, str]) -> Iterator[Memory]:
+    """The memory in this process, with the settings that a server gets as variables."""
+    given: dict[str, dict[str, str]] = {}
+    for name, value in settings.items():
+        section, _, setting = name.lower().partition("__")
+        given.setdefault(section, {})[setting] = value
+    with Memory.open(db, settings=given) as memory:
+        yield memory
+
+
+def _started(*command: str, db: str, settings: dict[str, str]) -> subprocess.Popen[bytes]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "engrain", *command, "--db", db],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=own | {f"ENGRAIN_{name}": value for name, value in settings.items()},
+    )
