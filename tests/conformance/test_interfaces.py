@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.conformance import by_command, by_tool, interfaces
+from tests.conformance import by_command, by_route, by_tool, interfaces
 from tests.conformance.interfaces import WHOLLY, Table, without
 from tests.conformance.scenario import STEPS
 from tests.conformance.transcripts import Kept, Said, comparable, differences
@@ -78,6 +78,7 @@ WAYS = {
     "async library": interfaces.async_library,
     "command line": by_command.command_line,
     "mcp": by_tool.by_tool,
+    "http": by_route.by_route,
     "library on postgres": interfaces.library_on_postgres,
 }
 
@@ -146,6 +147,11 @@ def test_every_verb_of_the_library_is_in_the_scenario():
 def test_what_a_way_lacks_is_said(name):
     interface = INTERFACES[name]
     assert interfaces.lacking(interface.table) == interface.lacks
+
+
+def test_every_verb_has_a_route_and_every_route_is_a_verb():
+    assert interfaces.lacking(by_route.table()) == {}
+    assert without(by_route.table(), by_route.BESIDES) == {step.verb for step in STEPS}
 
 
 def test_every_command_and_option_is_one_of_the_library():
