@@ -376,3 +376,33 @@ def test_a_check_up_finds_names_that_are_not_those_of_the_entities(store, deed):
     server().psql(conninfo_to_dict(store.location)["dbname"], deed)
     [problem] = store.health().problems
     assert problem.startswith("2 names of entities are missing or nobody's")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_who_speaks_in_a_turn_that_is_not_committed_yet_stays_known(store, known):
+    """Or whoever erases the speaker's last other turn would forget somebody who has just spoken."""
+    if known:
+        store.put(act(), [episode("Before.", session="monday", speaker="Ana")])
+    taken = "SELECT 1 FROM speakers WHERE speaker = 'Ana' FOR UPDATE NOWAIT"
+
+    def work(ledger):
+        ledger.add([episode("Now.", session="monday", speaker="Ana")])
+        with psycopg.connect(store._connections._conninfo) as other:
+            other.execute("SET engrain.every_tenant = 'on'")
+            if known:
+                with pytest.raises(psycopg.errors.LockNotAvailable):
+                    other.execute(taken)
+            else:
+                assert other.execute(taken).fetchall() == []
+
+    store._do(act(), work)
+    assert store.speakers(request()) == ["Ana"]
+
+
+def test_docs_of_a_session_that_many_write_ascend_with_its_turns(store):
+    """The newest of equals is the one that was said last."""
+    with ThreadPoolExecutor(4) as pool:
+        said = [episode(f"Number {place}.", session="monday", speaker="Ana") for place in range(40)]
+        assert len(list(pool.map(lambda each: store.put(act(), [each]), said))) == 40
+    found = store._ask(CALLER, lambda tx: tx.ask("SELECT turn FROM episodes ORDER BY doc", {}))
+    assert [turn for (turn,) in found] == list(range(1, 41))
