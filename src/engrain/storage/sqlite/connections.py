@@ -23,6 +23,7 @@ MEMORY_LOCATION = ":memory:"
 # 16 MB of log: small commits rewrite the same pages, and a checkpoint writes each of them once.
 _PAGES_BEFORE_CHECKPOINT = 4_000
 _PAGES_MERGED_AT_ONCE = 500
+_MAPPED_BYTES = 2**28
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
 
@@ -71,6 +72,17 @@ class Connections:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def unmapped_writing(self) -> Iterator[apsw.Connection]:
+        """`writing`, for what looks at all of the file, without mapping it into this process's memory."""
+        with self._write_lock:
+            self._writer.pragma("mmap_size", 0)
+            try:
+                with self.writing() as db:
+                    yield db
+            finally:
+                self._writer.pragma("mmap_size", _MAPPED_BYTES)
 
     @contextmanager
     def erasing(self) -> Iterator[None]:
@@ -204,7 +216,7 @@ class Connections:
         # One plan for one statement. Without it, this build of SQLite (STAT4) prepares a statement anew for every bound
         # value that could change its plan: 12 us instead of 2 us for a session's last turn.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        connection.execute("PRAGMA temp_store = memory; PRAGMA cache_size = -8000; PRAGMA mmap_size = 268435456")
+        connection.execute(f"PRAGMA temp_store = memory; PRAGMA cache_size = -8000; PRAGMA mmap_size = {_MAPPED_BYTES}")
         connection.execute("PRAGMA foreign_keys = on")
         if not self.in_memory:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")

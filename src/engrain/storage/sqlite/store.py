@@ -445,8 +445,9 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, VitalVerbs
             return work(Transaction(db, SPEECH))
 
     def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], T]) -> T:  # noqa: ARG002  # one file holds every tenant
-        with self._writing() as tx:
-            return work(tx, restoring.SqliteSearches())
+        refuse_in_snapshot(is_inside=self._held.tx is not None)
+        with self._connections.unmapped_writing() as db:
+            return work(Transaction(db, SPEECH), restoring.SqliteSearches())
 
     def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
         with self._acting(act) as ledger:
