@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -76,8 +77,9 @@ class PlainTables:
         return spent
 
     def insert_each(self, said: Sequence[Said], first: int) -> list[float]:
-        """CPU seconds of each durable insert, one transaction a turn."""
-        return per_call(self._insert, [[row(turn, first + place)] for place, turn in enumerate(said)])
+        """CPU seconds of each durable insert by this thread, one transaction a turn."""
+        rows = [[row(turn, first + place)] for place, turn in enumerate(said)]
+        return per_call(self._insert, rows, clock=time.thread_time)
 
     def match(self, questions: Sequence[str], limit: int, *, near: bool, most_seconds: float) -> list[float]:
         """CPU seconds of each question's MATCH, best `limit` by bm25: own words, or those of the neighbours as well."""
