@@ -7,8 +7,10 @@ from engrain.domain import aging, decay, events, maturity
 from engrain.domain.aging import AgingKind
 from engrain.domain.decay import DecayPolicy, Swept
 from engrain.domain.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
-from engrain.domain.records import Caller, Episode, Rule
-from engrain.domain.requests import Act
+from engrain.domain.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
+from engrain.domain.query import matches
+from engrain.domain.records import KINDS, Caller, Episode, Fact, Rule
+from engrain.domain.requests import Act, Request
 from engrain.domain.retention import Cleaned, Retention, has_run_out
 from engrain.errors import InvalidInput
 from tests.reference_entries import Entry, turn_of
@@ -57,6 +59,37 @@ class ReferenceUpkeep(ReferenceRecords):
     def tenants(self) -> list[str]:
         with self._open():
             return sorted(self._tenants)
+
+    def activity(
+        self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
+    ) -> tuple[dict[tuple[str, str], int], datetime | None]:
+        with self._open():
+            types = {each for several in COUNTED.values() for each in several}
+            told = [each for each in self._events if each.tenant_id == caller.tenant_id and each.scope in caller.scopes]
+            told = [each for each in told if each.event_type in types and each.created_at >= since]
+            newest = sorted(told, key=lambda each: each.created_at, reverse=True)[:most]
+            counts = Counter((f"{each.created_at:%Y-%m-%d}", each.event_type) for each in newest)
+            return dict(counts), newest[-1].created_at if newest and len(newest) == most else None
+
+    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Standouts:
+        with self._open():
+            seen = [each.memory for each in self._entries.visible(request.caller)]
+            seen = [each for each in seen if matches(request.filter, each, request.now)]
+            seen.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
+            places = {(each.kind, each.scope): [] for each in seen}
+            for each in seen:
+                places[each.kind, each.scope].append(each)
+            newest = [each for held in places.values() for each in held[:most]]
+            referenced = [each for each in newest if each.reference_count]
+            referenced.sort(key=lambda each: (each.reference_count, each.happened_at, each.id), reverse=True)
+            facts = [each for each in newest if isinstance(each, Fact) and each.validity == "active"]
+            about = Counter(each.entity_id for each in facts if each.entity_id is not None)
+            return Standouts(
+                most_referenced=tuple(referenced[:limit]),
+                entities=tuple(sorted(about.items(), key=lambda each: (-each[1], each[0]))[:limit]),
+                looked_at={kind: sum(each.kind == kind for each in newest) for kind in KINDS},
+                content_bytes={kind: sum(len(m.content.encode()) for m in newest if m.kind == kind) for kind in KINDS},
+            )
 
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
         with self._open():

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         NoteCacheStats,
         NoteRelation,
     )
+    from engrain.domain.overview import Overview
     from engrain.domain.pools import Pool, PoolSync
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
     from engrain.domain.readiness import Readiness
@@ -643,6 +644,10 @@ class AsyncAgent:
     async def stats(self, *, scope: str | None = None) -> Stats:
         """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone."""
         return await asyncio.to_thread(self._wrapped.stats, scope=scope)
+
+    async def overview(self, *, days: int = 30, limit: int = 10) -> Overview:
+        """What a dashboard shows of what this agent sees, as of one moment; nothing counts as a reference."""
+        return await asyncio.to_thread(self._wrapped.overview, days=days, limit=limit)
 
     async def audit(
         self,

@@ -6,35 +6,27 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from engrain import Memory, metrics
-from engrain.domain.access import Grant
-from engrain.errors import Unauthenticated
+from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
 from tests.acceptance.engines import FaultyEmbedder
 from tests.servers.http import serving
 from tests.servers.postgres import server
 from tests.servers.redis import url_of_some_server
 
-ADMIN, READER = {"Authorization": "Bearer admin"}, {"Authorization": "Bearer reader"}
 
-
-class Keys:
-    """A gate with two keys."""
-
-    def admit(self, authorization):
-        role = (authorization or "").removeprefix("Bearer ")
-        if role not in {"admin", "reader"}:
-            raise Unauthenticated("show a key")
-        return Grant(key_id=role, tenant_id="default", agent=None, role=role)
+def key(memory, role="admin", **more):
+    return {"Authorization": f"Bearer {memory.keys.create(role=role, **more).secret}"}
 
 
 class Serving:
-    """Serves a memory while a test asks."""
+    """Serves a memory while a test asks, who shows a key of whoever runs it where nothing else is said."""
 
     def __init__(self, memory):
-        self._serving = serving(create_app(memory, gate=Keys()))
+        self._serving = serving(create_app(memory, gate=Gate(memory, keys_required=True)))
+        self._key = key(memory)
 
     def __enter__(self):
-        self._client = httpx2.Client(base_url=self._serving.__enter__(), timeout=30)
+        self._client = httpx2.Client(base_url=self._serving.__enter__(), headers=self._key, timeout=30)
         return self._client
 
     def __exit__(self, *error):
@@ -55,7 +47,7 @@ def client(memory):
 
 
 def families(client):
-    answer = client.get("/metrics", headers=ADMIN)
+    answer = client.get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
     return {each.name: each for each in text_string_to_metric_families(answer.text)}
@@ -65,23 +57,28 @@ def values(family):
     return {tuple(each.labels.values()): each.value for each in family.samples}
 
 
-def test_alive_and_ready_are_told_to_anybody_and_why_to_an_admin(client):
-    assert client.get("/healthz").json() == {"status": "alive"}
-    stranger, reader, admin = (client.get("/readyz", headers=each) for each in ({}, READER, ADMIN))
+STRANGER = {"Authorization": ""}
+
+
+def test_alive_and_ready_are_told_to_anybody_and_why_to_who_runs_it(memory, client):
+    assert client.get("/healthz", headers=STRANGER).json() == {"status": "alive"}
+    stranger, reader = (client.get("/readyz", headers=each) for each in (STRANGER, key(memory, "reader")))
     assert stranger.json() == reader.json()
     assert {each["name"]: each["status"] for each in stranger.json()["checks"]} == dict.fromkeys(
         ("database", "schema", "embedder", "embeddings", "jobs"), "ok"
     )
     assert (stranger.status_code, "detail" in stranger.text) == (200, False)
-    assert [each["detail"] for each in admin.json()["checks"]][2] == "none is configured; searches go by words"
+    said = client.get("/readyz").json()
+    assert [each["detail"] for each in said["checks"]][2] == "none is configured; searches go by words"
 
 
-def test_numbers_are_for_an_admin(client):
+def test_numbers_are_for_who_runs_it(memory, client):
     before = metrics.snapshot()
-    assert [client.get("/metrics", headers=each).status_code for each in ({}, READER, ADMIN)] == [401, 403, 200]
-    for reason in ("unauthenticated", "forbidden"):
+    shown = [STRANGER, key(memory, "writer"), key(memory, tenant="acme"), key(memory, agent="ana"), key(memory)]
+    assert [client.get("/metrics", headers=each).status_code for each in shown] == [401, 403, 403, 403, 200]
+    for reason, times in (("unauthenticated", 1), ("forbidden", 3)):
         name = f'rejected_requests{{reason="{reason}"}}'
-        assert metrics.snapshot()[name] - before.get(name, 0) == 1
+        assert metrics.snapshot()[name] - before.get(name, 0) == times
 
 
 @pytest.mark.req("G19")
@@ -135,8 +132,10 @@ def test_a_database_that_hangs_is_told_in_time_and_process_numbers_are_still_the
     with Memory.open(url, embedder="none", settings=settings) as memory, Serving(memory) as client:
         with psycopg.connect(url) as other:
             other.execute("LOCK TABLE namespaces IN ACCESS EXCLUSIVE MODE")
-            ready = client.get("/readyz", headers=ADMIN)
+            ready = client.get("/readyz")
             numbers = families(client)
+            other.execute("LOCK TABLE access_keys IN ACCESS EXCLUSIVE MODE")
+            assert client.get("/metrics").status_code == 503  # whose key it is cannot be told
             assert client.get("/healthz").status_code == 200
             other.rollback()
         assert ready.status_code == 503

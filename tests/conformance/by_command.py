@@ -264,6 +264,7 @@ BESIDES = {
     "copy": "is about two databases",
     "migrate": "is about the database",
     "reembed": "is about the database",
+    "overview": "counts by days of the clock",
     "doctor": "is about this machine",
     "config": "is about this machine",
     "bench": "is about this machine",

@@ -23,6 +23,8 @@ BESIDES = {
     **dict.fromkeys(("memory.open", "memory.close", "memory.agent"), "make and end the views of a memory"),
     **dict.fromkeys(("memory.flush", "memory.reembed", "memory.health"), "are about this machine's engines and files"),
     **dict.fromkeys(("memory.backup", "memory.restore", "memory.export", "import_file"), "are about files"),
+    **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about one process"),
+    "overview": "counts by days of the clock",
     "memory.reflect": "needs a language model",
     "memory.keys": "is about who may come by other ways",
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),

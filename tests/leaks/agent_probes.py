@@ -188,6 +188,11 @@ def stats(asker: Asker) -> Asked:
         yield scope, asker.agent.stats(scope=scope)
 
 
+def overview(asker: Asker) -> Asked:
+    for days, limit in ((366, 100), (1, 1)):
+        yield f"{days} {limit}", _counted(asker).overview(days=days, limit=limit)
+
+
 def audit(asker: Asker) -> Asked:
     """Old enough that everything counts as unused, and a page of each kind alone."""
     yield "all", _counted(asker).audit(limit=1_000, unused_days=0)
@@ -348,6 +353,7 @@ READS: dict[str, Callable[[Asker], Asked]] = {
     "history": history,
     "events": events,
     "stats": stats,
+    "overview": overview,
     "audit": audit,
     "graph.read": graph_read,
     "graph.search": graph_search,

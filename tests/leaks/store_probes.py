@@ -353,6 +353,17 @@ def waiting(reader: Reader) -> Asked:
     yield "", reader.store.waiting(reader.caller)
 
 
+def activity(reader: Reader) -> Asked:
+    for most in (1, 100_000):
+        yield str(most), reader.store.activity(reader.caller, since=NOON - timedelta(days=99), most=most)
+
+
+def standouts(reader: Reader) -> Asked:
+    for filter_ in reader.filters[:4]:
+        for most in (1, 20_000):
+            yield f"{filter_} {most}", reader.store.standouts(reader.request(filter_), limit=99, most=most)
+
+
 def pools(reader: Reader) -> Asked:
     yield "", reader.store.pools(reader.caller)
 
@@ -380,7 +391,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
         *(get, held, history, links, events, applications, entities, stats),
         *(find_entities, entities_named, resembling, facts_about, sightings, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
-        *(page, links_from, vectors_of, unmentioned),
+        *(page, links_from, vectors_of, unmentioned, activity, standouts),
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),
         *(keys, held_key),

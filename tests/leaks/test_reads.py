@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from engrain.domain.access_port import AccessKeys
+from engrain.domain.overview import Overviews
 from engrain.domain.pools import Pools
 from engrain.domain.ports import Records, Registry, Searches, Store, Surveys
 from engrain.domain.records import Caller
@@ -43,7 +44,9 @@ def test_every_verb_of_a_store_is_asked_or_is_known_to_be_housekeeping():
     known = {*READS, *WRITES, *HOUSEKEEPING}
     assert verbs(Store) == known, "probe the new verb: tests/leaks/store_probes.py"
     assert {verb for verb in verbs(Store) if takes_caller(Store, verb)} - OF_A_TENANT == {*READS, *WRITES}
-    of_callers = set[str]().union(*map(verbs, (Records, Registry, Pools, Searches, Surveys, Runs, AccessKeys)))
+    of_callers = set[str]().union(
+        *map(verbs, (Records, Registry, Pools, Searches, Surveys, Overviews, Runs, AccessKeys))
+    )
     assert of_callers == {*READS, *WRITES, "settle", "shards"}
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages, Summariser
+    from engrain.domain.overview import Overview
     from engrain.domain.ports import TokenCounter
     from engrain.domain.stats import Stats
 
@@ -303,6 +304,25 @@ class Reading(View):
         caller = self._caller
         narrowed = None if scope is None else checks.choice(scope, caller.scopes, what="scope")
         return parts.store.stats(caller, parts.clock(), scope=narrowed)
+
+    def overview(self, *, days: int = 30, limit: int = 10) -> Overview:
+        """What a dashboard shows of what this agent sees, as of one moment; nothing counts as a reference.
+
+        Counts by state, what was written, consolidated and expired on each of the last `days` (of UTC), the newest and
+        the most referenced memories, the entities with most facts, runs, and what waits: at most `limit` of each.
+
+        Raises:
+            InvalidInput: days outside 0-366, or a limit outside 0-100.
+        """
+        from engrain.agent import overviewing
+
+        parts = self._parts()
+        asked = overviewing.Asked(
+            days=checks.count(days, what="days", high=overviewing.MOST_DAYS),
+            limit=checks.count(limit, what="limit", high=overviewing.MOST),
+        )
+        parts.references.settle()
+        return overviewing.overview(parts.store, self._caller, asked, now=parts.clock())
 
     def audit(
         self,

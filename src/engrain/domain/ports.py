@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from engrain.domain.access_port import AccessKeys
 from engrain.domain.backups import Backups
 from engrain.domain.maturity import DEFAULT_THRESHOLDS
+from engrain.domain.overview import Overviews
 from engrain.domain.pools import Pools
 from engrain.domain.registry_port import Registry
 from engrain.domain.runs_port import Runs
@@ -451,6 +452,7 @@ class Store(
     Pools,
     Searches,
     Surveys,
+    Overviews,
     Vectors,
     Upkeep,
     Runs,

@@ -38,6 +38,7 @@ OF_THE_WHOLE_FILE = {
     *("count_memories", "count_indexed", "count_embedded", "count_unembedded"),
     *("unindexed", "unvectored", "stray_words", "unplaced", "lost", "size"),
     *("tenants", "episode_counts"),  # a tenant's, by covering indexes
+    *("memories_by_kind", "job_vitals"),  # a row for each place, and jobs that are not pruned yet
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.

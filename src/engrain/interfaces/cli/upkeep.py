@@ -26,6 +26,24 @@ def stats(
         invocation.answer(counted, output.pairs(_flat(counted)))
 
 
+@command(app, "overview")
+def overview(
+    invocation: Invocation,
+    *,
+    days: Annotated[int, typer.Option("--days", metavar="N", help="How many days back, 0-366 (14).")] = 14,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", help="How many of each at most, 0-100 (5).")] = 5,
+) -> None:
+    """What the agent remembers, at a glance.
+
+    Counts, the last days, what is newest and most asked for, whom it knows most about, runs, and what waits.
+    """
+    from engrain.interfaces.cli import glance
+
+    with invocation.memory() as memory:
+        found = memory.agent().overview(days=days, limit=limit)
+        invocation.answer(found.to_dict(), glance.shown(found))
+
+
 @command(app, "doctor")
 def doctor(invocation: Invocation) -> None:
     """Whether everything works, and what to do if not.

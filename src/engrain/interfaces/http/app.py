@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from engrain import __version__
 from engrain.interfaces.http import (
     consolidation,
+    dashboard,
     entities,
     graph,
     hooks,
@@ -50,6 +51,7 @@ ROOMS = tuple(
         hooks,
         consolidation,
         upkeep,
+        dashboard,
         safekeeping,
         keys,
     )

@@ -1,8 +1,9 @@
 """What a monitor and an orchestrator ask: `/healthz`, `/readyz` and `/metrics`.
 
 `/healthz` says that the process answers. `/readyz` says whether to send requests here, by status 200 or 503, and which
-check says no; why, and `/metrics`, are for who has the role admin, which without keys is everybody on this machine.
-They use no thread that the verbs use: where all of those wait for a database, these answer still.
+check says no; why, and `/metrics`, are for who runs the memory: an admin of its own tenant, which without keys is
+everybody on this machine. They use no thread that the verbs use: where all of those wait for a database, these answer
+still.
 """
 
 import json
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
 
-from engrain.domain.access import Grant, allows
 from engrain.engines.in_time import InTime
 from engrain.errors import DatabaseUnreachable, EngineUnavailable, EngrainError, Forbidden, MemoryClosed
+from engrain.interfaces.access import require
 from engrain.interfaces.http.exposition import Exposition
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Operations:
 
     async def readyz(self, request: Request) -> Response:
         """Whether requests may be sent here, and to an admin why not."""
-        return await self._apart(lambda: self._ready(request.headers.get("authorization")))
+        return await self._apart(lambda: self._ready(request))
 
     async def metrics(self, request: Request) -> Response:
         """The numbers, for an admin."""
@@ -58,40 +59,44 @@ class Operations:
         """In one of a few threads that nothing else uses."""
         return await to_thread.run_sync(work, limiter=self._threads)
 
-    def _ready(self, authorization: str | None) -> Response:
+    def _ready(self, request: Request) -> Response:
         try:
             found = self._memory.readiness()
         except MemoryClosed:
             return _said({"status": "failed", "checks": []}, HTTPStatus.SERVICE_UNAVAILABLE)
-        shows_why = found.is_ready and self._is_admin(authorization)
+        shows_why = found.is_ready and self._runs_it(request)
         status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
         return _said(_told(found, shows_why=shows_why), status)
 
-    def _is_admin(self, authorization: str | None) -> bool:
+    def _runs_it(self, request: Request) -> bool:
         try:
-            return allows(self._admitted(authorization).role, "admin")
+            self._check(request)
         except EngrainError:
             return False
+        return True
 
     def _measured(self, request: Request) -> Response:
-        grant = self._admitted(request.headers.get("authorization"))
-        if not allows(grant.role, "admin"):
-            raise Forbidden(f"/metrics needs the role admin, and the key has the role {grant.role}")
+        self._check(request)
         text, media_type = self._exposition.written(request.headers.get("accept", ""))
         return Response(text, media_type=media_type)
 
-    def _admitted(self, authorization: str | None) -> Grant:
-        """Whom a request speaks for.
+    def _check(self, request: Request) -> None:
+        """Refuse whoever does not run this memory: the numbers are of every tenant.
 
         Raises:
             Unauthenticated, RateLimited: as the gate says.
-            DatabaseUnreachable: it does not say in time.
+            Forbidden: the key is no admin's of the settings' tenant.
+            DatabaseUnreachable: the gate does not say in time.
         """
+        shown, address = request.headers.get("authorization"), request.client and request.client.host
         timeout_s = self._memory.settings.monitoring.timeout_s
         try:
-            return self._admission.ask(lambda: self._gate.admit(authorization), timeout_s)
+            grant = self._admission.ask(lambda: self._gate.admit(shown, address=address), timeout_s)
         except EngineUnavailable as late:
             raise DatabaseUnreachable(str(late)) from late
+        require(grant, "admin")
+        if (grant.tenant_id, grant.agent) != (self._memory.settings.tenant, None):
+            raise Forbidden("this needs a key of whoever runs the memory: role admin, of its own tenant, for any agent")
 
 
 def _told(found: "Readiness", *, shows_why: bool) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from engrain.domain.findings import Finding
 from engrain.domain.learning import ActionKind, Rejection
 from engrain.domain.notes import Note
 from engrain.domain.records import Entity, MemoryRecord, Record
+from engrain.domain.runs import PendingSession, Run
+from engrain.domain.stats import Stats
 from engrain.domain.working import WorkingStats
 
 Schema = dict[str, Any]
@@ -24,7 +26,7 @@ REF = "#/components/schemas/"
 _NAMES: Mapping[str, Any] = {
     **{name: getattr(records, name) for name in ("Answer", "Caller", "Episode", "Fact", "Kind", "Maturity", "Rule")},
     **{each.__name__: each for each in (datetime, Mapping, Sequence, Entity, Note, WorkingStats, Usage)},
-    **{each.__name__: each for each in (VectorSpace, Finding, Rejection)},
+    **{each.__name__: each for each in (VectorSpace, Finding, Rejection, Run, PendingSession, Stats)},
     "MemoryRecord": MemoryRecord,
     "SectionName": SectionName,
     "ActionKind": ActionKind,

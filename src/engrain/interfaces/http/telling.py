@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))  # others are anybody's text
-_REJECTED = {401: "unauthenticated", 403: "forbidden", 413: "content_too_large", 429: "rate_limited"}
+_REJECTED = {401: "unauthenticated", 403: "forbidden", 429: "rate_limited"}
 _QUIET = frozenset(("/healthz", "/readyz", "/metrics"))
 _FAILED = 500
 

@@ -236,6 +236,14 @@ SELECT count(*) FROM (
 -- The oldest memories without a vector, of every tenant
 SELECT doc, tenant_id FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;
 
+-- activity --
+-- How many events of some types there were by day, in some scopes, the newest of a tenant first up to a bound
+SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, event_type, count(*), min(created_at) FROM (
+    SELECT created_at, event_type FROM memory_events
+    WHERE tenant_id = :tenant_id AND created_at >= :since AND event_type IN :types AND scope IN :scopes
+    ORDER BY created_at DESC LIMIT :limit
+) AS newest GROUP BY day, event_type;
+
 -- waiting_docs --
 -- The oldest memories of every tenant that wait for a vector
 SELECT doc FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;

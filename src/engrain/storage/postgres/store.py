@@ -31,6 +31,7 @@ from engrain.storage.access_keys import AccessKeyVerbs
 from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
+from engrain.storage.overviews import OverviewVerbs
 from engrain.storage.pools import PoolVerbs
 from engrain.storage.postgres import checkup, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
@@ -75,7 +76,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, PostgresVitals, BackupVerbs):
+class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVerbs, PostgresVitals, BackupVerbs):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is

@@ -257,6 +257,14 @@ SELECT (
     )
 );
 
+-- activity --
+-- How many events of some types there were by day, in some scopes, the newest of a tenant first up to a bound
+SELECT date(created_at / 1000000, 'unixepoch') AS day, event_type, count(*), min(created_at) FROM (
+    SELECT created_at, event_type FROM memory_events INDEXED BY memory_events_time
+    WHERE tenant_id = :tenant_id AND created_at >= :since AND event_type IN :types AND scope IN :scopes
+    ORDER BY created_at DESC LIMIT :limit
+) GROUP BY day, event_type;
+
 -- waiting_docs --
 -- Memories of every tenant that wait for a vector, settled or not
 SELECT doc FROM (

@@ -30,6 +30,7 @@ from engrain.storage.access_keys import AccessKeyVerbs
 from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
 from engrain.storage.ledger import Ledger
+from engrain.storage.overviews import OverviewVerbs
 from engrain.storage.pools import PoolVerbs
 from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
@@ -77,7 +78,7 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, VitalVerbs, BackupVerbs):
+class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVerbs, VitalVerbs, BackupVerbs):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(

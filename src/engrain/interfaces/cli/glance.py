@@ -1,0 +1,61 @@
+"""An overview as a person reads it: a few short tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain.records import Fact
+from engrain.interfaces.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engrain.domain.overview import Day, Overview
+    from engrain.domain.records import MemoryRecord
+
+_DAY_COLUMNS = ("episodes", "facts", "rules", "consolidated", "superseded", "expired", "forgotten")
+_CHARACTERS = 90
+
+
+def shown(found: Overview) -> str:
+    """Its sections; those with nothing in them are left out."""
+    stats = found.stats
+    counted = {
+        "episodes": f"{stats.episodes.total} live, {stats.episodes.unconsolidated} to consolidate",
+        "facts": f"{stats.facts.active} active, {stats.facts.fading} fading, {stats.facts.superseded} superseded",
+        "rules": f"{stats.rules.live} live, {stats.rules.anti_pattern} of them warnings",
+        "without a vector": str(stats.pending_embeddings),
+        "text": f"{sum(found.content_bytes.values()):,} bytes in {sum(found.looked_at.values()):,} memories",
+    }
+    newest: list[MemoryRecord] = [*found.newest_episodes, *found.newest_facts, *found.newest_rules]
+    sections = [
+        ("memory", output.pairs(counted).splitlines()),
+        ("days", _days(found.days)),
+        ("newest", [_memory(each) for each in newest]),
+        ("most referenced", [f"{each.reference_count:>5}  {_memory(each)}" for each in found.most_referenced]),
+        ("most facts about", [f"{each.facts:>5}  {each.entity.canonical_name}" for each in found.entities]),
+        ("runs", [f"{each.started_at:%Y-%m-%d %H:%M}  {each.kind}  {each.status}" for each in found.runs]),
+        ("waiting sessions", [f"{each.episodes:>5}  {each.session}" for each in found.waiting_sessions]),
+    ]
+    return "\n\n".join(f"{name}\n{_indented(lines)}" for name, lines in sections if lines)
+
+
+def _days(days: Sequence[Day]) -> list[str]:
+    """A line for each day on which anything was done, the newest first."""
+    rows = [(each.day, *(str(getattr(each, name)) for name in _DAY_COLUMNS)) for each in reversed(days)]
+    busy = [row for row in rows if any(cell != "0" for cell in row[1:])]
+    if not busy:
+        return []
+    widths = [max(len(cell) for cell in column) for column in zip(("", *_DAY_COLUMNS), *busy, strict=True)]
+    return ["  ".join(map(str.rjust, row, widths)) for row in (("", *_DAY_COLUMNS), *busy)]
+
+
+def _memory(memory: MemoryRecord) -> str:
+    said = f"{memory.subject} {memory.predicate}: {memory.content}" if isinstance(memory, Fact) else memory.content
+    line = " ".join(said.split())
+    clipped = line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 3]}..."
+    return f"{memory.happened_at:%Y-%m-%d}  {memory.kind:<7}  {clipped}"
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
