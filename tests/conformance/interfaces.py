@@ -27,6 +27,7 @@ BESIDES = {
     "overview": "counts by days of the clock",
     "memory.reflect": "needs a language model",
     "memory.keys": "is about who may come by other ways",
+    **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about this process"),
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),
     **dict.fromkeys(("notes.invalidate", "notes.clear_cache", "notes.cache_stats"), "are about one process"),
     **dict.fromkeys(("handle", "working"), "hold what one process holds"),

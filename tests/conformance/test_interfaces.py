@@ -105,7 +105,7 @@ def _nobodys_settings():
 
 @dataclass(frozen=True)
 class Life:
-    """What the library says to the scenario: times of the clock are after `began`, those that a step gives before."""
+    """What the library says to the scenario, since when."""
 
     began: datetime
     transcript: list[Said]

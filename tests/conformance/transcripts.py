@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from tests.conformance.scenario import NOBODY, Step
@@ -11,6 +11,8 @@ from tests.conformance.scenario import NOBODY, Step
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+# A life takes seconds; what it says of the clock lies a week ahead at most, where an episode runs out.
+_LONGEST = timedelta(days=30)
 # How long something has waited by the clock, and what is made of an id.
 _OF_ONE_LIFE = frozenset({"backlog_age_hours", "digest"})
 
@@ -63,7 +65,8 @@ class Kept:
 
 
 def comparable(transcript: Sequence[Said], *, began: datetime) -> Iterator[list[Any]]:
-    """Each step with its answer; ids and times from `began` on are numbered in the order in which they appear."""
+    """Each step with its answer; ids, and times that the clock can have given, are numbered as they appear."""
+    ended = began + _LONGEST
     ids: dict[str, str] = {NOBODY: NOBODY}
     times: dict[datetime, str] = {}
 
@@ -72,10 +75,11 @@ def comparable(transcript: Sequence[Said], *, began: datetime) -> Iterator[list[
 
     def time_of(found: re.Match[str]) -> str:
         at = datetime.fromisoformat(found[0])
-        return times.setdefault(at, f"time {len(times) + 1}") if at >= began else at.astimezone(UTC).isoformat()
+        is_of_the_clock = began <= at < ended
+        return times.setdefault(at, f"time {len(times) + 1}") if is_of_the_clock else at.astimezone(UTC).isoformat()
 
     def day_of(found: re.Match[str]) -> str:
-        return "today" if date.fromisoformat(found[0]) >= began.date() else found[0]
+        return "today" if began.date() <= date.fromisoformat(found[0]) < ended.date() else found[0]
 
     def numbered(value: Any) -> Any:
         match value:
