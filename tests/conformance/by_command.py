@@ -268,7 +268,7 @@ BESIDES = {
     "doctor": "is about this machine",
     "config": "is about this machine",
     "bench": "is about this machine",
-    "mcp": "is another way",
+    **dict.fromkeys(("mcp", "serve"), "are other ways"),
     "keys": "is about who may come by other ways",
     "reflect": "needs a language model",
     "entities enrich": "needs a name finder",
