@@ -39,6 +39,7 @@ from engrain.domain.vitals import MOST_WAITING, JobVitals, Vitals
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage.migrations import HEAD
 from tests.reference_entries import Entry, best_first
+from tests.reference_jobs import ReferenceJobs
 from tests.reference_keys import ReferenceKeys
 from tests.reference_pools import ReferencePools
 from tests.reference_records import AT_MOST
@@ -48,7 +49,7 @@ from tests.reference_runs import ReferenceRuns
 Result = TypeVar("Result")
 
 
-class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferencePools, ReferenceKeys):
+class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferencePools, ReferenceKeys):
     """What was put, found: every search a loop over all there is."""
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:

@@ -91,6 +91,14 @@ class ReferenceUpkeep(ReferenceRecords):
                 content_bytes={kind: sum(len(m.content.encode()) for m in newest if m.kind == kind) for kind in KINDS},
             )
 
+    def agents(self, tenant_id: str) -> list[str]:
+        with self._open():
+            kept = [each.memory for each in self._entries.values() if each.memory.tenant_id == tenant_id]
+            scopes = {each.scope for each in kept if each.scope != "global" and not each.scope.startswith("pool:")}
+            pools = getattr(self, "_pools", {})
+            members = {name for (tenant, _), pool in pools.items() if tenant == tenant_id for name in pool.members}
+            return sorted(scopes | members)
+
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
         with self._open():
             stored = [each for each in self._events if each.event_type == "fact_created"]

@@ -117,7 +117,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "pool_members": [{**_OURS, "pool": "team", "agent": "aide", "joined_at": NOON}],
     "jobs": [
         {**_OURS, "id": "j1", "name": "sweep", "dedupe_key": "k", "status": "waiting", "run_at": NOON, "attempts": 1}
-        | {"lease_until": LATER, "worker": "w", "payload": {"deep": 1}, "last_error": "e"}
+        | {"lease_until": LATER, "worker": "w", "report": {"deep": 1}, "last_error": "e"}
         | {"created_at": NOON, "finished_at": None}
     ],
     "runs": [

@@ -30,6 +30,7 @@ SOURCES = {
     "working": ROOT / "src" / "engrain" / "agent" / "working.py",
     "keys": ROOT / "src" / "engrain" / "agent" / "keys.py",
     "hooks": ROOT / "src" / "engrain" / "agent" / "hooks.py",
+    "jobs": ROOT / "src" / "engrain" / "agent" / "jobs.py",
 }
 TARGET = ROOT / "src" / "engrain" / "aio.py"
 # What is made, not awaited: a method or property that returns one of these returns its awaited twin.
@@ -45,6 +46,7 @@ TWINS = {
     "Hooks": "AsyncHooks",
     "Keys": "AsyncKeys",
     "Working": "AsyncWorking",
+    "Jobs": "AsyncJobs",
 }
 
 HEADER = '''"""The same memory, awaited: each call runs in a worker thread.
@@ -58,7 +60,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from engrain import agent, service
-from engrain.agent import consolidation, entities, graph, groups, hooks, keys, notes, pools, working
+from engrain.agent import consolidation, entities, graph, groups, hooks, jobs, keys, notes, pools, working
 
 if TYPE_CHECKING:
 {imports}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         graph,
         groups,
         hooks,
+        jobs,
         keys,
         notes,
         pools,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         Observed,
     )
     from engrain.domain.hooks import Heard, RecentTurns, SessionEnd
+    from engrain.domain.jobs import Job
     from engrain.domain.maturity import Application
     from engrain.domain.notes import (
         Note,
@@ -145,6 +147,11 @@ class AsyncMemory:
     def keys(self) -> AsyncKeys:
         """Who may come over a network: create, list, revoke and authenticate keys."""
         return AsyncKeys(self._wrapped.keys)
+
+    @property
+    def jobs(self) -> AsyncJobs:
+        """What this memory does by itself, and when."""
+        return AsyncJobs(self._wrapped.jobs)
 
     async def flush(self, progress: Callable[[int], None] | None = None) -> None:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch."""
@@ -1136,3 +1143,27 @@ class AsyncHooks:
     async def session_end(self) -> SessionEnd:
         """End the session: what waits in this process is stored, and the rest is for consolidation to learn from."""
         return await asyncio.to_thread(self._wrapped.session_end)
+
+
+class AsyncJobs:
+    """What a memory does by itself, awaited; `Jobs` says what each call does."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: jobs.Jobs) -> None:
+        """Made by `AsyncMemory.jobs`."""
+        self._wrapped = wrapped
+
+    async def list(
+        self, *, tenant: str | None = None, name: str | None = None, status: str | None = None, limit: int = 50
+    ) -> list[Job]:
+        """Jobs, newest first: of one tenant, or of every one and of all of them together."""
+        return await asyncio.to_thread(self._wrapped.list, tenant=tenant, name=name, status=status, limit=limit)
+
+    async def run(self, name: str, *, tenant: str | None = None, enqueue: bool = False) -> Job:
+        """Do a job now, of one tenant or of all, in this process; with `enqueue` leave it to a worker."""
+        return await asyncio.to_thread(self._wrapped.run, name, tenant=tenant, enqueue=enqueue)
+
+    async def retry(self, job_id: str, *, tenant: str | None = None) -> Job:
+        """Let a worker try a dead letter again, as often as at first."""
+        return await asyncio.to_thread(self._wrapped.retry, job_id, tenant=tenant)

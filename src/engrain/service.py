@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from engrain.agent import Agent
 from engrain.agent.configured import caching, embedder_of, llm_of, metered, reranker_of, settled
+from engrain.agent.jobs import Jobs
 from engrain.agent.keeping import Keeping
 from engrain.agent.keys import Keys, KeyUses
 from engrain.agent.parts import Parts, agent_name
@@ -186,6 +187,11 @@ class Memory(Keeping):
     def keys(self) -> Keys:
         """Who may come over a network: create, list, revoke and authenticate keys."""
         return Keys(lambda: self.parts, self.agent().caller)
+
+    @property
+    def jobs(self) -> Jobs:
+        """What this memory does by itself, and when."""
+        return Jobs(self, lambda: self.parts, self.agent().caller)
 
     def flush(self, progress: Callable[[int], None] | None = None) -> None:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch.

@@ -62,7 +62,7 @@ MORE = {
             "lease_until": None,
             "created_at": TIME,
             "finished_at": None,
-            "payload": ODD,
+            "report": ODD,
         }
     ],
     "runs": [

@@ -17,7 +17,8 @@ LEVELS = [
     ["learning", "lifecycle", "working", "context", "portability"],
     ["agent"],
     ["service"],
-    ["aio", "jobs", "interfaces"],
+    ["aio", "jobs"],
+    ["interfaces"],
     ["__main__"],
 ]
 LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}

@@ -270,6 +270,7 @@ BESIDES = {
     "bench": "is about this machine",
     **dict.fromkeys(("mcp", "serve"), "are other ways"),
     "keys": "is about who may come by other ways",
+    **dict.fromkeys(("worker", "jobs"), "is what a worker does when its time has come"),
     "reflect": "needs a language model",
     "entities enrich": "needs a name finder",
 }

@@ -28,6 +28,7 @@ BESIDES = {
     "memory.reflect": "needs a language model",
     "memory.keys": "is about who may come by other ways",
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about this process"),
+    "memory.jobs": "is what a worker does when its time has come",
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),
     **dict.fromkeys(("notes.invalidate", "notes.clear_cache", "notes.cache_stats"), "are about one process"),
     **dict.fromkeys(("handle", "working"), "hold what one process holds"),

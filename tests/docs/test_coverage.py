@@ -11,6 +11,7 @@ from engrain.agent.entities import Entities
 from engrain.agent.graph import Graph
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
+from engrain.agent.jobs import Jobs
 from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.working import Working
@@ -50,6 +51,7 @@ def test_every_public_name_is_in_the_library_page(name):
         *((f"hooks.{name}", verb) for name, verb in verbs(Hooks)),
         *((f"working.{name}", verb) for name, verb in verbs(Working)),
         *((f"keys.{name}", verb) for name, verb in verbs(Keys)),
+        *((f"jobs.{name}", verb) for name, verb in verbs(Jobs)),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -13,6 +13,7 @@ from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
+from engrain.agent.jobs import Jobs
 from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.pools import Pools
@@ -21,6 +22,7 @@ from engrain.aio import (
     AsyncConsolidation,
     AsyncEntities,
     AsyncHooks,
+    AsyncJobs,
     AsyncKeys,
     AsyncNotes,
     AsyncPools,
@@ -40,6 +42,7 @@ PAIRS = [
     (Hooks, AsyncHooks),
     (Working, AsyncWorking),
     (Keys, AsyncKeys),
+    (Jobs, AsyncJobs),
 ]
 MADE = {
     "agent",
@@ -48,6 +51,7 @@ MADE = {
     "notes",
     "pools",
     "keys",
+    "jobs",
     "consolidation",
     "hooks",
     "working",

@@ -1,6 +1,7 @@
 import functools
 import json
 import os
+import random
 import re
 import stat
 from pathlib import Path
@@ -141,6 +142,18 @@ VALUES = {
     "server.body_timeout_s": (1.5, 2.5, 3.5),
     "server.allowed_hosts": (("a.example",), ("b.example", "c.example"), ("*",)),
     "server.allowed_origins": (("https://a.example",), ("https://b.example",), ("https://c.example",)),
+    **{
+        f"jobs.schedules.{name}": ("1 1 * * *", "2 1 1 * *", "")
+        for name in ("enrichment", "consolidation", "decay", "reflection", "cleanup", "compaction", "backup")
+    },
+    "jobs.timezone": ("Europe/Lisbon", "Asia/Tokyo", "America/New_York"),
+    "jobs.poll_s": (0.5, 1.5, 2.5),
+    "jobs.lease_s": (3.5, 4.5, 5.5),
+    "jobs.max_attempts": (3, 4, 6),
+    "jobs.retry_pause_s": (0.0, 1.5, 2.5),
+    "jobs.retention_days": (0.5, 1.5, 2.5),
+    "jobs.backup_folder": ("a", "b", "c"),
+    "jobs.backup_keep": (3, 4, 5),
 }
 
 
@@ -576,11 +589,14 @@ class TestPredecessors:
         rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and line.count(" | ") == 4]
         for name, values in DEFAULTS.items():
             table = rows[rows.index(next(row for row in rows if row[2:3] == [f"`{name}`"])) :]
-            for setting, value in [
-                (f"{outer}.{leaf}", each) for outer in values for leaf, each in values[outer].items()
-            ]:
+            for setting, value in leaves(values):
                 row = next(row for row in table if f"`{setting}`" in row[1])
                 assert (row[2], row[3]) == (plain(value), plain(fields()[setting].default)), setting
+
+
+def leaves(values, prefix=""):
+    for name, value in values.items():
+        yield from leaves(value, f"{prefix}{name}.") if isinstance(value, dict) else [(prefix + name, value)]
 
 
 def plain(value):
@@ -679,3 +695,59 @@ class TestSecrets:
         assert key_for("minilm", url=None, key=None) is None
         monkeypatch.setenv(variable, "")
         assert key_for(spec, url=None, key=None) is None
+
+
+class TestSchedules:
+    @pytest.mark.req("Y07", "B32.1", "B32.2")
+    def test_jobs_have_the_times_of_the_night_unless_others_are_set(self):
+        schedules = load().jobs.schedules
+        assert (schedules.enrichment, schedules.consolidation) == ("0 2 * * *", "0 3 * * *")
+        assert (schedules.decay, schedules.reflection) == ("0 4 * * *", "0 3 * * 0")
+        others = load({"jobs": {"schedules": {"decay": " */5  2 * * MON-FRI ", "cleanup": "  "}}}).jobs.schedules
+        assert (others.decay, others.cleanup) == ("*/5 2 * * MON-FRI", "")
+
+    @pytest.mark.req("G22")
+    def test_a_cleanup_cron_of_the_layered_system_and_its_days_of_retention_are_understood(self):
+        assert load({"defaults": "layered"}).jobs.schedules.cleanup == "0 3 * * *"
+        assert load().jobs.retention_days == 90
+
+    @pytest.mark.parametrize(
+        "expression",
+        [
+            "61 * * * *",
+            "0 4 * *",
+            "0 0 4 * * *",
+            "0 0 31 2 *",
+            "every day",
+            "@daily",
+            "0 4 * * 8",
+            "*/0 * * * *",
+            "², * * * *",
+        ],
+    )
+    def test_an_expression_that_is_none_is_refused_with_the_setting_itself_and_an_example(
+        self, monkeypatch, expression
+    ):
+        monkeypatch.setenv("ENGRAIN_JOBS__SCHEDULES__DECAY", expression)
+        with pytest.raises(InvalidInput) as refused:
+            load()
+        said = str(refused.value)
+        assert said.startswith(
+            f"setting jobs.schedules.decay = {expression!r}, given by ENGRAIN_JOBS__SCHEDULES__DECAY: "
+        )
+        assert "'0 4 * * *' for every day at 4, or '' for never" in said
+
+    @pytest.mark.parametrize("zone", ["", "Mars/Olympus", "../etc/passwd", "/etc/localtime", "UTC+1:00\0"])
+    def test_a_time_zone_that_nobody_knows_is_refused(self, zone):
+        with pytest.raises(InvalidInput, match="no time zone of that name"):
+            load({"jobs": {"timezone": zone}})
+
+    def test_an_expression_of_any_characters_is_refused_or_fires(self):
+        """Whatever the parser does with it, nothing but our own error comes out."""
+        given = random.Random("expressions")
+        for _ in range(3_000):
+            fields_ = ["".join(given.choices("0123456789*/,-#L@WMONJA", k=given.randint(1, 5))) for _ in range(5)]
+            try:
+                load({"jobs": {"schedules": {"decay": " ".join(fields_)}}})
+            except InvalidInput:
+                continue

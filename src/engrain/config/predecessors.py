@@ -21,6 +21,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "episodes": {"ttl_days": 90.0},
         "storage": {"pool_size": 10},
         "batching": {"seconds": 1.0},
+        "jobs": {"schedules": {"cleanup": "0 3 * * *"}},
         "retrieval": {"preset": "weighted", "limit": 20, "max_limit": 100},
     },
 }

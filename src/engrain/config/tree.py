@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from engrain.config.jobs import Jobs
 from engrain.config.operating import Logging, Monitoring
 from engrain.config.section import Section, WithoutTruthValues
 from engrain.config.server import Server
@@ -420,6 +421,7 @@ class Settings(WithoutTruthValues, BaseSettings):
     server: Server = Server()
     logging: Logging = Logging()
     monitoring: Monitoring = Monitoring()
+    jobs: Jobs = Jobs()
 
     @classmethod
     def settings_customise_sources(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from engrain.domain.access_port import AccessKeys
 from engrain.domain.backups import Backups
+from engrain.domain.jobs_port import JobQueue
 from engrain.domain.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.overview import Overviews
 from engrain.domain.pools import Pools
@@ -399,6 +400,9 @@ class Upkeep(Protocol):
     def tenants(self) -> list[str]:
         """Every tenant that keeps, or kept, any memory, sorted."""
 
+    def agents(self, tenant_id: str) -> list[str]:
+        """The agents of a tenant, as far as its memories tell: who has a scope of its own or is in a pool, sorted."""
+
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
         """The agents of a tenant that have stored a fact from this moment on, sorted; its events tell."""
 
@@ -456,6 +460,7 @@ class Store(
     Vectors,
     Upkeep,
     Runs,
+    JobQueue,
     AccessKeys,
     Archive,
     Backups,

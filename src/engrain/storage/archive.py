@@ -126,7 +126,7 @@ _TABLES: Mapping[str, Table] = {
         "tenant_id id",
         "tenant_id id name dedupe_key status attempts worker last_error",
         "run_at lease_until created_at finished_at",
-        json="payload",
+        json="report",
     ),
     "runs": Table(
         "tenant_id id",

@@ -586,6 +586,12 @@ SELECT
     + (SELECT count(*) FROM facts WHERE tenant_id = :tenant_id AND scope = :scope)
     + (SELECT count(*) FROM rules WHERE tenant_id = :tenant_id AND scope = :scope);
 
+-- agents --
+-- Whose scopes there are, and who is in a pool
+SELECT scope FROM namespaces
+WHERE tenant_id = :tenant_id AND NOT scope = 'global' AND NOT substr(scope, 1, 5) = 'pool:'
+UNION SELECT agent FROM pool_members WHERE tenant_id = :tenant_id ORDER BY 1;
+
 -- learners --
 -- Who stored a fact of a tenant since a moment
 SELECT DISTINCT actor FROM memory_events
@@ -609,3 +615,47 @@ UPDATE access_keys SET revoked_at = :at WHERE tenant_id = :tenant_id AND id = :i
 -- Note the use of a key, unless one was noted lately
 UPDATE access_keys SET last_used_at = :at
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at < :since) RETURNING id;
+
+-- add_job --
+-- A job, unless its schedule's firing has one
+INSERT INTO jobs (tenant_id, id, name, dedupe_key, status, run_at, attempts, lease_until, worker, report, last_error,
+    created_at, finished_at)
+VALUES (:tenant_id, :id, :name, :dedupe_key, :status, :run_at, :attempts, :lease_until, :worker, :report, :last_error,
+    :created_at, :finished_at)
+ON CONFLICT DO NOTHING RETURNING id;
+
+-- set_job --
+-- How a job stands, where it is still who had it that says so
+UPDATE jobs SET status = :status, run_at = :run_at, attempts = :attempts, lease_until = :lease_until, worker = :worker,
+    report = :report, last_error = :last_error, finished_at = :finished_at
+WHERE tenant_id = :tenant_id AND id = :id AND status = :was AND attempts = :attempts_were
+    AND worker IS NOT DISTINCT FROM :worker_was RETURNING 1;
+
+-- begin_job --
+-- The same for a job that is due, where nobody else was faster and no lease was renewed
+UPDATE jobs SET status = :status, attempts = :attempts, lease_until = :lease_until, worker = :worker,
+    last_error = :last_error, finished_at = :finished_at
+WHERE tenant_id = :tenant_id AND id = :id AND attempts = :attempts_were AND run_at <= :now
+    AND (status = 'waiting' OR status = 'running' AND lease_until <= :now) RETURNING 1;
+
+-- renew_job --
+-- A worker goes on with its job
+UPDATE jobs SET lease_until = :lease_until
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND worker = :worker AND attempts = :attempts
+RETURNING 1;
+
+-- last_firing --
+-- When a schedule fired last, as the key of its job
+SELECT dedupe_key FROM jobs
+WHERE tenant_id = :tenant_id AND name = :name AND dedupe_key IS NOT NULL ORDER BY dedupe_key DESC LIMIT 1;
+
+-- prune_jobs --
+-- Jobs that ended long ago, but for the last firing of each schedule
+DELETE FROM jobs WHERE (tenant_id, id) IN (
+    SELECT tenant_id, id FROM jobs AS old WHERE old.finished_at < :before AND NOT EXISTS (
+        SELECT 1 FROM (
+            SELECT max(dedupe_key) AS newest FROM jobs AS named
+            WHERE named.tenant_id = old.tenant_id AND named.name = old.name AND named.dedupe_key IS NOT NULL
+        ) AS firings WHERE newest = old.dedupe_key
+    ) ORDER BY old.finished_at LIMIT :limit
+) RETURNING 1;

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engrain.domain.access import AccessKey
+from engrain.domain.jobs import Job
 from engrain.domain.maturity import Application
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
 from engrain.domain.runs import Run
@@ -72,6 +73,7 @@ class RowsOf:
         self.applications = Rows(Application, dialect)
         self.runs = Rows(Run, dialect)
         self.keys = Rows(AccessKey, dialect)
+        self.jobs = Rows(Job, dialect)
 
 
 @cache

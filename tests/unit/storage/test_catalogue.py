@@ -128,6 +128,13 @@ INDEXES = [
             "runs_time": index("runs", "tenant_id agent started_at id"),
         },
     ),
+    (
+        pytest.mark.req("N04"),
+        {
+            "jobs_dedupe": index("jobs", "tenant_id name dedupe_key", unique=True, partial=True),
+            "jobs_due": index("jobs", "tenant_id run_at id", partial=True),
+        },
+    ),
 ]
 
 

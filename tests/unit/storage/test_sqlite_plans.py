@@ -11,6 +11,7 @@ import pytest
 
 from engrain.domain.access import AccessKey
 from engrain.domain.decay import AGING_KINDS, DecayPolicy
+from engrain.domain.jobs import Job
 from engrain.domain.learning import Action, Plan
 from engrain.domain.query import Filter
 from engrain.domain.records import Caller
@@ -40,6 +41,7 @@ OF_THE_WHOLE_FILE = {
     *("tenants", "episode_counts"),  # a tenant's, by covering indexes
     *("memories_by_kind", "job_vitals"),  # a row for each place, and jobs that are not pruned yet
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
+    *("prune_jobs", "agents"),  # of three months; a tenant's scopes and pools
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
@@ -77,8 +79,8 @@ SERVES = {
     "runs_running": ["claim"],
     "runs_time": ["runs"],
     "pool_members_agent": ["the pools of an agent"],
-    "jobs_due": ["the jobs that are due"],
-    "jobs_dedupe": ["the job of a key"],
+    "jobs_due": ["take_job"],
+    "jobs_dedupe": ["last_firing"],
     "namespaces_number": ["count_words"],
     "memory_index_waiting": ["unembedded", "searched", "count_waiting"],
     "memory_index_expiry": ["searched"],
@@ -91,13 +93,6 @@ CONSTRAINS = {"embedding_versions_state"}
 # What no verb asks yet, and the schema is made for.
 QUESTIONS = {
     "the pools of an agent": "SELECT pool FROM pool_members WHERE tenant_id = ? AND agent = ?",
-    "the jobs that are due": (
-        "SELECT id FROM jobs WHERE tenant_id = ? AND run_at <= ? AND status IN ('waiting', 'running') "
-        "ORDER BY run_at LIMIT 1"
-    ),
-    "the job of a key": (
-        "SELECT id FROM jobs WHERE tenant_id = ? AND name = ? AND dedupe_key = ? AND status IN ('waiting', 'running')"
-    ),
 }
 # Statements of one call, transaction included; a number may fall, and grows only with a reason.
 PUT_ONE_EPISODE = 5
@@ -208,6 +203,10 @@ WRITES = {
     "put_key": lambda store: store.put_key(act(), KEY, "d"),
     "revoke_key": lambda store: (store.put_key(act(), KEY, "d"), store.revoke_key(act(), "k")),
     "use_key": lambda store: store.use_key(act(), "k", since=NOON),
+    "take_job": lambda store: (
+        store.add_job(Job(id="j", name="decay", run_at=NOON, created_at=NOON)),
+        store.take_job("w", NOON, lease_s=60, most_attempts=5),
+    ),
     "retire": lambda store: store.retire(act(), store.recent(request(), 1)[0].id),
     "retire a fact": lambda store: store.retire(act(), LISBON.id),
     "link": lambda store: store.link(act(), link(TEA, LISBON)),
@@ -250,7 +249,7 @@ def scans(store, sql) -> list[str]:
     is_a_page = re.search(r" ORDER BY [\w, ]+ LIMIT ", sql) and not any("TEMP B-TREE" in line for line in lines)
     tables = "|".join(GROWING)
     read = rf"SCAN ({tables})\b|SEARCH ({tables}) USING [\w ]+ \(tenant_id=\?\)"
-    few = re.compile("USING COVERING INDEX memory_index_(waiting|gone)")
+    few = re.compile("USING COVERING INDEX memory_index_(waiting|gone)|USING INDEX jobs_due")
     return [line for line in lines if re.search(read, line) and not is_a_page and not few.search(line)]
 
 

@@ -12,6 +12,7 @@ from engrain.interfaces.cli import (
     auditing,
     curation,
     entities,
+    jobs,
     keys,
     learning,
     looking_back,
@@ -38,11 +39,13 @@ app = typer.Typer(
 for _each in (writing, reading, prompting, curation, learning, looking_back, tidying, auditing, upkeep, safekeeping):
     app.add_typer(_each.app)
 app.add_typer(serving.app)
+app.add_typer(jobs.app)
 app.add_typer(notes.notes, name="notes")
 app.add_typer(entities.entities, name="entities")
 app.add_typer(rules.rules, name="rules")
 app.add_typer(pools.pools, name="pools")
 app.add_typer(keys.keys, name="keys")
+app.add_typer(jobs.jobs, name="jobs")
 
 
 @app.callback(invoke_without_command=True)

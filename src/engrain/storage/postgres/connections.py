@@ -112,6 +112,15 @@ class Connections:
         """
         return self._run(_WRITING, tenant, work, repeatable=repeatable)
 
+    def maintain(self, command: str) -> None:
+        """Run what no transaction can hold, on a connection of the pool; errors as for `read`."""
+        connection = self._take(_Patience(self._timeout_s))
+        try:
+            with translated(self.location):
+                _command(connection, command.encode())
+        finally:
+            self._give_back(connection)
+
     def register_vectors(self) -> None:
         """Learn the types of the `vector` extension, if it has been created meanwhile; cheap once they are known."""
         if self._knows_vectors:

@@ -22,7 +22,6 @@ from engrain.storage import (
     mentions,
     readings,
     recency,
-    surveys,
     sweeping,
     traits,
     versions,
@@ -30,10 +29,11 @@ from engrain.storage import (
 from engrain.storage.access_keys import AccessKeyVerbs
 from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
+from engrain.storage.jobs import JobVerbs
 from engrain.storage.ledger import Ledger
 from engrain.storage.overviews import OverviewVerbs
 from engrain.storage.pools import PoolVerbs
-from engrain.storage.postgres import checkup, restoring, schema, vectors, words
+from engrain.storage.postgres import checkup, compacting, restoring, schema, vectors, words
 from engrain.storage.postgres.connections import Connection, Connections
 from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
@@ -43,6 +43,7 @@ from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
+from engrain.storage.upkeep_verbs import UpkeepVerbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -53,8 +54,9 @@ if TYPE_CHECKING:
 
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.decay import DecayPolicy, Swept
+    from engrain.domain.jobs import Compacted
     from engrain.domain.maturity import Application, Outcome, Thresholds
-    from engrain.domain.records import EmbeddingVersion, Entity, Event, Link, MemoryRecord, Relation, Rule
+    from engrain.domain.records import EmbeddingVersion, Event, Link, MemoryRecord, Relation, Rule
     from engrain.domain.requests import Direction, Ref, Request, Traits
     from engrain.domain.retention import Cleaned, Retention
     from engrain.domain.stats import Stats
@@ -76,7 +78,17 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVerbs, PostgresVitals, BackupVerbs):
+class PostgresStore(
+    UpkeepVerbs,
+    RegistryVerbs,
+    RunVerbs,
+    JobVerbs,
+    PoolVerbs,
+    AccessKeyVerbs,
+    OverviewVerbs,
+    PostgresVitals,
+    BackupVerbs,
+):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
     Each call is one transaction of the caller's tenant, the second wall behind the tenant in each statement; what is
@@ -270,18 +282,6 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, Overview
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         return self._read(request.caller, lambda tx: lookups.neighbours(tx, request, memory, reach))
 
-    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
-        return self._read(request.caller, lambda tx: surveys.page(tx, request, before=before, limit=limit))
-
-    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        return self._read(caller, lambda tx: surveys.links_from(tx, caller, ids, relations))
-
-    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        return self._read(caller, lambda tx: surveys.vectors_of(tx, caller, ids))
-
-    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-        return self._read(caller, lambda tx: surveys.unmentioned(tx, caller, after=after, limit=limit))
-
     def settle(self) -> int:
         return 0
 
@@ -340,13 +340,6 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, Overview
 
         return self._write(None, work)
 
-    def tenants(self) -> list[str]:
-        return self._read(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])
-
-    def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
-        whose = Caller(tenant_id=tenant_id, agent="upkeep")
-        return self._read(whose, lambda tx: sweeping.learners(tx, tenant_id, since))
-
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> Swept:
@@ -388,6 +381,9 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, Overview
     def reindex(self, limit: int) -> int:
         count, self._reindexed = self._write(None, lambda tx: restoring.reindex(tx, self._reindexed, limit))
         return count
+
+    def compact(self) -> Compacted:
+        return compacting.compact(self._connections)
 
     def health(self) -> Health:
         def work(db: Connection) -> Health:
@@ -440,6 +436,9 @@ class PostgresStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, Overview
 
     def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
         return self._read(caller, work)
+
+    def _change(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:
+        return self._write(tenant_id, work, repeatable=False)
 
     def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
         return self._act(act, work, repeatable=False)

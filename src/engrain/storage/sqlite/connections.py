@@ -100,12 +100,28 @@ class Connections:
             finally:
                 self._writer.pragma("secure_delete", 0)
 
+    @contextmanager
+    def compacting(self) -> Iterator[apsw.Connection]:
+        """The writer outside of any transaction, and no other here; its log is folded into the file afterwards."""
+        with self._write_lock, Translating(self.location, self._writer):
+            self._check_open()
+            yield self._writer
+            if not self.in_memory:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def merge_words(self) -> None:
+        """Merge the segments of the keyword index that are many by now, a piece at a time: others write between."""
+        self._merge_words(_PAGES_MERGED_AT_ONCE)
+
     def _forget_words(self) -> None:
-        """Merge the keyword index into one segment: until then it keeps the words of what was deleted.
+        """Merge the keyword index into one segment: until then it keeps the words of what was deleted."""
+        self._merge_words(-_PAGES_MERGED_AT_ONCE)
+
+    def _merge_words(self, pages: int) -> None:
+        """Until there is nothing left to merge; a first piece of less than none begins to merge all.
 
         https://www.sqlite.org/fts5.html#the_merge_command
         """
-        pages = -_PAGES_MERGED_AT_ONCE
         while True:
             with self.writing() as db:
                 before = db.total_changes()

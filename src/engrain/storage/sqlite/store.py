@@ -21,7 +21,6 @@ from engrain.storage import (
     readings,
     recency,
     shortlists,
-    surveys,
     sweeping,
     traits,
     versions,
@@ -29,17 +28,19 @@ from engrain.storage import (
 from engrain.storage.access_keys import AccessKeyVerbs
 from engrain.storage.backup_verbs import BackupVerbs
 from engrain.storage.filters import seen_by
+from engrain.storage.jobs import JobVerbs
 from engrain.storage.ledger import Ledger
 from engrain.storage.overviews import OverviewVerbs
 from engrain.storage.pools import PoolVerbs
 from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
-from engrain.storage.sqlite import checkup, index, restoring, schema, word_index
+from engrain.storage.sqlite import checkup, compacting, index, restoring, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
+from engrain.storage.upkeep_verbs import UpkeepVerbs
 from engrain.storage.vitals import VitalVerbs
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ if TYPE_CHECKING:
 
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.decay import DecayPolicy, Swept
+    from engrain.domain.jobs import Compacted
     from engrain.domain.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
-        Entity,
         Event,
         Fact,
         Link,
@@ -78,7 +79,9 @@ class _Held(threading.local):
     tx: Transaction | None = None
 
 
-class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVerbs, VitalVerbs, BackupVerbs):
+class SqliteStore(
+    UpkeepVerbs, RegistryVerbs, RunVerbs, JobVerbs, PoolVerbs, AccessKeyVerbs, OverviewVerbs, VitalVerbs, BackupVerbs
+):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
     def __init__(
@@ -279,22 +282,6 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVe
         with self._reading() as tx:
             return lookups.neighbours(tx, request, memory, reach)
 
-    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
-        with self._reading() as tx:
-            return surveys.page(tx, request, before=before, limit=limit)
-
-    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        with self._reading() as tx:
-            return surveys.links_from(tx, caller, ids, relations)
-
-    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        with self._reading() as tx:
-            return surveys.vectors_of(tx, caller, ids)
-
-    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-        with self._reading() as tx:
-            return surveys.unmentioned(tx, caller, after=after, limit=limit)
-
     def settle(self) -> int:
         with self._reading() as tx:
             if not index.unsettled(tx, 1):
@@ -358,14 +345,6 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVe
         with self._writing() as tx:
             return len(tx.rows("prune_vectors", limit=limit))
 
-    def tenants(self) -> list[str]:
-        with self._reading() as tx:
-            return [tenant_id for (tenant_id,) in tx.rows("tenants")]
-
-    def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
-        with self._reading() as tx:
-            return sweeping.learners(tx, tenant_id, since)
-
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> Swept:
@@ -405,6 +384,9 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVe
 
     def reindex(self, limit: int) -> int:  # noqa: ARG002  # settle has a bound of its own
         return self.settle()
+
+    def compact(self) -> Compacted:
+        return compacting.compact(self._connections)
 
     def health(self) -> Health:
         with self._connections.fresh() as db:
@@ -449,6 +431,10 @@ class SqliteStore(RegistryVerbs, RunVerbs, PoolVerbs, AccessKeyVerbs, OverviewVe
         refuse_in_snapshot(is_inside=self._held.tx is not None)
         with self._connections.unmapped_writing() as db:
             return work(Transaction(db, SPEECH), restoring.SqliteSearches())
+
+    def _change(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+        with self._writing() as tx:
+            return work(tx)
 
     def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
         with self._acting(act) as ledger:

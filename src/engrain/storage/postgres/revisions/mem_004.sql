@@ -24,22 +24,21 @@ CREATE TABLE jobs (
     id TEXT COLLATE "C" NOT NULL,
     name TEXT COLLATE "C" NOT NULL,
     dedupe_key TEXT COLLATE "C",
-    status TEXT COLLATE "C" NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'running', 'done', 'failed', 'dead_letter')),
+    status TEXT COLLATE "C" NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'running', 'done', 'dead_letter', 'skipped')),
     run_at TIMESTAMPTZ NOT NULL,
     attempts BIGINT NOT NULL DEFAULT 0,
     lease_until TIMESTAMPTZ,
     worker TEXT COLLATE "C",
-    payload JSON NOT NULL DEFAULT '{}',
+    report JSON NOT NULL DEFAULT '{}',
     last_error TEXT,
     created_at TIMESTAMPTZ NOT NULL,
     finished_at TIMESTAMPTZ,
     PRIMARY KEY (tenant_id, id)
 );
--- one job for a key until it is done
-CREATE UNIQUE INDEX jobs_dedupe ON jobs (tenant_id, name, dedupe_key)
-WHERE dedupe_key IS NOT NULL AND status IN ('waiting', 'running');
+-- one job for each firing of a schedule
+CREATE UNIQUE INDEX jobs_dedupe ON jobs (tenant_id, name, dedupe_key) WHERE dedupe_key IS NOT NULL;
 -- what is due
-CREATE INDEX jobs_due ON jobs (tenant_id, run_at) WHERE status IN ('waiting', 'running');
+CREATE INDEX jobs_due ON jobs (tenant_id, run_at, id) WHERE status IN ('waiting', 'running');
 
 -- The second wall, behind the tenant_id of every statement: a transaction sees the tenant it says it is of.
 ALTER TABLE pools ENABLE ROW LEVEL SECURITY;

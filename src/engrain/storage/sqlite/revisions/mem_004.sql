@@ -24,19 +24,18 @@ CREATE TABLE jobs (
     id TEXT NOT NULL,
     name TEXT NOT NULL,
     dedupe_key TEXT,
-    status TEXT NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'running', 'done', 'failed', 'dead_letter')),
+    status TEXT NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'running', 'done', 'dead_letter', 'skipped')),
     run_at INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     lease_until INTEGER,
     worker TEXT,
-    payload TEXT NOT NULL DEFAULT '{}',
+    report TEXT NOT NULL DEFAULT '{}',
     last_error TEXT,
     created_at INTEGER NOT NULL,
     finished_at INTEGER,
     PRIMARY KEY (tenant_id, id)
 ) WITHOUT ROWID;
--- one job for a key until it is done
-CREATE UNIQUE INDEX jobs_dedupe ON jobs (tenant_id, name, dedupe_key)
-WHERE dedupe_key IS NOT NULL AND status IN ('waiting', 'running');
+-- one job for each firing of a schedule
+CREATE UNIQUE INDEX jobs_dedupe ON jobs (tenant_id, name, dedupe_key) WHERE dedupe_key IS NOT NULL;
 -- what is due
-CREATE INDEX jobs_due ON jobs (tenant_id, run_at) WHERE status IN ('waiting', 'running');
+CREATE INDEX jobs_due ON jobs (tenant_id, run_at, id) WHERE status IN ('waiting', 'running');

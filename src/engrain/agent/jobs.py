@@ -1,0 +1,98 @@
+"""Jobs: what a memory does by itself, as an operator looks at it and asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.agent.view import View
+from engrain.domain import checks
+from engrain.domain.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begun
+from engrain.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.agent.keeping import Keeping
+    from engrain.agent.parts import Parts
+    from engrain.domain.records import Caller
+
+
+class Jobs(View):
+    """What a memory does by itself: enrichment, consolidation, decay, reflection, cleanup, compaction, backup.
+
+    A worker (`engrain worker`, `engrain serve`) does what the settings `jobs.schedules` ask for: one job for every
+    tenant, whose `tenant_id` is "".
+    """
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, memory: Keeping, parts: Callable[[], Parts], caller: Caller) -> None:
+        """Made by `Memory.jobs`, whose verbs the jobs are."""
+        super().__init__(parts, caller)
+        self._memory = memory
+
+    def list(
+        self, *, tenant: str | None = None, name: str | None = None, status: str | None = None, limit: int = 50
+    ) -> list[Job]:
+        """Jobs, newest first: of one tenant, or of every one and of all of them together.
+
+        `status` is waiting, running, done, dead_letter (given up after its last attempt) or skipped (a firing before
+        its schedule was first seen).
+
+        Raises:
+            InvalidInput: an unknown name or status, or a limit outside 0-1000.
+        """
+        whose = checks.optional_name(tenant, what="tenant")
+        return self._parts().store.jobs(
+            tenant_id=whose,
+            names=() if name is None else [checks.choice(name, JOB_NAMES, what="name")],
+            statuses=() if status is None else [checks.choice(status, JOB_STATUSES, what="status")],
+            limit=checks.count(limit, what="limit"),
+        )
+
+    def run(self, name: str, *, tenant: str | None = None, enqueue: bool = False) -> Job:
+        """Do a job now, of one tenant or of all, in this process; with `enqueue` leave it to a worker.
+
+        The job as it stands then. One that fails here is not tried again by itself; `retry` lets a worker do it.
+
+        Raises:
+            InvalidInput: an unknown name, a compaction or backup of one tenant, a backup without a folder.
+            EngrainError: whatever the job raised; it is a dead letter.
+        """
+        from engrain.agent import chores, leases
+        from engrain.agent.consolidating import worker_name
+
+        parts = self._parts()
+        known = checks.choice(name, JOB_NAMES, what="name")
+        whose = EVERY_TENANT if tenant is None else checks.name(tenant, what="tenant")
+        chores.check(known, whose, parts)
+        now = parts.clock()
+        job = Job(id=parts.ids(), tenant_id=whose, name=known, run_at=now, created_at=now)
+        if checks.flag(enqueue, what="enqueue"):
+            parts.store.add_job(job)
+            return job
+        mine = begun(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.until(parts))
+        parts.store.add_job(mine)
+        outcome = leases.attempt(parts, mine, lambda told: chores.do(self._memory, parts, mine, told), attempts=ONCE)
+        leases.settle(parts, mine, outcome)
+        if outcome.error is not None:
+            raise outcome.error
+        assert outcome.after is not None
+        return outcome.after
+
+    def retry(self, job_id: str, *, tenant: str | None = None) -> Job:
+        """Let a worker try a dead letter again, as often as at first.
+
+        Raises:
+            NotFound: there is no such job (of this tenant).
+            InvalidInput: it is no dead letter.
+        """
+        parts = self._parts()
+        whose = checks.optional_name(tenant, what="tenant")
+        wanted = checks.name(job_id, what="job_id")
+        found = parts.store.retry_job(wanted, parts.clock(), tenant_id=whose)
+        if found is None:
+            raise NotFound(f"there is no job {wanted!r:.80}; jobs.list shows the ids")
+        if found.status != "waiting" or found.attempts:
+            raise InvalidInput(f"job {found.id} is {found.status}; only a dead letter is tried again")
+        return found

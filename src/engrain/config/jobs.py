@@ -1,0 +1,81 @@
+"""Settings of what is done by itself."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from engrain.config.section import Section
+
+_CRON_FIELDS = 5
+
+
+def _is_a_cron_expression(value: str) -> str:
+    """As given, but for blanks around it; "" for never."""
+    from cronsim import CronSim, CronSimError
+
+    expression = " ".join(value.split())
+    meant = "write minute hour day month weekday, such as '0 4 * * *' for every day at 4, or '' for never"
+    if expression and len(expression.split(" ")) != _CRON_FIELDS:
+        raise ValueError(f"a schedule has five fields; {meant}")
+    try:
+        if expression and next(CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC)), None) is None:
+            raise ValueError(f"it never fires; {meant}")
+    except CronSimError as error:
+        raise ValueError(f"{str(error)[:1].lower()}{str(error)[1:]}; {meant}") from None
+    return expression
+
+
+def _is_a_time_zone(value: str) -> str:
+    """As given, where this system knows a time zone of that name."""
+    from zoneinfo import ZoneInfo
+
+    if value == "UTC":
+        return value  # on systems without a database of time zones, too
+    if value == "UTC":
+        return value  # on systems without a database of time zones, too
+    try:
+        ZoneInfo(value)
+    except (LookupError, ValueError, OSError):
+        raise ValueError("no time zone of that name is known here; write one such as Europe/Lisbon, or UTC") from None
+    return value
+
+
+Cron = Annotated[str, AfterValidator(_is_a_cron_expression)]
+TimeZone = Annotated[str, AfterValidator(_is_a_time_zone)]
+
+
+class Schedules(Section):
+    """When jobs are done, as cron expressions: minute, hour, day, month, weekday; empty for never."""
+
+    enrichment: Cron = Field(default="0 2 * * *", description="When memories are read again for the names in them")
+    consolidation: Cron = Field(default="0 3 * * *", description="When facts and rules are learned from episodes")
+    decay: Cron = Field(default="0 4 * * *", description="When facts and rules fade and expire")
+    reflection: Cron = Field(default="0 3 * * 0", description="When agents look back")
+    cleanup: Cron = Field(default="30 4 * * *", description="When episodes are removed that ran out or are too many")
+    compaction: Cron = Field(default="0 5 * * *", description="When the database gives back room, and old jobs go")
+    backup: Cron = Field(
+        default="30 5 * * *", description="When a backup is written, where `jobs.backup_folder` is set"
+    )
+
+
+class Jobs(Section):
+    """What is done by itself where a worker runs, when, and how often it is tried."""
+
+    schedules: Schedules = Schedules()
+    timezone: TimeZone = Field(default="UTC", description="The time zone of the schedules")
+    poll_s: float = Field(default=5.0, gt=0, le=3_600, description="How often a worker looks for what is due")
+    lease_s: float = Field(
+        default=60.0, ge=1, le=86_400, description="After how long without a word a worker is taken for dead"
+    )
+    max_attempts: int = Field(default=5, ge=1, le=100, description="How often a job is tried before it is given up")
+    retry_pause_s: float = Field(
+        default=60.0, ge=0, le=86_400, description="How long a job that failed waits at first; twice as long each time"
+    )
+    retention_days: float = Field(
+        default=90.0, ge=0, le=36_500, description="How many days a compaction leaves a job that is over"
+    )
+    backup_folder: str | None = Field(default=None, description="Folder that backups are written to; None for none")
+    backup_keep: int = Field(default=7, ge=1, le=10_000, description="How many backups stay there, the newest")

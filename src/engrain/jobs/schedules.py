@@ -1,0 +1,72 @@
+"""When schedules fire: pure arithmetic over a clock that is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from itertools import takewhile
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from engrain.domain.jobs import JOB_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime, tzinfo
+
+    from engrain.config import Settings
+    from engrain.domain.jobs import JobName
+
+# How far back to look for the newest firing: what fires often is found in the first, at most 60 steps away.
+_LOOKS = (*(timedelta(days=days) for days in (1 / 24, 1, 8, 32, 370)), timedelta(days=36_525))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """A job by name, and when it is done: a cron expression of five fields in a time zone."""
+
+    name: JobName
+    expression: str
+    timezone: str = "UTC"
+
+
+def schedules(settings: Settings) -> list[Schedule]:
+    """Those that are on; a backup is where it has a folder."""
+    chosen = settings.jobs
+    return [
+        Schedule(name=name, expression=expression, timezone=chosen.timezone)
+        for name in JOB_NAMES
+        if (expression := getattr(chosen.schedules, name)) and (name != "backup" or chosen.backup_folder)
+    ]
+
+
+def due(schedule: Schedule, after: datetime, now: datetime) -> datetime | None:
+    """The newest firing after one moment and not after another, in UTC; None where there is none.
+
+    One, however many there were: what was missed while nobody was there is made up for once. Where clocks are put
+    forward, a firing of the hour that is left out comes right after it. Where they are put back, one at a certain hour
+    comes once, at the first of the two; one of every hour, or every few minutes, goes on by time that passes. That is
+    what Debian's cron does: https://manpages.debian.org/stable/cron/cron.8.en.html (Daylight Saving Time).
+    """
+    for look in _LOOKS:
+        since = max(after, now - look)
+        firings = takewhile(lambda firing: firing <= now, _firings(schedule, since))
+        newest = max(firings, default=None)
+        if newest is not None or since == after:
+            return newest
+    return None
+
+
+def following(schedule: Schedule, after: datetime) -> datetime | None:
+    """The next firing after a moment, in UTC; None where there is none within 50 years."""
+    return next(_firings(schedule, after), None)
+
+
+def _firings(schedule: Schedule, after: datetime) -> Iterator[datetime]:
+    """When it fires after a moment, in UTC, one after the other."""
+    from cronsim import CronSim
+
+    zone: tzinfo = UTC if schedule.timezone == "UTC" else ZoneInfo(schedule.timezone)
+    # In the second of two hours of one name it begins with the first, which is over.
+    firings = (each.astimezone(UTC) for each in CronSim(schedule.expression, after.astimezone(zone)))
+    return (each for each in firings if each > after)

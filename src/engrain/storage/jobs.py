@@ -1,0 +1,139 @@
+"""Jobs as rows: what is due, who has claimed it until when, and how it ended."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engrain.domain.jobs import EVERY_TENANT, ONCE, again, begun, failed
+from engrain.storage.verbs import Verbs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from engrain.domain.jobs import Job, JobName, JobStatus
+    from engrain.storage.transaction import Transaction
+
+_Answer = TypeVar("_Answer")
+_LOOKED_AT = 20  # when somebody else is faster with the first of them
+_DIED = "its worker was gone when its lease was over"
+
+
+class JobVerbs(Verbs):
+    """`domain.jobs_port.JobQueue`, but for what a database does to itself."""
+
+    @abstractmethod
+    def _change(self, tenant_id: str | None, work: Callable[[Transaction], _Answer]) -> _Answer:
+        """What `work` writes in a transaction of a tenant, or of every one, once."""
+
+    def add_job(self, job: Job) -> bool:
+        return self._change(_wall(job), partial(_added, job=job))
+
+    def take_job(self, worker: str, now: datetime, *, lease_s: float, most_attempts: int) -> Job | None:
+        until = now + timedelta(seconds=lease_s)
+        for job in self._ask(None, lambda tx: _due(tx, now)):
+            is_hopeless = job.status == "running" and job.attempts >= most_attempts
+            after = failed(job, now, _DIED, ONCE) if is_hopeless else begun(job, worker=worker, lease_until=until)
+            if self._change(_wall(job), partial(_taken, job=job, after=after, now=now)) and not is_hopeless:
+                return after
+        return None
+
+    def renew_job(self, job: Job, until: datetime) -> bool:
+        return self._change(_wall(job), lambda tx: _renewed(tx, job, until))
+
+    def end_job(self, job: Job, after: Job) -> bool:
+        return self._change(_wall(job), lambda tx: _stands(tx, job, after))
+
+    def retry_job(self, job_id: str, now: datetime, *, tenant_id: str | None = None) -> Job | None:
+        found = self._ask(None, lambda tx: _select(tx, "id = :id", {"id": job_id, "limit": 1}, tenant_id=tenant_id))
+        if not found or found[0].status != "dead_letter":
+            return next(iter(found), None)
+        anew = again(found[0], now)
+        self._change(_wall(anew), lambda tx: _stands(tx, found[0], anew))
+        return anew
+
+    def jobs(
+        self,
+        *,
+        tenant_id: str | None = None,
+        names: Sequence[JobName] = (),
+        statuses: Sequence[JobStatus] = (),
+        limit: int = 50,
+    ) -> list[Job]:
+        def work(tx: Transaction) -> list[Job]:
+            bound: dict[str, Any] = {"limit": max(limit, 0)}
+            conditions = ["TRUE"]
+            for column, wanted in (("name", names), ("status", statuses)):
+                if wanted:
+                    bound[f"{column}s"] = tx.dialect.listed(wanted)
+                    conditions.append(f"{column} IN :{column}s")
+            return _select(tx, " AND ".join(conditions), bound, tenant_id=tenant_id)
+
+        return self._ask(None, work)
+
+    def last_firing(self, name: JobName) -> str | None:
+        found = self._ask(None, lambda tx: tx.one("last_firing", tenant_id=EVERY_TENANT, name=name))
+        return None if found is None else str(found[0])
+
+    def prune_jobs(self, before: datetime, *, limit: int) -> int:
+        def work(tx: Transaction) -> int:
+            return len(tx.rows("prune_jobs", before=tx.dialect.time(before), limit=limit))
+
+        return self._change(None, work)
+
+
+def _wall(job: Job) -> str | None:
+    """Whose transaction a job is written in."""
+    return job.tenant_id or None
+
+
+def _added(tx: Transaction, *, job: Job) -> bool:
+    return tx.one("add_job", **_columns(tx, job)) is not None
+
+
+def _due(tx: Transaction, now: datetime) -> list[Job]:
+    rows = tx.speech.rows.jobs
+    # Literal, as the index of those that are not over is partial.
+    found = tx.ask(
+        f"SELECT {rows.columns} FROM jobs INDEXED BY jobs_due "  # noqa: S608  # the schema's own words
+        "WHERE status IN ('waiting', 'running') AND run_at <= :now "
+        "AND (status = 'waiting' OR lease_until <= :now) ORDER BY run_at, tenant_id, id LIMIT :limit",
+        {"now": tx.dialect.time(now), "limit": _LOOKED_AT},
+    )
+    return [rows.record(row) for row in found]
+
+
+def _select(tx: Transaction, condition: str, bound: dict[str, Any], *, tenant_id: str | None) -> list[Job]:
+    rows = tx.speech.rows.jobs
+    whose = "TRUE" if tenant_id is None else "tenant_id = :tenant_id"
+    found = tx.ask(
+        f"SELECT {rows.columns} FROM jobs WHERE {whose} AND {condition} "  # noqa: S608  # the schema's own words
+        "ORDER BY created_at DESC, id DESC LIMIT :limit",
+        bound if tenant_id is None else {**bound, "tenant_id": tenant_id},
+    )
+    return [rows.record(row) for row in found]
+
+
+def _stands(tx: Transaction, before: Job, after: Job) -> bool:
+    """Whether a job was still its worker's in that attempt, or nobody's, and is now what it is `after`."""
+    was = {"was": before.status, "worker_was": before.worker, "attempts_were": before.attempts}
+    return tx.one("set_job", **_columns(tx, after), **was) is not None
+
+
+def _taken(tx: Transaction, *, job: Job, after: Job, now: datetime) -> bool:
+    """Whether a job was still due, in that attempt, and is now what it is `after`."""
+    was = {"now": tx.dialect.time(now), "attempts_were": job.attempts}
+    return tx.one("begin_job", **_columns(tx, after), **was) is not None
+
+
+def _columns(tx: Transaction, job: Job) -> dict[str, Any]:
+    rows = tx.speech.rows.jobs
+    return dict(zip(rows.names, rows.values(job), strict=True))
+
+
+def _renewed(tx: Transaction, job: Job, until: datetime) -> bool:
+    held = {"worker": job.worker, "attempts": job.attempts, "lease_until": tx.dialect.time(until)}
+    return tx.one("renew_job", tenant_id=job.tenant_id, id=job.id, **held) is not None
