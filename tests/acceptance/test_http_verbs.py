@@ -34,7 +34,7 @@ ELSEWHERE = {
     "parts": "what the rooms work with, no verb",
 }
 READER = """
-    caller recall context messages get facts history links events stats latest_reflection route runs
+    caller overview recall context messages get facts history links events stats latest_reflection route runs
     rules.applications entities.find entities.get entities.profile entities.resolve entities.to_enrich
     graph.read graph.search graph.open
     notes.recall notes.list notes.list_by_category notes.related notes.search notes.cache_stats
@@ -56,7 +56,7 @@ WRITER = """
 """
 ADMIN = """
     erase audit decay cleanup consolidate reflect undo backup restore export notes.clear_cache
-    keys.create keys.list keys.revoke
+    keys.create keys.list keys.revoke jobs.list jobs.run jobs.retry
 """
 # Said by headers, or heard by nobody over HTTP.
 NOT_SAID = {"self", "progress", "summarise", "path", "agent", "tenant"}
@@ -75,7 +75,7 @@ def facade():
     with Memory.open(":memory:", embedder="none") as memory:
         agent = memory.agent()
         views = [(Memory, ""), (Agent, ""), *((type(getattr(agent, each)), f"{each}.") for each in GROUPS)]
-        views.append((type(memory.keys), "keys."))
+        views += [(type(memory.keys), "keys."), (type(memory.jobs), "jobs.")]
     return {f"{prefix}{name}" for kind, prefix in views for name in dir(kind) if not name.startswith("_")}
 
 
@@ -99,7 +99,7 @@ def parameters(route):
 
 def test_every_verb_of_the_library_is_a_route_or_says_why_it_is_none():
     named = {name.removesuffix(".write") for name in ROUTES}
-    assert facade() - named - {*GROUPS, "keys"} == set(ELSEWHERE)
+    assert facade() - named - {*GROUPS, "keys", "jobs"} == set(ELSEWHERE)
     assert named <= facade()
 
 

@@ -29,6 +29,7 @@ BESIDES = {
     "caller": "says who asks",
     "overview": "counts by days of the clock",
     "keys": "is about who may come",
+    "jobs": "is what a worker does when its time has come",
     **dict.fromkeys(("import_file", "memory.backup", "memory.restore", "memory.export"), "are about files"),
     "memory.reflect": "needs a language model",
     **dict.fromkeys(("entities.enrich", "entities.enrich_waiting", "entities.to_enrich"), "need a name finder"),

@@ -11,6 +11,7 @@ from tools.generate_async import SOURCES, TARGET, TWINS, generated
 from engrain import Agent, AsyncAgent, AsyncMemory, Memory
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
+from engrain.agent.graph import Graph
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
 from engrain.agent.jobs import Jobs
@@ -21,6 +22,7 @@ from engrain.agent.working import Working
 from engrain.aio import (
     AsyncConsolidation,
     AsyncEntities,
+    AsyncGraph,
     AsyncHooks,
     AsyncJobs,
     AsyncKeys,
@@ -43,6 +45,7 @@ PAIRS = [
     (Working, AsyncWorking),
     (Keys, AsyncKeys),
     (Jobs, AsyncJobs),
+    (Graph, AsyncGraph),
 ]
 MADE = {
     "agent",

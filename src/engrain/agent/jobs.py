@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.agent.view import View
+from engrain.agent.watching import watched
 from engrain.domain import checks
 from engrain.domain.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begun
 from engrain.errors import InvalidInput, NotFound
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller
 
 
+@watched("jobs")
 class Jobs(View):
     """What a memory does by itself: enrichment, consolidation, decay, reflection, cleanup, compaction, backup.
 

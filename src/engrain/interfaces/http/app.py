@@ -12,6 +12,7 @@ from engrain.interfaces.http import (
     entities,
     graph,
     hooks,
+    jobs,
     keys,
     memories,
     notes,
@@ -54,6 +55,7 @@ ROOMS = tuple(
         dashboard,
         safekeeping,
         keys,
+        jobs,
     )
 )
 _HEADER = b"x-request-id"
