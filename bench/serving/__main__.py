@@ -1,6 +1,7 @@
 """`python -m bench.serving`: clients of one `engrain serve`, four recalls to an observe, beside the same in process.
 
 On a SQLite file and on a PostgreSQL of its own from the wheel that the tests use, or on the empty database of --db.
+With --chaos that PostgreSQL is restarted and an `engrain worker` killed meanwhile.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.serving import chaos
 from bench.serving.clients import Seen, Work, in_process, over_http
 from bench.serving.served import Server, fill, opened
 
@@ -34,10 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--memories", type=int, default=2_000, help="what the agents remember before")
     parser.add_argument("--embedding", default="minilm", help="the embedder of both sides; none for keywords alone")
     parser.add_argument("--only", choices=["sqlite", "postgres"])
+    parser.add_argument("--chaos", action="store_true", help="restart PostgreSQL and kill a worker meanwhile")
     parser.add_argument("--json", metavar="FILE", help="every figure")
     asked = parser.parse_args(arguments)
-    work = Work(clients=asked.clients, seconds=asked.seconds, talk=asked.memories)
+    work = Work(clients=asked.clients, seconds=asked.seconds, talk=asked.memories, retries=asked.chaos)
     settings = {"EMBEDDING__MODEL": asked.embedding}
+    if asked.chaos:
+        report = chaos.report(work, settings)
+        print(json.dumps(report, indent=2))
+        return 0 if report["is_sound"] else 1
     figures: dict[str, Any] = {}
     for name in ("sqlite", "postgres"):
         if asked.only in (None, name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.client
 import itertools
@@ -77,8 +78,8 @@ def over_http_here(work: Work, address: str, seen: list[Seen], stopping: threadi
     """The same by threads of this process, each noting what it sees as it goes, until they are told to stop."""
 
     def client(number: int) -> None:
-        caller = _Caller(address, None, number, seen[number], retries=work.retries)
-        _go_on(work, number, seen[number], caller, stopping=stopping)
+        with contextlib.closing(_Caller(address, None, number, seen[number], retries=work.retries)) as caller:
+            _go_on(work, number, seen[number], caller, stopping=stopping)
 
     with ThreadPoolExecutor(work.clients) as pool:
         for each in [pool.submit(client, number) for number in range(work.clients)]:
@@ -186,6 +187,9 @@ class _Caller:
                 raise Refused(why)
             self._seen.retried[why] = self._seen.retried.get(why, 0) + 1
             time.sleep(pause_s)
+
+    def close(self) -> None:
+        self._connection.close()
 
     def _once(self, path: str, body: str, headers: dict[str, str]) -> tuple[str | None, float, dict[str, Any]]:
         """Why the call has to be made again and after how long, None and the answer where it need not.

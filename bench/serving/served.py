@@ -34,8 +34,8 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait()
+        with self._process:
+            self._process.terminate()
 
     @property
     def megabytes(self) -> float:
@@ -53,8 +53,8 @@ class Worker:
 
     def kill(self) -> None:
         """As the kernel does when memory is short: it says no word."""
-        self._process.kill()
-        self._process.wait()
+        with self._process:
+            self._process.kill()
 
     def kill_and_restart(self) -> None:
         self.kill()

@@ -51,6 +51,10 @@ def kept(path):
         return [hit.memory.content for hit in memory.agent().recall("", preset="recency", limit=100)]
 
 
+def status_of(memory, job):
+    return next(each.status for each in memory.jobs.list() if each.id == job.id)
+
+
 class TestItsLife:
     def test_it_says_where_it_is_answers_and_finishes_what_is_under_way(self, path):
         """Nobody new is let in meanwhile."""
@@ -100,6 +104,19 @@ class TestItsLife:
                 writer, reader = (small, other) if number % 2 else (other, small)
                 assert observe(writer, f"word{number}x").status == 201
                 assert recalled(reader, f"word{number}x")[0] == f"word{number}x"
+
+
+class TestItsJobs:
+    def test_it_does_them_unless_another_process_is_to(self, path):
+        with Memory.open(path, settings={"embedding": {"model": "none"}}) as memory:
+            job = memory.jobs.run("decay", enqueue=True)
+            with EngrainServer(path, "--no-worker", JOBS__POLL_S="0.01") as server:
+                assert observe(server).status == 201
+            assert status_of(memory, job) == "waiting"
+            with EngrainServer(path, JOBS__POLL_S="0.01"):
+                while status_of(memory, job) in {"waiting", "running"}:
+                    pass
+            assert status_of(memory, job) == "done"
 
 
 class TestWhereItMayBe:

@@ -23,6 +23,7 @@ from engrain.interfaces.http import mem0
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.http.crowd import Crowd
 from engrain.interfaces.http.patience import patient
+from engrain.jobs.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -91,7 +92,14 @@ def serve(memory: Memory, listener: socket.socket, offer: Offer, *, ready: Calla
     except OSError as error:  # another process took the address meanwhile
         raise _cannot_listen(address_of(listener), error) from error
     with ending.heeded():
-        run(application(memory, offer), listener, bounds, ready=ready, ending=ending)
+        worker = Worker(memory) if offer.works else None
+        if worker is not None:
+            worker.start()
+        try:
+            run(application(memory, offer), listener, bounds, ready=ready, ending=ending)
+        finally:
+            if worker is not None:
+                worker.stop(bounds.shutdown_s)
         memory.parts.queue.wait(bounds.shutdown_s)
         memory.close(flush=False)
 
