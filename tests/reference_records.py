@@ -11,6 +11,7 @@ from engrain.domain import aging, events
 from engrain.domain.aging import Standing
 from engrain.domain.ids import IdSource
 from engrain.domain.indexing import own_terms
+from engrain.domain.query import Place
 from engrain.domain.records import (
     Caller,
     EmbeddingVersion,
@@ -223,7 +224,13 @@ class ReferenceRecords:
             return sorted(found, key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation))
 
     def events(
-        self, caller: Caller, *, memory_id: str | None = None, event_type: str | None = None, limit: int = AT_MOST
+        self,
+        caller: Caller,
+        *,
+        memory_id: str | None = None,
+        event_type: str | None = None,
+        limit: int = AT_MOST,
+        after: Place | None = None,
     ) -> list[Event]:
         with self._open():
             found = [
@@ -233,6 +240,7 @@ class ReferenceRecords:
                 and event.scope in caller.scopes
                 and memory_id in (None, event.memory_id)
                 and event_type in (None, event.event_type)
+                and (after is None or (event.created_at, event.id) < after)
             ]
             return sorted(found, key=lambda event: (event.created_at, event.id), reverse=True)[: max(limit, 0)]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from engrain.domain import events
 from engrain.domain.learning import DOUBTED_CONFIDENCE, Action, Done, Plan
+from engrain.domain.query import Place
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.domain.runs import (
@@ -184,12 +185,15 @@ class ReferenceRuns(ReferenceUpkeep):
             self._trace(run, before, dict(self._links))
             return self._end(act, replace(run, status="failed", error=error))
 
-    def runs(self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50) -> list[Run]:
+    def runs(
+        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: Place | None = None
+    ) -> list[Run]:
         with self._open():
             mine = [
                 run for run in self._runs.values() if (run.tenant_id, run.agent) == (caller.tenant_id, caller.agent)
             ]
             of_kind = [run for run in mine if kind in (None, run.kind)]
+            of_kind = [run for run in of_kind if after is None or (run.started_at, run.id) < after]
             return sorted(of_kind, key=lambda run: (run.started_at, run.id), reverse=True)[: max(limit, 0)]
 
     def undo(self, act: Act, run_id: str) -> Undone:

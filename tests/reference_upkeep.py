@@ -8,7 +8,7 @@ from engrain.domain.aging import AgingKind
 from engrain.domain.decay import DecayPolicy, Swept
 from engrain.domain.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
 from engrain.domain.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
-from engrain.domain.query import matches
+from engrain.domain.query import Place, matches
 from engrain.domain.records import KINDS, Caller, Episode, Fact, Rule
 from engrain.domain.requests import Act, Request
 from engrain.domain.retention import Cleaned, Retention, has_run_out
@@ -50,10 +50,13 @@ class ReferenceUpkeep(ReferenceRecords):
                 return after
             return None
 
-    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+    def applications(
+        self, caller: Caller, rule_id: str, limit: int, *, after: Place | None = None
+    ) -> list[Application]:
         with self._open():
             seen = {entry.memory.id for entry in self._entries.named(caller, [rule_id])}
             found = [each for each in self._applications if each.rule_id in seen and each.tenant_id == caller.tenant_id]
+            found = [each for each in found if after is None or (each.created_at, each.id) < after]
             return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[: max(limit, 0)]
 
     def tenants(self) -> list[str]:

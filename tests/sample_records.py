@@ -112,4 +112,5 @@ FILTERS = st.builds(
     until=st.none() | MOMENTS,
     as_of=st.none() | MOMENTS,
     include_inactive=st.booleans(),
+    after=st.none() | st.tuples(MOMENTS, st.sampled_from(["", "0", "8", "z"])),
 )

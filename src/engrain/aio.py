@@ -230,10 +230,16 @@ class AsyncMemory:
         )
 
     async def runs(
-        self, agent: str | None = None, *, tenant: str | None = None, kind: str | None = None, limit: int = 50
+        self,
+        agent: str | None = None,
+        *,
+        tenant: str | None = None,
+        kind: str | None = None,
+        limit: int = 50,
+        after: Run | None = None,
     ) -> list[Run]:
         """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id)."""
-        return await asyncio.to_thread(self._wrapped.runs, agent, tenant=tenant, kind=kind, limit=limit)
+        return await asyncio.to_thread(self._wrapped.runs, agent, tenant=tenant, kind=kind, limit=limit, after=after)
 
     async def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays."""
@@ -626,10 +632,17 @@ class AsyncAgent:
         as_of: datetime | str | None = None,
         include_inactive: bool = False,
         limit: int = 100,
+        after: Fact | None = None,
     ) -> list[Fact]:
         """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
         return await asyncio.to_thread(
-            self._wrapped.facts, subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit
+            self._wrapped.facts,
+            subject,
+            predicate,
+            as_of=as_of,
+            include_inactive=include_inactive,
+            limit=limit,
+            after=after,
         )
 
     async def latest_reflection(self) -> Fact | None:
@@ -644,9 +657,11 @@ class AsyncAgent:
         """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
         return await asyncio.to_thread(self._wrapped.history, id_)
 
-    async def events(self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100) -> list[Event]:
+    async def events(
+        self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100, after: Event | None = None
+    ) -> list[Event]:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request."""
-        return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit)
+        return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit, after=after)
 
     async def stats(self, *, scope: str | None = None) -> Stats:
         """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone."""
@@ -709,9 +724,9 @@ class AsyncRules:
         """Say that following a rule did harm, which weighs as much as four helps, and why."""
         return await asyncio.to_thread(self._wrapped.mark_harmful, id_, reason)
 
-    async def applications(self, id_: str, *, limit: int = 100) -> list[Application]:
+    async def applications(self, id_: str, *, limit: int = 100, after: Application | None = None) -> list[Application]:
         """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule."""
-        return await asyncio.to_thread(self._wrapped.applications, id_, limit=limit)
+        return await asyncio.to_thread(self._wrapped.applications, id_, limit=limit, after=after)
 
 
 class AsyncEntities:
@@ -868,13 +883,13 @@ class AsyncNotes:
         """The note under a key; None where there is none. A second call asks the database nothing."""
         return await asyncio.to_thread(self._wrapped.recall, key)
 
-    async def list(self, limit: int = 100) -> Sequence[Note]:
-        """The notes, the newest first."""
-        return await asyncio.to_thread(self._wrapped.list, limit)
+    async def list(self, limit: int = 100, *, after: Note | None = None) -> Sequence[Note]:
+        """The notes, the newest first; the next page is `after` the last."""
+        return await asyncio.to_thread(self._wrapped.list, limit, after=after)
 
-    async def list_by_category(self, category: str, limit: int = 20) -> Sequence[Note]:
-        """The notes of one category, the newest first; none where it has none."""
-        return await asyncio.to_thread(self._wrapped.list_by_category, category, limit)
+    async def list_by_category(self, category: str, limit: int = 20, *, after: Note | None = None) -> Sequence[Note]:
+        """The notes of one category, the newest first; none where it has none. The next page is `after` the last."""
+        return await asyncio.to_thread(self._wrapped.list_by_category, category, limit, after=after)
 
     async def related(self, note: str, limit: int = 10) -> Sequence[NoteRelation]:
         """Notes that share words with one, given by its key or id, the most alike first, then the newest."""

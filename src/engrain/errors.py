@@ -9,7 +9,7 @@
     ├── Forbidden                      forbidden             the key that was shown may not do this
     ├── RateLimited                    rate_limited          too many requests; `retry_after_s` says when to try again
     ├── MemoryClosed                   memory_closed         a call on a Memory after close()
-    ├── CannotListen               cannot_listen         the address to serve on is taken, unknown or not allowed
+    ├── CannotListen                   cannot_listen         the address to serve on is taken, unknown or not allowed
     ├── EngineUnavailable              engine_unavailable    an embedder (or other engine) cannot answer
     └── StorageError                   storage_error         the database refused
         ├── NotAnEngrainFile           not_an_engrain_file   the file is something else; it was left as it is

@@ -1,5 +1,6 @@
 """The memory over HTTP, by a client on a real socket."""
 
+import base64
 import json
 import socket
 import tempfile
@@ -173,15 +174,43 @@ def test_nothing_is_written_on_a_condition(client, memory):
     assert memory.agent().stats().facts.active == 1
 
 
-def test_pages_hold_every_entity_once(client):
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/v1/entities", {}),
+        ("/v1/facts", {"include_inactive": True}),
+        ("/v1/events", {"event_type": "fact_created"}),
+        ("/v1/notes", {}),
+        ("/v1/notes/list_by_category", {"category": "general"}),
+        ("/v1/rules/{rule}/applications", {}),
+    ],
+)
+def test_pages_hold_everything_once(client, path, query):
+    rule = client.post("/v1/rules", json={"content": "Book an aisle seat."}).json()["id"]
     for name in "cabed":
         client.post("/v1/entities", json={"name": name})
-    names, after = [], {}
+        client.post("/v1/facts", json={**FACT, "content": name})
+        client.post("/v1/notes", json={"key": name, "content": f"nothing of a kind {name}"})
+        client.post(f"/v1/rules/{rule}/mark_helpful")
+    path = path.format(rule=rule)
+    whole = client.get(path, params=query).json()
+    found, after = [], {}
     while after is not None:
-        page = client.get("/v1/entities", params={"limit": 2, **after}).json()
-        names += [each["canonical_name"] for each in page["items"]]
+        page = client.get(path, params={**query, "limit": 2, **after}).json()
+        found += page["items"]
         after = {"after": page["next"]} if page["next"] else None
-    assert names == list("abcde")
+    assert (found, whole["next"]) == (whole["items"], None)
+    assert len(found) >= 5
+
+
+def test_a_cursor_is_of_one_list(client):
+    client.post("/v1/facts", json=FACT)
+    after = client.get("/v1/facts?limit=1").json()["next"]
+    assert client.get("/v1/facts", params={"after": after}).json() == {"items": [], "next": None}
+    for wrong in (after[:-3], after + "A", "", "é", base64.urlsafe_b64encode(b'["facts","no time","x"]').decode()):
+        refused = client.get("/v1/facts", params={"after": wrong})
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_input")
+    assert client.get("/v1/events", params={"after": after}).status_code == 422
 
 
 def test_a_memory_goes_out_as_a_backup_and_comes_back(client, tmp_path):

@@ -22,6 +22,7 @@ EXPECTED = {
     "Forbidden": 403,
     "RateLimited": 429,
     "MemoryClosed": 503,
+    "CannotListen": 500,
     "EngineUnavailable": 503,
     "NotAnEngrainFile": 500,
     "SchemaTooNew": 500,

@@ -92,6 +92,7 @@ ODD_FILTERS = st.builds(
     until=st.none() | ZONED,
     as_of=st.none() | ZONED,
     include_inactive=st.booleans(),
+    after=st.none() | st.tuples(ZONED, NAMES),
 )
 COMMON = "tram"
 

@@ -84,14 +84,17 @@ class Rules(View):
         self._parts().queue.announce()  # a warning waits for a vector of its own words
         return rule
 
-    def applications(self, id_: str, *, limit: int = 100) -> list[Application]:
+    def applications(self, id_: str, *, limit: int = 100, after: Application | None = None) -> list[Application]:
         """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule.
+
+        The next page is `after` the last.
 
         Raises:
             InvalidInput: the limit lies outside 0-1000.
         """
         most = checks.count(limit, what="limit", high=1000)
-        return self._parts().store.applications(self._caller, checks.name(id_, what="id"), most)
+        place = None if after is None else (after.created_at, after.id)
+        return self._parts().store.applications(self._caller, checks.name(id_, what="id"), most, after=place)
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
         name = checks.name(id_, what="id")

@@ -114,9 +114,17 @@ class Keeping(ABC):
         return consolidating.consolidate(self._kept, asked, progress=progress)
 
     def runs(
-        self, agent: str | None = None, *, tenant: str | None = None, kind: str | None = None, limit: int = 50
+        self,
+        agent: str | None = None,
+        *,
+        tenant: str | None = None,
+        kind: str | None = None,
+        limit: int = 50,
+        after: Run | None = None,
     ) -> list[Run]:
         """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
+
+        The next page is `after` the last.
 
         Raises:
             InvalidInput: an unknown kind, or a limit outside 0-1000.
@@ -125,7 +133,8 @@ class Keeping(ABC):
 
         known = None if kind is None else checks.choice(kind, RUN_KINDS, what="kind")
         caller = self._caller_of(agent, tenant)
-        return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"))
+        place = None if after is None else (after.started_at, after.id)
+        return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"), after=place)
 
     def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.

@@ -33,9 +33,10 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, MutableSequence, Sequence
     from datetime import datetime
 
+    from engrain.domain.query import Place
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
 
@@ -95,22 +96,22 @@ class Notes(View):
         parts = self._parts()
         return parts.note_cache.read(self._who, named, lambda: self._read(named))
 
-    def list(self, limit: int = 100) -> Sequence[Note]:
-        """The notes, the newest first.
+    def list(self, limit: int = 100, *, after: Note | None = None) -> Sequence[Note]:
+        """The notes, the newest first; the next page is `after` the last.
 
         Raises:
-            InvalidInput: a limit outside 0-1000.
+            InvalidInput: a limit outside 0-1000, or a page after a note that was erased.
         """
-        return self._newest(Filter(), checks.count(limit, what="limit"))
+        return self._newest(Filter(), checks.count(limit, what="limit"), after=after)
 
-    def list_by_category(self, category: str, limit: int = 20) -> Sequence[Note]:
-        """The notes of one category, the newest first; none where it has none.
+    def list_by_category(self, category: str, limit: int = 20, *, after: Note | None = None) -> Sequence[Note]:
+        """The notes of one category, the newest first; none where it has none. The next page is `after` the last.
 
         Raises:
-            InvalidInput: an empty category, or a limit outside 0-1000.
+            InvalidInput: an empty category, a limit outside 0-1000, or a page after a note that was erased.
         """
         narrowed = Filter(categories=(checks.name(category, what="category"),))
-        return self._newest(narrowed, checks.count(limit, what="limit"))
+        return self._newest(narrowed, checks.count(limit, what="limit"), after=after)
 
     def related(self, note: str, limit: int = 10) -> Sequence[NoteRelation]:
         """Notes that share words with one, given by its key or id, the most alike first, then the newest.
@@ -286,10 +287,27 @@ class Notes(View):
         own = caller.agent
         return self._parts().store.held(caller, scope=own, subject=own, predicate=key)
 
-    def _newest(self, narrowed: Filter, limit: int) -> Sequence[Note]:
+    def _newest(self, narrowed: Filter, limit: int, *, after: Note | None) -> Sequence[Note]:
+        """So many notes, if there are; what stands among them and is none is passed over."""
         parts = self._parts()
-        found = parts.store.recent(self._asking(narrowed, parts.clock()), limit)
-        return [note_of(fact) for fact in self._live(found)]
+        place = self._place(after)
+        notes: MutableSequence[Note] = []
+        while len(notes) < limit:
+            found = parts.store.recent(self._asking(replace(narrowed, after=place), parts.clock()), limit)
+            notes += [note_of(fact) for fact in self._live(found)]
+            if len(found) < limit:
+                break
+            place = (found[-1].happened_at, found[-1].id)
+        return notes[:limit]
+
+    def _place(self, note: Note | None) -> Place | None:
+        """Where a note stands among the newest: by its fact, which may be true since another time."""
+        if note is None:
+            return None
+        fact = next(iter(self._parts().store.get(self._who, [checks.name(note.id, what="after")])), None)
+        if fact is None:
+            raise InvalidInput(f"the note {note.id:.80} after which the page begins is gone; begin with the first page")
+        return fact.happened_at, fact.id
 
     def _asking(self, narrowed: Filter, now: datetime) -> Request:
         caller = self._who

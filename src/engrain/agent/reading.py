@@ -229,11 +229,12 @@ class Reading(View):
         as_of: datetime | str | None = None,
         include_inactive: bool = False,
         limit: int = 100,
+        after: Fact | None = None,
     ) -> list[Fact]:
         """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id).
 
         `as_of` gives what was believed at that time in place of what is now; `include_inactive` adds what is
-        superseded, retracted or expired.
+        superseded, retracted or expired. The next page is `after` the last.
 
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, or a time that is none.
@@ -245,6 +246,7 @@ class Reading(View):
             predicates=() if predicate is None else (checks.name(predicate, what="predicate"),),
             as_of=checks.moment(as_of, what="as_of"),
             include_inactive=checks.flag(include_inactive, what="include_inactive"),
+            after=None if after is None else (after.happened_at, after.id),
         )
         request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
         found = parts.store.recent(request, checks.count(limit, what="limit"))
@@ -281,8 +283,17 @@ class Reading(View):
         """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
         return self._parts().store.history(self._caller, checks.name(id_, what="id"))
 
-    def events(self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100) -> list[Event]:
+    def events(
+        self,
+        id_: str | None = None,
+        *,
+        event_type: str | None = None,
+        limit: int = 100,
+        after: Event | None = None,
+    ) -> list[Event]:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request.
+
+        The next page is `after` the last.
 
         Raises:
             InvalidInput: an id or event type that is no text, or a limit outside 0-1000.
@@ -292,6 +303,7 @@ class Reading(View):
             memory_id=checks.optional_name(id_, what="id"),
             event_type=checks.optional_name(event_type, what="event_type"),
             limit=checks.count(limit, what="limit"),
+            after=None if after is None else (after.created_at, after.id),
         )
 
     def stats(self, *, scope: str | None = None) -> Stats:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engrain.domain.completions import Completion, Prompt
     from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.maturity import Application, Outcome, Thresholds
+    from engrain.domain.query import Place
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -188,8 +189,10 @@ class Records(Protocol):
             InvalidInput: it is no rule, or forgotten; nothing was written.
         """
 
-    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
-        """How a rule the caller sees fared, newest first (then the larger id)."""
+    def applications(
+        self, caller: Caller, rule_id: str, limit: int, *, after: Place | None = None
+    ) -> list[Application]:
+        """How a rule the caller sees fared, newest first (then the larger id), after the place of one of them."""
 
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
         """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
@@ -221,9 +224,18 @@ class Records(Protocol):
         """The edges of a memory whose both ends the caller sees, by creation, then source, target and relation."""
 
     def events(
-        self, caller: Caller, *, memory_id: str | None = None, event_type: str | None = None, limit: int = 1_000
+        self,
+        caller: Caller,
+        *,
+        memory_id: str | None = None,
+        event_type: str | None = None,
+        limit: int = 1_000,
+        after: Place | None = None,
     ) -> list[Event]:
-        """What was done in the caller's scopes, newest first (then the larger id); one act's in any order."""
+        """What was done in the caller's scopes, newest first (then the larger id); one act's in any order.
+
+        `after` leaves what comes after a place (created_at, id) in that order.
+        """
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         """Note whom a memory mentions; those that were not noted before, sorted, told of by one `entities_mentioned`.

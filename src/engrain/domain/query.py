@@ -10,6 +10,8 @@ from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Rol
 if TYPE_CHECKING:
     from datetime import datetime
 
+Place = tuple["datetime", str]  # of something in a list: when it was, and its id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
@@ -19,7 +21,7 @@ class Filter:
     facts alone, as are `categories`: other kinds have none of them, so they pass only where these are empty. `scopes`
     asks for one of several of the caller's. `tags` must all be there. Time is half-open: since <= happened_at < until.
     `as_of` asks for what was believed at that moment in place of what is live now; `include_inactive` lets through what
-    is not live.
+    is not live. `after` asks for what comes after a place (happened_at, id) in the order of the newest first.
     """
 
     kinds: tuple[Kind, ...] = KINDS
@@ -36,6 +38,7 @@ class Filter:
     until: datetime | None = None
     as_of: datetime | None = None
     include_inactive: bool = False
+    after: Place | None = None
 
     @property
     def is_narrow(self) -> bool:
@@ -70,6 +73,7 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and set(filter_.tags) <= set(memory.tags)
         and (filter_.since is None or memory.happened_at >= filter_.since)
         and (filter_.until is None or memory.happened_at < filter_.until)
+        and (filter_.after is None or (memory.happened_at, memory.id) < filter_.after)
     )
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.learning import Done, Plan
+    from engrain.domain.query import Place
     from engrain.domain.records import Caller, Fact
     from engrain.domain.requests import Act
     from engrain.domain.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
@@ -89,8 +90,10 @@ class Runs(Protocol):
         `last_consolidation_error`, and stands as `domain.runs.after_failure` says (`episode_consolidation_failed`).
         """
 
-    def runs(self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50) -> list[Run]:
-        """The runs of the caller's agent, newest first (then the larger id)."""
+    def runs(
+        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: Place | None = None
+    ) -> list[Run]:
+        """The runs of the caller's agent, newest first (then the larger id), after the place of one of them."""
 
     def undo(self, act: Act, run_id: str) -> Undone:
         """Take back all that a run did, from its events, in one transaction; each reversal has an event of its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engrain.domain.query import Filter
+    from engrain.domain.query import Filter, Place
     from engrain.domain.records import Caller, Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect
@@ -19,6 +19,12 @@ SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 def seen_by(caller: Caller, dialect: Dialect) -> dict[str, Any]:
     """The bindings of SEEN: the caller's wall."""
     return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
+
+
+def placed(after: Place, dialect: Dialect) -> dict[str, Any]:
+    """The bindings of what comes after a place in a list."""
+    at, id_ = after
+    return {"after_at": dialect.time(at), "after_id": id_}
 
 
 def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
@@ -61,6 +67,9 @@ def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SC
         if moment is not None:
             conditions.append(f"{HAPPENED_AT[kind]} {comparison} :{name}")
             bound[name] = dialect.time(moment)
+    if asked.after is not None:
+        conditions.append(f"({HAPPENED_AT[kind]}, id) < (:after_at, :after_id)")
+        bound |= placed(asked.after, dialect)
     return " AND ".join(conditions), bound
 
 

@@ -152,6 +152,12 @@ UPDATE rules SET doc = :doc WHERE tenant_id = :tenant_id AND id = :id;
 SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
 WHERE tenant_id = :tenant_id AND rule_id = :rule_id ORDER BY created_at DESC, id DESC LIMIT :limit;
 
+-- more_applications --
+-- How a rule fared, newest first, after a place in that order
+SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
+WHERE tenant_id = :tenant_id AND rule_id = :rule_id AND (created_at, id) < (:after_at, :after_id)
+ORDER BY created_at DESC, id DESC LIMIT :limit;
+
 -- forget_rule --
 -- Withdraw a rule
 UPDATE rules SET metadata = :metadata, invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Entity, Event, Fact, Link, Relation
 from engrain.storage import lookups
-from engrain.storage.filters import SEEN, same_place, seen_by
+from engrain.storage.filters import SEEN, placed, same_place, seen_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.maturity import Application
+    from engrain.domain.query import Place
     from engrain.domain.records import Caller
     from engrain.domain.requests import Direction
     from engrain.storage.transaction import Transaction
@@ -59,28 +60,45 @@ def link(tx: Transaction, row: Sequence[Any]) -> Link:
     return Link(source_id=source, target_id=target, relation=relation, weight=weight, created_at=moment)
 
 
-def applications(tx: Transaction, caller: Caller, rule_id: str, limit: int) -> list[Application]:
+def applications(
+    tx: Transaction, caller: Caller, rule_id: str, limit: int, *, after: Place | None
+) -> list[Application]:
     """How a rule fared, newest first (then the larger id); nothing of one that the caller does not see."""
     if not lookups.visible(tx, caller, [rule_id]):
         return []
-    found = tx.rows("applications", tenant_id=caller.tenant_id, rule_id=rule_id, limit=max(limit, 0))
+    bound = {"tenant_id": caller.tenant_id, "rule_id": rule_id, "limit": max(limit, 0)}
+    if after is None:
+        found = tx.rows("applications", **bound)
+    else:
+        found = tx.rows("more_applications", **bound, **placed(after, tx.dialect))
     return [tx.speech.rows.applications.record(row) for row in found]
 
 
-def events(
-    tx: Transaction, caller: Caller, *, memory_id: str | None, event_type: str | None, limit: int
-) -> list[Event]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Which events are asked for: of one memory, of one type, after the place of one of them."""
+
+    memory_id: str | None = None
+    event_type: str | None = None
+    limit: int
+    after: Place | None = None
+
+
+def events(tx: Transaction, caller: Caller, asked: Told) -> list[Event]:
     """What was done in the caller's scopes, newest first (then the larger id)."""
     rows = tx.speech.rows.events
     conditions = [SEEN]
-    bound: dict[str, Any] = {**seen_by(caller, tx.dialect), "limit": limit}
-    for column, value in (("memory_id", memory_id), ("event_type", event_type)):
+    bound: dict[str, Any] = {**seen_by(caller, tx.dialect), "limit": asked.limit}
+    for column, value in (("memory_id", asked.memory_id), ("event_type", asked.event_type)):
         if value is not None:
             conditions.append(f"{column} = :{column}")
             bound[column] = value
+    if asked.after is not None:
+        conditions.append("(created_at, id) < (:after_at, :after_id)")
+        bound |= placed(asked.after, tx.dialect)
     where = " AND ".join(conditions)
     # A memory has few: SQLite would rather read all of a tenant than sort them.
-    by = "" if memory_id is None else "INDEXED BY memory_events_memory"
+    by = "" if asked.memory_id is None else "INDEXED BY memory_events_memory"
     order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
     found = tx.ask(f"SELECT {rows.columns} FROM memory_events {by} WHERE {where} {order}", bound)  # noqa: S608  # no input in it
     return [rows.record(row) for row in found]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from engrain.domain.learning import Done, Plan
+    from engrain.domain.query import Place
     from engrain.domain.requests import Act
     from engrain.domain.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
     from engrain.storage.ledger import Ledger
@@ -71,8 +72,10 @@ class RunVerbs(Verbs):
 
         return self._do(act, work)
 
-    def runs(self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50) -> list[Run]:
-        return self._ask(caller, lambda tx: runs.listed(tx, caller, kind, limit))
+    def runs(
+        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: Place | None = None
+    ) -> list[Run]:
+        return self._ask(caller, lambda tx: runs.listed(tx, caller, kind=kind, limit=limit, after=after))
 
     def undo(self, act: Act, run_id: str) -> Undone:
         def work(ledger: Ledger) -> Undone:

@@ -11,13 +11,14 @@ from engrain.domain.records import GLOBAL_SCOPE, Episode
 from engrain.domain.runs import Batch, PendingSession, Run, Shard, after_failure
 from engrain.errors import InvalidInput
 from engrain.storage import actions, lookups, registry
-from engrain.storage.filters import seen_by
+from engrain.storage.filters import placed, seen_by
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
 
     from engrain.domain.learning import Done, Plan
+    from engrain.domain.query import Place
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs import Claim, Retry, RunKind
@@ -83,11 +84,14 @@ def is_session_consolidated(tx: Transaction, caller: Caller, session: str, now: 
     return bool(every) and not waiting
 
 
-def listed(tx: Transaction, caller: Caller, kind: RunKind | None, limit: int) -> list[Run]:
+def listed(tx: Transaction, caller: Caller, *, kind: RunKind | None, limit: int, after: Place | None) -> list[Run]:
     """The runs of an agent, newest first (then the larger id)."""
     rows = tx.speech.rows.runs
     bound = {"tenant_id": caller.tenant_id, "agent": caller.agent, "kind": kind, "limit": max(limit, 0)}
     of_kind = "" if kind is None else "AND kind = :kind"
+    if after is not None:
+        of_kind += " AND (started_at, id) < (:after_at, :after_id)"
+        bound |= placed(after, tx.dialect)
     found = tx.ask(
         f"SELECT {rows.columns} FROM runs WHERE tenant_id = :tenant_id AND agent = :agent {of_kind} "  # noqa: S608  # no input in it
         "ORDER BY started_at DESC, id DESC LIMIT :limit",

@@ -1,6 +1,5 @@
 """Entities: whom and what facts are about."""
 
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -8,10 +7,9 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from engrain.agent.entities import Entities
-from engrain.domain import checks
-from engrain.domain.records import ENTITY_TYPES, Entity, EntityType
+from engrain.domain.records import Entity, EntityType
 from engrain.domain.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
-from engrain.interfaces.http import cursors, words
+from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import Waiting, created, listed, said, versioned
 from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page
@@ -20,7 +18,6 @@ from engrain.interfaces.http.words import Body
 
 room = Room("entities", "Whom and what facts are about, known to the whole tenant.", group="entities")
 
-_ONCE = datetime.min.replace(tzinfo=UTC)
 _MostEntities = Annotated[int, Field(ge=0, le=1000, description="Mentions at most so many.")]
 
 
@@ -97,10 +94,9 @@ def find(
     after: words.After = None,
 ) -> Response:
     """List the entities by canonical name, then type."""
-    ended = cursors.place("entities.find", after)
-    found = asked.agent().entities.find(entity_type=entity_type, after=ended and _standing(*ended), limit=limit)
-    more = cursors.following("entities.find", found, limit, lambda each: (each.canonical_name, each.entity_type))
-    return listed(found, after=more)
+    ended = places.of("entities.find", after, Entity)
+    found = asked.agent().entities.find(entity_type=entity_type, after=ended, limit=limit)
+    return listed(found, after=places.more("entities.find", found, limit))
 
 
 @room.verb("GET", "/entities/profile", Entities.profile, needs="reader", answers=EntityProfile)
@@ -162,9 +158,3 @@ def enrich(asked: Asked, body: ToEnrich) -> Response:
 def enrich_waiting(asked: Asked, body: Backlog) -> Response:
     """Read what `to_enrich` names with the name finder of the settings; `skipped` says why where there is none."""
     return said(asked.agent().entities.enrich_waiting(**body.given()))
-
-
-def _standing(name: str, entity_type: str) -> Entity:
-    """An entity that stands where another does in the order of the list."""
-    kind = checks.choice(entity_type, ENTITY_TYPES, what="cursor")
-    return Entity(id="", canonical_name=name, entity_type=kind, created_at=_ONCE, updated_at=_ONCE)

@@ -9,7 +9,7 @@ from pydantic import Field
 from engrain.agent import Agent
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord, Relation
 from engrain.domain.routing import Handled, Routing
-from engrain.interfaces.http import words
+from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import Erased, created, listed, said, versioned
 from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page
@@ -119,10 +119,14 @@ def facts(
     as_of: words.AsOfTime = None,
     include_inactive: Annotated[bool, Query(description="Also what is superseded, retracted or expired.")] = False,
     limit: words.PageLimit = 100,
+    after: words.After = None,
 ) -> Response:
     """List what is known of a subject, a predicate or both, the newest first."""
-    found = asked.agent().facts(subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit)
-    return listed(found)
+    ended = places.of("facts", after, Fact)
+    found = asked.agent().facts(
+        subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit, after=ended
+    )
+    return listed(found, after=places.more("facts", found, limit))
 
 
 @room.verb("GET", "/memories/{id}", Agent.get, needs="reader", answers=MemoryRecord)
@@ -197,9 +201,12 @@ def events(
     id_: Annotated[str | None, Query(alias="id", description="Of this memory alone.")] = None,
     event_type: Annotated[str | None, Query(description="Of this type alone, such as fact_created.")] = None,
     limit: words.PageLimit = 100,
+    after: words.After = None,
 ) -> Response:
     """List what was done to one memory, or to all that the agent sees, newest first: who, when, on whose request."""
-    return listed(asked.agent().events(id_, event_type=event_type, limit=limit))
+    ended = places.of("events", after, Event)
+    found = asked.agent().events(id_, event_type=event_type, limit=limit, after=ended)
+    return listed(found, after=places.more("events", found, limit))
 
 
 @room.verb("GET", "/latest_reflection", Agent.latest_reflection, needs="reader", answers=Fact)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from engrain.agent.notes import Notes
 from engrain.domain.notes import Note, NoteAnswer, NoteCacheStats, NoteRelation, SearchMode
-from engrain.interfaces.http import words
+from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import Archived, Uncached, created, listed, nothing, said, versioned
 from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page
@@ -62,9 +62,10 @@ def recall(asked: Asked, key: _Key, if_none_match: words.IfNoneMatch = None) -> 
 
 
 @room.verb("GET", "/notes", Notes.list, needs="reader", answers=Page(Note))
-def list_(asked: Asked, limit: words.PageLimit = 100) -> Response:
+def list_(asked: Asked, limit: words.PageLimit = 100, after: words.After = None) -> Response:
     """List the notes, the newest first."""
-    return listed(asked.agent().notes.list(limit))
+    found = asked.agent().notes.list(limit, after=places.of("notes.list", after, Note))
+    return listed(found, after=places.more("notes.list", found, limit))
 
 
 @room.verb("GET", "/notes/list_by_category", Notes.list_by_category, needs="reader", answers=Page(Note))
@@ -72,9 +73,12 @@ def list_by_category(
     asked: Asked,
     category: Annotated[str, Query(description="Such as project.", examples=["project"])],
     limit: words.PageLimit = 20,
+    after: words.After = None,
 ) -> Response:
     """List the notes of one category, the newest first."""
-    return listed(asked.agent().notes.list_by_category(category, limit))
+    ended = places.of("notes.list_by_category", after, Note)
+    found = asked.agent().notes.list_by_category(category, limit, after=ended)
+    return listed(found, after=places.more("notes.list_by_category", found, limit))
 
 
 @room.verb("GET", "/notes/related", Notes.related, needs="reader", answers=Page(NoteRelation))

@@ -9,7 +9,7 @@ from engrain import Memory
 from engrain.agent import Agent
 from engrain.domain.findings import Audit
 from engrain.domain.runs import Run, Undone
-from engrain.interfaces.http import words
+from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import listed, said
 from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page
@@ -82,10 +82,13 @@ def reflect(asked: Asked, body: Reflect) -> Response:
 def runs(
     asked: Asked,
     kind: words.OfRunKind = None,
-    limit: Annotated[int, Query(ge=0, le=1000, description="How many at most.")] = 50,
+    limit: words.PageLimit = 50,
+    after: words.After = None,
 ) -> Response:
     """List what was learned when, by whom and how it ended: the agent's runs, newest first."""
-    return listed(asked.memory.runs(asked.agent_name, tenant=asked.tenant, kind=kind, limit=limit))
+    ended = places.of("runs", after, Run)
+    found = asked.memory.runs(asked.agent_name, tenant=asked.tenant, kind=kind, limit=limit, after=ended)
+    return listed(found, after=places.more("runs", found, limit))
 
 
 @room.verb("POST", "/runs/{run_id}/undo", Memory.undo, needs="admin", answers=Undone)

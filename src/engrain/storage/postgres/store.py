@@ -39,6 +39,7 @@ from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.monitored import PostgresVitals
 from engrain.storage.postgres.speech import SPEECH
+from engrain.storage.reading_verbs import ReadingVerbs
 from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
@@ -55,9 +56,9 @@ if TYPE_CHECKING:
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.jobs import Compacted
-    from engrain.domain.maturity import Application, Outcome, Thresholds
-    from engrain.domain.records import EmbeddingVersion, Event, Link, MemoryRecord, Relation, Rule
-    from engrain.domain.requests import Direction, Ref, Request, Traits
+    from engrain.domain.maturity import Outcome, Thresholds
+    from engrain.domain.records import EmbeddingVersion, Link, MemoryRecord, Rule
+    from engrain.domain.requests import Ref, Request, Traits
     from engrain.domain.retention import Cleaned, Retention
     from engrain.domain.stats import Stats
     from engrain.storage.taking_in import Searches
@@ -80,6 +81,7 @@ class _Held(threading.local):
 
 class PostgresStore(
     UpkeepVerbs,
+    ReadingVerbs,
     RegistryVerbs,
     RunVerbs,
     JobVerbs,
@@ -189,9 +191,6 @@ class PostgresStore(
     ) -> Rule | None:
         return self._act(act, lambda ledger: ledger.mark(id_, outcome, reason, thresholds), repeatable=False)
 
-    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
-        return self._read(caller, lambda tx: readings.applications(tx, caller, rule_id, limit))
-
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
         def work(ledger: Ledger) -> MemoryRecord | None:
             _hold_sessions(ledger, [id_], act.caller.scopes)
@@ -207,23 +206,8 @@ class PostgresStore(
 
         return self._act(act, work, repeatable=False)
 
-    def history(self, caller: Caller, id_: str) -> list[Fact]:
-        return self._read(caller, lambda tx: readings.history(tx, caller, id_))
-
     def link(self, act: Act, link: Link) -> bool:
         return self._act(act, lambda ledger: ledger.link(link), repeatable=False)
-
-    def links(
-        self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
-    ) -> list[Link]:
-        return self._read(caller, lambda tx: readings.links(tx, caller, id_, direction=direction, relation=relation))
-
-    def events(
-        self, caller: Caller, *, memory_id: str | None = None, event_type: str | None = None, limit: int = 1_000
-    ) -> list[Event]:
-        return self._read(
-            caller, lambda tx: readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
-        )
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
         return self._read(caller, lambda tx: counting.stats(tx, caller, now, scope=scope, waiting=_waiting(tx, caller)))

@@ -32,6 +32,7 @@ from engrain.storage.jobs import JobVerbs
 from engrain.storage.ledger import Ledger
 from engrain.storage.overviews import OverviewVerbs
 from engrain.storage.pools import PoolVerbs
+from engrain.storage.reading_verbs import ReadingVerbs
 from engrain.storage.registry_verbs import RegistryVerbs
 from engrain.storage.run_verbs import RunVerbs
 from engrain.storage.searched import has_waiting, searched
@@ -52,18 +53,16 @@ if TYPE_CHECKING:
     from engrain.domain.aging import AgingKind, Standing
     from engrain.domain.decay import DecayPolicy, Swept
     from engrain.domain.jobs import Compacted
-    from engrain.domain.maturity import Application, Outcome, Thresholds
+    from engrain.domain.maturity import Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
-        Event,
         Fact,
         Link,
         MemoryRecord,
-        Relation,
         Rule,
     )
-    from engrain.domain.requests import Direction, Ref, Request, Traits
+    from engrain.domain.requests import Ref, Request, Traits
     from engrain.domain.retention import Cleaned, Retention
     from engrain.domain.stats import Stats
     from engrain.storage.taking_in import Searches
@@ -80,7 +79,16 @@ class _Held(threading.local):
 
 
 class SqliteStore(
-    UpkeepVerbs, RegistryVerbs, RunVerbs, JobVerbs, PoolVerbs, AccessKeyVerbs, OverviewVerbs, VitalVerbs, BackupVerbs
+    ReadingVerbs,
+    UpkeepVerbs,
+    RegistryVerbs,
+    RunVerbs,
+    JobVerbs,
+    PoolVerbs,
+    AccessKeyVerbs,
+    OverviewVerbs,
+    VitalVerbs,
+    BackupVerbs,
 ):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
@@ -159,10 +167,6 @@ class SqliteStore(
         with self._acting(act) as ledger:
             return ledger.mark(id_, outcome, reason, thresholds)
 
-    def applications(self, caller: Caller, rule_id: str, limit: int) -> list[Application]:
-        with self._reading() as tx:
-            return readings.applications(tx, caller, rule_id, limit)
-
     def retire(self, act: Act, id_: str) -> MemoryRecord | None:
         with self._acting(act) as ledger:
             return ledger.retire(id_)
@@ -171,25 +175,9 @@ class SqliteStore(
         with self._connections.erasing(), self._acting(act) as ledger:
             return ledger.erase(ids)
 
-    def history(self, caller: Caller, id_: str) -> list[Fact]:
-        with self._reading() as tx:
-            return readings.history(tx, caller, id_)
-
     def link(self, act: Act, link: Link) -> bool:
         with self._acting(act) as ledger:
             return ledger.link(link)
-
-    def links(
-        self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
-    ) -> list[Link]:
-        with self._reading() as tx:
-            return readings.links(tx, caller, id_, direction=direction, relation=relation)
-
-    def events(
-        self, caller: Caller, *, memory_id: str | None = None, event_type: str | None = None, limit: int = 1_000
-    ) -> list[Event]:
-        with self._reading() as tx:
-            return readings.events(tx, caller, memory_id=memory_id, event_type=event_type, limit=limit)
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
         with self._reading() as tx:
