@@ -187,6 +187,7 @@ COMMANDS: Mapping[str, Command] = {
             "store": "--store",
         },
     ),
+    "overview": Command("overview", (), {"days": "--days", "limit": "--limit"}),
     "stats": Command("stats", (), {"scope": "--scope"}),
     "audit": Command(
         "audit", (), {"kinds": "--kind", "limit": "--limit", "skip": "--skip", "unused_days": "--unused-days"}
@@ -264,7 +265,6 @@ BESIDES = {
     "copy": "is about two databases",
     "migrate": "is about the database",
     "reembed": "is about the database",
-    "overview": "counts by days of the clock",
     "doctor": "is about this machine",
     "config": "is about this machine",
     "bench": "is about this machine",

@@ -27,7 +27,6 @@ UNDER = {
 # Routes, and groups of them, that are no verb of the scenario, and why.
 BESIDES = {
     "caller": "says who asks",
-    "overview": "counts by days of the clock",
     "keys": "is about who may come",
     "jobs": "is what a worker does when its time has come",
     **dict.fromkeys(("import_file", "memory.backup", "memory.restore", "memory.export"), "are about files"),

@@ -24,7 +24,6 @@ BESIDES = {
     **dict.fromkeys(("memory.flush", "memory.reembed", "memory.health"), "are about this machine's engines and files"),
     **dict.fromkeys(("memory.backup", "memory.restore", "memory.export", "import_file"), "are about files"),
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about one process"),
-    "overview": "counts by days of the clock",
     "memory.reflect": "needs a language model",
     "memory.keys": "is about who may come by other ways",
     **dict.fromkeys(("memory.metrics", "memory.readiness"), "are about this process"),

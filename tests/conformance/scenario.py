@@ -221,6 +221,7 @@ STEPS = (
     does("memory.undo", **OF_THE_TENANT, run_id=NOBODY, refused_="not_found"),
     does("latest_reflection", refused_="not_found"),
     does("audit", limit=10),
+    does("overview", days=1, limit=5),
     # What goes.
     does("forget", id_="$later"),
     does("forget", id_="$later"),  # twice is once
@@ -268,5 +269,6 @@ STEPS = (
     does("context", query="Lisbon", budget_tokens=-1, refused_="invalid_input"),
     does("facts", limit=1001, refused_="invalid_input"),
     does("events", limit=0),
+    does("overview", days=367, refused_="invalid_input"),
     does("stats", scope="pool:secret", refused_="invalid_input"),
 )

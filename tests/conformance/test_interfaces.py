@@ -65,7 +65,7 @@ INTERFACES = {
             "rules.add": ("source_episode_id",),
             "memory.consolidate": ("dry_run", "exclude_session"),
             "memory.cleanup": ("dry_run",),
-            **dict.fromkeys(("erase", "facts", "history", "link", "links", "events", "audit"), WHOLLY),
+            **dict.fromkeys(("erase", "facts", "history", "link", "links", "events", "audit", "overview"), WHOLLY),
             **dict.fromkeys(("messages", "summarize", "route", "latest_reflection"), WHOLLY),
             **dict.fromkeys(("rules.applications", "entities.find", "entities.unmerge", "notes.summarize_old"), WHOLLY),
             **dict.fromkeys([f"pools.{verb}" for verb in ("create", "list", "add", "remove", "delete")], WHOLLY),
