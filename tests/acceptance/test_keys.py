@@ -1,6 +1,7 @@
 """Keys from where they are made to where they are shown: one secret, once, and what it opens and for how long."""
 
 import asyncio
+import gzip
 import hashlib
 import json
 import re
@@ -169,6 +170,25 @@ def test_the_secret_is_nowhere_but_in_the_answer(memory, location, tmp_path):
     held = repr([database.rows(f"SELECT * FROM {table}") for table in ("access_keys", "memory_events")])
     assert created.secret.rpartition("_")[2] not in held + told
     assert digest not in told
+
+
+def test_a_backup_of_everything_holds_no_key_and_lets_nobody_in_again(memory, tmp_path):
+    created = memory.keys.create(role="admin")
+    memory.agent().observe("Hello.")
+    memory.backup(tmp_path / "all.gz")
+    assert (
+        hashlib.sha256(created.secret.encode()).hexdigest()
+        not in gzip.decompress((tmp_path / "all.gz").read_bytes()).decode()
+    )
+    memory.keys.revoke(created.key.id)
+    with Memory.open(tmp_path / "new.db", settings=NO_EMBEDDER) as other:
+        assert other.restore(tmp_path / "all.gz").memories
+        assert other.keys.list() == []
+        with pytest.raises(Unauthenticated):
+            other.keys.authenticate(created.secret)
+    memory.restore(tmp_path / "all.gz", replace=True)
+    with pytest.raises(Unauthenticated):
+        memory.keys.authenticate(created.secret)
 
 
 def test_keys_are_awaited_too(tmp_path):
