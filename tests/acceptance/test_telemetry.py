@@ -16,7 +16,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from engrain import Memory, metrics
-from engrain.agent.watching import keep_journal
+from engrain.agent.view import View
+from engrain.agent.watching import NO_VERBS, keep_journal
 from engrain.config.operating import Logging
 from engrain.engines import CallableLLM, CallableReranker
 from engrain.errors import EngrainError, InvalidInput, NotFound
@@ -83,6 +84,23 @@ def test_what_had_to_do_without_something_is_counted(memory):
     memory.agent("ana").recall("tram", preset="keyword")
     memory.agent("ana").recall("tram", deep=True)
     assert metrics.snapshot()[name] - before == 1
+
+
+def test_every_verb_of_every_group_is_watched(memory):
+    """A group without the decorator would be missing from numbers, spans and log."""
+    owners = {type(memory), type(memory).__base__, *views(View)}
+    verbs = {
+        f"{owner.__name__}.{name}": member
+        for owner in owners
+        for name, member in vars(owner).items()
+        if inspect.isfunction(member) and not name.startswith("_") and name not in NO_VERBS
+    }
+    assert len(verbs) > 90
+    assert [name for name, member in verbs.items() if not hasattr(member, "__wrapped__")] == []
+
+
+def views(of):
+    return [each for base in of.__subclasses__() for each in (base, *views(base))]
 
 
 def test_a_verb_is_still_what_it_was(memory):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("engrain.verbs")
 _Owner = TypeVar("_Owner", bound=type)
 # What makes a view, the end of all of them, what monitors ask every few seconds and a server at each request.
-_NO_VERBS = frozenset(("agent", "close", "parts", "metrics", "readiness", "authenticate"))
+NO_VERBS = frozenset(("agent", "close", "parts", "metrics", "readiness", "authenticate"))
 _HOLDS = ("memories", "hits", "episodes")  # where answers of more than one field have their memories
 UNFORESEEN = "unforeseen"  # the outcome of what nobody raised on purpose
 
@@ -59,7 +59,7 @@ def watched(group: str = "") -> Callable[[_Owner], _Owner]:
     def watch(owner: _Owner) -> _Owner:
         prefix = f"{group}." if group else ""
         for name, member in list(vars(owner).items()):
-            if isinstance(member, FunctionType) and not name.startswith("_") and name not in _NO_VERBS:
+            if isinstance(member, FunctionType) and not name.startswith("_") and name not in NO_VERBS:
                 setattr(owner, name, _watched(member, _Verb(prefix + name)))
         return owner
 
