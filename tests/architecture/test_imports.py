@@ -68,3 +68,30 @@ def test_a_memory_without_an_embedder_loads_no_model():
 def test_a_memory_with_a_language_model_loads_nothing_of_it_before_the_first_prompt(llm):
     opened = f'from engrain import Memory; Memory.open(":memory:", embedder="none", llm={llm!r}).close()'
     assert loaded_by(opened) & {"httpx2", "pydantic_ai", "openai"} == set()
+
+
+def test_a_first_answer_over_mcp_loads_no_server_no_model_and_no_other_database(tmp_path):
+    """What the start of `engrain mcp` costs, in modules: `bench.cold_start` says it in seconds."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "memory_stats", "arguments": {}}},
+    ]
+    said = "".join(json.dumps({"jsonrpc": "2.0", **each}) + "\n" for each in messages)
+    command = [sys.executable, "-X", "importtime", "-m", "engrain", "mcp", "--db", str(tmp_path / "memory.db")]
+    told = tmp_path / "imported.txt"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with told.open("w") as errors, subprocess.Popen(command, stderr=errors, **pipes) as server:
+        server.stdin.write(said)
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.stdin.close()
+    assert (answers[1]["id"], answers[1]["result"]["isError"]) == (2, False)
+    imports = (line for line in told.read_text().splitlines() if line.startswith("import time:"))
+    loaded = {line.rpartition("|")[2].strip() for line in imports}
+    assert "mcp.server.mcpserver.server" in loaded
+    others = {"fastapi", "prometheus_client", "cronsim", "psycopg", "alembic", "sqlalchemy", "redis", "pydantic_ai"}
+    models = {"onnxruntime", "tokenizers", "spacy", "openai"}
+    assert {name.partition(".")[0] for name in loaded} & (others | models) == set()
+    assert not any(name.startswith("engrain.interfaces.http") for name in loaded)

@@ -107,7 +107,7 @@ def serve(memory: Memory, listener: socket.socket, offer: Offer, *, ready: Calla
 def application(memory: Memory, offer: Offer) -> ASGIApp:
     """Everything that is served, as one application."""
     gate = Gate(memory, keys_required=offer.keys_required)
-    app = create_app(memory, gate=gate)
+    app = create_app(memory, gate=gate, mcp_profile=offer.profile)
     if offer.speaks_mem0:
         app.include_router(mem0.router)
     return app

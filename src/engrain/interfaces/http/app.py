@@ -4,6 +4,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from engrain import __version__
 from engrain.interfaces.http import (
@@ -29,6 +30,7 @@ from engrain.interfaces.http.asking import REQUEST_ID
 from engrain.interfaces.http.guards import Bounds, Guards
 from engrain.interfaces.http.operations import Operations
 from engrain.interfaces.http.telling import Told
+from engrain.interfaces.mcp import over_http
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,10 +64,11 @@ _HEADER = b"x-request-id"
 _FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
 
 
-def create_app(memory: "Memory", *, gate: "Gate") -> FastAPI:
+def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -> FastAPI:
     """The memory as an ASGI application; whoever serves it opens the memory before and closes it after.
 
-    `gate` says whom a request speaks for. What else answers here is included or mounted on what this returns.
+    `gate` says whom a request speaks for; at /mcp stand the tools of one profile. What else answers here is included or
+    mounted on what this returns.
     """
     app = FastAPI(
         title="engrain",
@@ -80,6 +83,7 @@ def create_app(memory: "Memory", *, gate: "Gate") -> FastAPI:
     for room in ROOMS:
         app.include_router(room.router)
     app.include_router(Operations(memory, gate).router)
+    app.router.routes.append(Route(over_http.PATH, over_http.McpApp(memory, gate, profile=mcp_profile)))
     app.openapi = openapi.of(app, ROOMS)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
     app.add_middleware(Told)
     app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))

@@ -75,7 +75,11 @@ async def identified(request: Request, needs: Role) -> Asking:
         Forbidden: the key's role does not allow it, or the key is another agent's.
         InvalidInput: a header that is no UTF-8.
     """
-    gate: Gate = request.app.state.gate
+    return await admitted(request, needs, memory=request.app.state.memory, gate=request.app.state.gate)
+
+
+async def admitted(request: Request, needs: Role, *, memory: "Memory", gate: "Gate") -> Asking:
+    """`identified`, of an application that is not this one."""
     shown, address = request.headers.get("authorization"), request.client and request.client.host
     if gate.keys_required or shown:  # else nothing is looked up
         grant = await run_in_threadpool(gate.admit, shown, address=address)
@@ -83,7 +87,7 @@ async def identified(request: Request, needs: Role) -> Asking:
         grant = gate.admit(None, address=address)
     require(grant, needs)
     return Asking(
-        memory=request.app.state.memory,
+        memory=memory,
         grant=grant,
         agent_name=_within(grant, _said(request, AGENT)),
         session=_said(request, SESSION),

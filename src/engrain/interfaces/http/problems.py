@@ -133,14 +133,19 @@ def install(app: FastAPI, routes: Sequence[Route]) -> None:
 def problem_of(request: Request, error: EngrainError) -> Response:
     """An error of ours as an answer; what is the server's own affair is logged, and told without its details."""
     status = status_of(error)
+    detail = detail_of(error, request_id(request))
+    return problem(request, status, code=error.code, detail=detail, headers=_headers(error, status))
+
+
+def detail_of(error: EngrainError, request_id: str | None = None) -> str:
+    """What whoever asks is told of an error of ours; what is the server's own affair is logged in its place."""
     own = next((_OUR_OWN[each] for each in type(error).__mro__ if each in _OUR_OWN), None)
     known_to_caller = isinstance(
         error, errors.InvalidInput | errors.NotFound | errors.Unauthenticated | errors.Forbidden | errors.RateLimited
     )
     if not known_to_caller:
-        _LOG.warning("a request failed: %s", error, extra={"code": error.code, "request_id": request_id(request)})
-    detail = str(error) if known_to_caller or own is None else own
-    return problem(request, status, code=error.code, detail=detail, headers=_headers(error, status))
+        _LOG.warning("a request failed: %s", error, extra={"code": error.code, "request_id": request_id})
+    return str(error) if known_to_caller or own is None else own
 
 
 def _headers(error: EngrainError, status: HTTPStatus) -> dict[str, str]:

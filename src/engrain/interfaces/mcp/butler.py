@@ -314,7 +314,7 @@ def memory_run_episode_cleanup(
     max_entries: Annotated[int, Field(description="Episodes of the tenant that may stay.")] = 10_000,
 ) -> Cleaned:
     """Remove the tenant's episodes that ran out, and of too many the oldest consolidated ones. This is for good."""
-    report = who.memory.cleanup(who.tenant, max_entries=max_entries)
+    report = who.memory.cleanup(who.whole_tenant, max_entries=max_entries)
     return Cleaned(
         expired_deleted=report.expired_deleted, capacity_deleted=report.capacity_deleted, remaining=report.remaining
     )

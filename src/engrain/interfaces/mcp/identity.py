@@ -44,6 +44,7 @@ class Identity:
     tenant: str
     agent_name: str
     role: Role = "admin"
+    is_bound: bool = False  # whether it speaks for this agent alone, whatever its role
     session: str | None = None
     request_id: str | None = None
 
@@ -56,6 +57,17 @@ class Identity:
             session=session or said.session_id or self.session,
             request_id=said.request_id or self.request_id,
         )
+
+    @property
+    def whole_tenant(self) -> str:
+        """The tenant, for what is done to all of it.
+
+        Raises:
+            Forbidden: the key speaks for one agent alone.
+        """
+        if self.is_bound:
+            raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.agent_name!r:.80}")
+        return self.tenant
 
     def require(self, needs: Role, what: str) -> None:
         """Whether the role allows something.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from engrain.interfaces.mcp import assistant, butler, consolidator, graph, notes
 from engrain.interfaces.mcp.offers import Offer
+from engrain.interfaces.mcp.resources import KNOWLEDGE_GRAPH, Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +14,7 @@ class Profile:
 
     offers: tuple[Offer, ...]
     instructions: str
+    addresses: tuple[Address, ...] = ()  # what it lets a client read besides what all do
 
 
 _ALONE = {
@@ -49,6 +51,7 @@ _ALONE = {
 _IN_PLACE = {
     "graph": Profile(
         offers=graph.OFFERS,
+        addresses=(KNOWLEDGE_GRAPH,),
         instructions=(
             "A knowledge graph: entities, what is observed of them, and how they relate. create_entities before "
             "add_observations; search_nodes finds an entity by any part of its name, type or observations."

@@ -1,9 +1,11 @@
 """What tools answer: JSON as the library's own `to_dict()` says it, ids as strings, times as ISO 8601, no vectors."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import core_schema
 
 from engrain.agent import Agent
 from engrain.domain.notes import Note, NoteHit, NoteRelation
@@ -16,13 +18,34 @@ def _said(record: Record) -> dict[str, Any]:
     return record.to_dict()
 
 
-_AsJson = PlainSerializer(_said, return_type=dict[str, Any])
-MemoryJson = Annotated[Episode | Fact | Rule, _AsJson]
-EpisodeJson = Annotated[Episode, _AsJson]
-FactJson = Annotated[Fact, _AsJson]
-RuleJson = Annotated[Rule, _AsJson]
-EntityJson = Annotated[Entity, _AsJson]
-NoteJson = Annotated[Note, _AsJson]
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A record of ours as it says itself: pydantic neither checks it nor learns, at every start, what is in it."""
+
+    what: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """A value that is taken as it comes, and told as a JSON object."""
+        told = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+        return core_schema.any_schema(
+            serialization=core_schema.plain_serializer_function_ser_schema(_said, return_schema=told)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """An object; docs/library.md has the fields of each record."""
+        return {"type": "object", "description": self.what}
+
+
+MemoryJson = Annotated[Episode | Fact | Rule, _Told("The memory, whole: id, kind, content, scope, times, ...")]
+EpisodeJson = Annotated[Episode, _Told("An episode, whole: id, content, role, speaker, session, event_time, ...")]
+FactJson = Annotated[Fact, _Told("A fact, whole: id, subject, predicate, content, confidence, validity, ...")]
+RuleJson = Annotated[Rule, _Told("A rule, whole: id, content, maturity, confidence, ...")]
+EntityJson = Annotated[Entity, _Told("An entity, whole: id, canonical_name, entity_type, aliases, metadata, ...")]
+NoteJson = Annotated[Note, _Told("A note, whole: key, content, category, times, ...")]
+NoteHitJson = Annotated[NoteHit, _Told("A note that was found, its score and where that comes from.")]
+NoteRelationJson = Annotated[NoteRelation, _Told("A note, and how many words it shares.")]
 
 
 class Result(BaseModel):
@@ -316,11 +339,11 @@ class FoundNotes(Result):
     """Notes that a search found, best first; `mode` fast where a deep search was not to be had."""
 
     mode: str
-    hits: list[Annotated[NoteHit, _AsJson]]
+    hits: list[NoteHitJson]
     degraded: list[str]
 
 
 class RelatedNotes(Result):
     """Notes that share words with one, the most alike first."""
 
-    related: list[Annotated[NoteRelation, _AsJson]]
+    related: list[NoteRelationJson]
