@@ -34,6 +34,7 @@ def worker(
 
     SIGTERM or Ctrl-C lets it end the job in hand, or give it back to other workers; a second one does not wait.
     """
+    from engrain.interfaces import logs
     from engrain.jobs.worker import Worker
 
     with invocation.memory(stays=True) as memory:
@@ -41,6 +42,7 @@ def worker(
         if once:
             _answer(invocation, at_work.run_due(), "nothing is due")
             return
+        logs.configure(memory.settings.logging)
         invocation.note(f"worker {at_work.name} is at work; Ctrl-C ends it")
         _until_told(at_work, timeout_s)
 
