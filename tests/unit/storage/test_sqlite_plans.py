@@ -212,6 +212,7 @@ WRITES = {
     "link": lambda store: store.link(act(), link(TEA, LISBON)),
     "mention": lambda store: store.mention(act(), LISBON.id, [BEN.id]),
     "put_entity": lambda store: store.put_entity(act(), entity("Cleo")),
+    "introduce": lambda store: store.introduce(act(), [entity("Cleo")], [fact("Faro", subject="Cleo")]),
     "attach": lambda store: store.attach([1], axis(0)[None]),
     "erase": lambda store: store.erase(act(), [LISBON.id, TRAM.id, store.recent(request(), 1)[0].id]),
     "prune": lambda store: store.prune_vectors(100),
@@ -253,7 +254,12 @@ def scans(store, sql) -> list[str]:
     return [line for line in lines if re.search(read, line) and not is_a_page and not few.search(line)]
 
 
-@pytest.mark.parametrize("name", sorted(SQL.keys() - OF_THE_WHOLE_FILE))
+# Its foreign keys look through the names and trigrams of a tenant. That is rare, and an index for it would be taken by
+# the searches of names, which it serves worse than their own.
+LOOKS_THROUGH_NAMES = {"remove_entity"}
+
+
+@pytest.mark.parametrize("name", sorted(SQL.keys() - OF_THE_WHOLE_FILE - LOOKS_THROUGH_NAMES))
 def test_no_statement_reads_a_whole_table(store, name):
     assert scans(store, SQL[name]) == []
 
