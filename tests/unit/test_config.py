@@ -142,6 +142,11 @@ VALUES = {
     "server.body_timeout_s": (1.5, 2.5, 3.5),
     "server.allowed_hosts": (("a.example",), ("b.example", "c.example"), ("*",)),
     "server.allowed_origins": (("https://a.example",), ("https://b.example",), ("https://c.example",)),
+    "logging.format": ("json", "text", "json"),
+    "logging.level": ("debug", "warning", "error"),
+    "monitoring.timeout_s": (0.5, 1.5, 2.5),
+    "monitoring.embedding_lag_s": (0.5, 1.5, 2.5),
+    "monitoring.job_lag_s": (0.5, 1.5, 2.5),
     **{
         f"jobs.schedules.{name}": ("1 1 * * *", "2 1 1 * *", "")
         for name in ("enrichment", "consolidation", "decay", "reflection", "cleanup", "compaction", "backup")
