@@ -13,7 +13,7 @@ class Server(Section):
     host: str = Field(default="127.0.0.1", description="Address it is served on; 0.0.0.0 is every one of the machine's")
     port: int = Field(default=8765, ge=0, le=65_535, description="Port it is served on; 0 takes any free one")
     mem0: bool = Field(default=False, description="Whether mem0's clients find their routes under `/mem0`")
-    threads: int = Field(default=16, ge=1, le=1_000, description="How many requests are worked on at once")
+    threads: int = Field(default=40, ge=1, le=1_000, description="How many requests are worked on at once")
     max_requests: int = Field(
         default=128,
         ge=1,
