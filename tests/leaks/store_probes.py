@@ -64,6 +64,8 @@ WRITES = frozenset(
     }
 )
 
+LATE = (NOON + timedelta(days=365), "z")  # a place that all there is comes after
+
 
 def verbs(port: type) -> set[str]:
     """What a port offers."""
@@ -124,6 +126,7 @@ class Reader:
             *[Filter(as_of=NOON + timedelta(minutes=minutes)) for minutes in (20, 45, 600)],
             Filter(exclude_sessions=("monday",), roles=("user", "assistant")),
             Filter(since=NOON, until=NOON + timedelta(days=2)),
+            Filter(after=LATE),
         ]
 
 
@@ -163,6 +166,7 @@ def events(reader: Reader) -> Asked:
     yield "all", everything
     for event_type in ("link_created", "fact_superseded", "entities_mentioned", "memory_erased", "entity_created"):
         yield event_type, reader.store.events(reader.caller, event_type=event_type)
+    yield "after a place", reader.store.events(reader.caller, limit=100_000, after=LATE)
     for id_ in reader.ids:
         yield id_, reader.store.events(reader.caller, memory_id=id_)
 
@@ -170,6 +174,7 @@ def events(reader: Reader) -> Asked:
 def applications(reader: Reader) -> Asked:
     for id_ in reader.ids:
         yield id_, reader.store.applications(reader.caller, id_, 100)
+        yield f"{id_} after a place", reader.store.applications(reader.caller, id_, 100, after=LATE)
 
 
 def entities(reader: Reader) -> Asked:
@@ -348,6 +353,7 @@ def is_session_consolidated(reader: Reader) -> Asked:
 def runs(reader: Reader) -> Asked:
     for kind in (None, *RUN_KINDS):
         yield str(kind), reader.store.runs(reader.caller, kind=kind)
+        yield f"{kind} after a place", reader.store.runs(reader.caller, kind=kind, after=LATE)
 
 
 def waiting(reader: Reader) -> Asked:
@@ -411,5 +417,5 @@ def all_said(reader: Reader) -> dict[str, str]:
 
 assert {each.name for each in fields(Filter)} == {
     *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags".split()),
-    *("since until as_of include_inactive".split()),
+    *("since until as_of include_inactive after".split()),
 }, "a filter has a condition that no reader asks for yet"

@@ -250,6 +250,12 @@ VERBS = {
     "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
     "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
     "runs": lambda store: store.runs(CALLER, limit=9),
+    "after a place": lambda store: [
+        store.runs(CALLER, limit=9, after=(NOON, "z")),
+        store.events(CALLER, limit=9, after=(NOON, "z")),
+        store.applications(CALLER, store.put(act(), [rule()])[0].id, 9, after=(NOON, "z")),
+        store.recent(request(after=(NOON, "z")), 9),
+    ],
     "keys": lambda store: store.keys(CALLER),
     "held_key": lambda store: store.held_key(CALLER, "k"),
     "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below

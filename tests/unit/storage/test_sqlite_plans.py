@@ -67,17 +67,22 @@ SERVES = {
     "rules_id": ["has_memory", "get", "touch", "forget_rule", "confirm_rule", "erase_rule", "mark_rule", "sweep"],
     "rules_time": ["newest", "important", "since"],
     "rules_source": ["forget_rule_source"],
-    "rule_applications_rule": ["erase_applications", "applications"],
+    "rule_applications_rule": ["erase_applications", "applications", "more_applications"],
     "memory_links_target": ["links_in", "linked_to", "erase_links_in"],
     "entities_name": ["has_entity_name"],
     "memory_entities_memory": ["erase_mentions"],
     "memory_entities_time": ["mentioning", "count_mentions"],
-    "memory_events_time": ["events"],
-    "memory_events_type": ["events of a type", "learners"],
-    "memory_events_memory": ["events of a memory", "erase_event_payloads", "was_taken_back"],
+    "memory_events_time": ["events", "events after one"],
+    "memory_events_type": ["events of a type", "events of a type after one", "learners"],
+    "memory_events_memory": [
+        "events of a memory",
+        "events of a memory after one",
+        "erase_event_payloads",
+        "was_taken_back",
+    ],
     "memory_events_run": ["undo"],
     "runs_running": ["claim"],
-    "runs_time": ["runs"],
+    "runs_time": ["runs", "runs after one"],
     "pool_members_agent": ["the pools of an agent"],
     "jobs_due": ["take_job"],
     "jobs_dedupe": ["last_firing"],
@@ -121,6 +126,7 @@ def store(tmp_path) -> Iterator[SqliteStore]:
 
 
 BEN = entity("Ben")
+PLACE = (NOON, "z")  # in a list, the newest first
 LISBON, TEA, TRAM = fact("Lisbon"), fact("tea", subject="Ben", predicate="drinks", entity_id=BEN.id), rule("Take it.")
 
 
@@ -146,7 +152,12 @@ READS = {
     "events": lambda store: store.events(CALLER),
     "events of a memory": lambda store: store.events(CALLER, memory_id=LISBON.id),
     "events of a type": lambda store: store.events(CALLER, event_type="fact_created"),
+    "events after one": lambda store: store.events(CALLER, after=PLACE),
+    "events of a type after one": lambda store: store.events(CALLER, event_type="fact_created", after=PLACE),
+    "events of a memory after one": lambda store: store.events(CALLER, memory_id=LISBON.id, after=PLACE),
     "applications": lambda store: store.applications(CALLER, TRAM.id, 10),
+    "more_applications": lambda store: store.applications(CALLER, TRAM.id, 10, after=PLACE),
+    "after one": lambda store: store.recent(request(after=PLACE), 10),
     "entities": lambda store: store.entities(CALLER, [BEN.id]),
     "newest": lambda store: store.newest(request(TEAM), 10),
     "important": lambda store: store.important(request(TEAM), 10),
@@ -172,6 +183,7 @@ READS = {
     "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
     "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
     "runs": lambda store: store.runs(CALLER, limit=9),
+    "runs after one": lambda store: store.runs(CALLER, limit=9, after=PLACE),
     "keys": lambda store: store.keys(CALLER),
     "held_key": lambda store: store.held_key(CALLER, "k"),
     "unembedded": lambda store: store.unembedded(64),
@@ -282,7 +294,7 @@ def test_the_first_of_an_order_are_read_in_that_order(store, verb):
     assert [line for line in searches if "scope=?" not in line and "memory_id=?" not in line] == []
 
 
-@pytest.mark.parametrize("verb", ["events", "events of a type"])
+@pytest.mark.parametrize("verb", ["events", "events of a type", "events after one", "events of a type after one"])
 def test_what_is_asked_newest_first_is_not_sorted(store, verb):
     """A page of it costs the same however much there is."""
     asked = [sql for sql in ran_by(store, verb) if "memory_events" in sql]
