@@ -197,6 +197,15 @@ def test_what_a_room_logs_says_in_which_verb_and_for_which_request(log):
     assert (warned["logger"], warned["verb"], warned["request_id"]) == ("engrain.retrieval.deep", "recall", "r-2")
 
 
+def test_of_another_package_a_line_says_where_from_warning_on_and_nothing_below(log):
+    other = logging.getLogger("somebody.else")
+    other.info("quoting %s", SECRET)
+    other.warning("quoting %s", SECRET)
+    [told] = log()
+    assert (told["logger"], told["level"]) == ("somebody.else", "warning")
+    assert told["event"].startswith("logged at test_telemetry:")
+
+
 @pytest.mark.req("G19")
 def test_nothing_that_anybody_said_is_in_a_log_a_span_or_a_metric(spans, log, tmp_path):
     """Every verb with a secret in every parameter: as content, as a query, as a name, and where none is allowed."""

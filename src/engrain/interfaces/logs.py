@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 # Who says nothing in its messages that somebody else said to it.
 _OWN = ("engrain", "uvicorn.error")
+_ASIDE = frozenset({"color_message"})  # what uvicorn says again for a terminal
 _MOST_FRAMES = 20
 
 
@@ -33,8 +34,8 @@ def configure(settings: Logging, *, level: str = "info", stream: TextIO | None =
     `level` holds where the settings name none.
 
     What engrain logs are fields. Of other packages only uvicorn's own messages are shown in full: of the rest a line
-    says where in their code it comes from, and the message itself only at level debug, as it may quote anything. Of an
-    exception stand its type and frames, not its message.
+    from warning on says where in their code it comes from, and the message itself only at level debug, as it may quote
+    anything. Of an exception stand its type and frames, not its message.
     """
     handler = _Handler(sys.stderr if stream is None else stream)
     handler.setFormatter(JsonLines() if settings.format == "json" else TextLines())
@@ -44,6 +45,8 @@ def configure(settings: Logging, *, level: str = "info", stream: TextIO | None =
     root.addHandler(handler)
     least = logging.getLevelNamesMapping()[(settings.level or level).upper()]
     root.setLevel(least)
+    if least > logging.DEBUG:
+        handler.addFilter(lambda record: _is_own(record) or record.levelno >= logging.WARNING)
     keep_journal(kept=least <= logging.INFO)
 
 
@@ -79,7 +82,7 @@ def fields_of(record: logging.LogRecord) -> dict[str, Any]:
         if asked.request_id is not None:
             said["request_id"] = asked.request_id
     if _is_own(record):
-        said |= {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD}
+        said |= {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD | _ASIDE}
     if record.exc_info and record.exc_info[0] is not None:
         said |= _exception(record.exc_info[0], record.exc_info[2])
     return said

@@ -13,6 +13,7 @@ _LOG = logging.getLogger(__name__)
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))  # others are anybody's text
 _REJECTED = {401: "unauthenticated", 403: "forbidden", 429: "rate_limited"}
 _QUIET = frozenset(("/healthz", "/readyz", "/metrics"))
+_WHOLE = frozenset(("/mcp",))  # what FastAPI did not route, and has no names in its path
 _FAILED = 500
 
 
@@ -46,7 +47,7 @@ def _tell(scope: "Scope", status: int, seconds: float) -> None:
     metrics.durations("http_seconds", method=method, status=str(status)).add(seconds)
     if status in _REJECTED:
         metrics.count("rejected_requests", reason=_REJECTED[status])
-    route = getattr(scope.get("route"), "path", None)
+    route = getattr(scope.get("route"), "path", scope["path"] if scope["path"] in _WHOLE else None)
     said = {
         "method": method,
         "route": route,
