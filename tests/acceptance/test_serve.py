@@ -273,7 +273,8 @@ class TestClientsThatMisbehave:
                 pass
             assert (refused.status, refused.headers["retry-after"]) == (503, "1")
             assert refused.headers["content-type"] == "application/problem+json"
-            assert refused.json["code"] == "busy"
+            assert (refused.json["code"], refused.json["request_id"]) == ("busy", refused.headers["x-request-id"])
+            assert refused.headers["x-content-type-options"] == "nosniff"
             assert small.ask("GET", "/healthz").status == 200
             for client, rest in zip((one, other), rests, strict=True):
                 client.send(rest)

@@ -21,7 +21,6 @@ from engrain.interfaces import logs
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http import mem0
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.crowd import Crowd
 from engrain.interfaces.http.patience import patient
 from engrain.jobs.worker import Worker
 
@@ -188,7 +187,7 @@ def run(app: ASGIApp, listener: socket.socket, bounds: Bounds, *, ready: Callabl
     `ready` is called when requests are answered.
     """
     config = uvicorn.Config(
-        Crowd(app, most=bounds.max_requests),
+        app,
         http=patient(bounds.body_timeout_s, most=bounds.max_connections),
         ws="none",
         lifespan="on",

@@ -27,6 +27,7 @@ from engrain.interfaces.http import (
     working,
 )
 from engrain.interfaces.http.asking import REQUEST_ID
+from engrain.interfaces.http.crowd import Crowd
 from engrain.interfaces.http.guards import Bounds, Guards
 from engrain.interfaces.http.operations import Operations
 from engrain.interfaces.http.telling import Told
@@ -85,6 +86,7 @@ def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -
     app.include_router(Operations(memory, gate).router)
     app.router.routes.append(Route(over_http.PATH, over_http.McpApp(memory, gate, profile=mcp_profile)))
     app.openapi = openapi.of(app, ROOMS)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.add_middleware(Crowd, most=memory.settings.server.max_requests)
     app.add_middleware(Told)
     app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))
     app.add_middleware(RequestIds)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from starlette.requests import Request
+
 from engrain import metrics
+from engrain.interfaces.http.problems import problem
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Who watches a server has to reach it when it is busiest.
@@ -32,7 +35,7 @@ class Crowd:
             await self._app(scope, receive, send)
         elif self._inside >= self._most:
             metrics.count("requests_refused_busy")
-            await _refuse(send, self._most)
+            await _refusal(scope, self._most)(scope, receive, send)
         else:
             await self._admit(scope, receive, send)
 
@@ -61,15 +64,6 @@ def _is_event_stream(start: Message) -> bool:
     )
 
 
-async def _refuse(send: Send, most: int) -> None:
-    detail = f"the server answers {most} requests at once (server.max_requests); try again in {_RETRY_AFTER_S} s"
-    body = json.dumps(
-        {"type": "about:blank", "title": "Service Unavailable", "status": 503, "code": "busy", "detail": detail}
-    ).encode()
-    headers = [
-        (b"content-type", b"application/problem+json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"retry-after", str(_RETRY_AFTER_S).encode()),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusal(scope: Scope, most: int) -> Response:
+    said = f"the server answers {most} requests at once (server.max_requests); try again in {_RETRY_AFTER_S} s"
+    return problem(Request(scope), 503, code="busy", detail=said, headers={"Retry-After": str(_RETRY_AFTER_S)})
