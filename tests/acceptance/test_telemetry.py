@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from engrain import Memory, metrics
 from engrain.agent.view import View
-from engrain.agent.watching import NO_VERBS, keep_journal
+from engrain.agent.watching import NO_VERBS
 from engrain.config.operating import Logging
 from engrain.engines import CallableLLM, CallableReranker
 from engrain.errors import EngrainError, InvalidInput, NotFound
@@ -42,14 +42,9 @@ def spans(monkeypatch):
 @pytest.fixture
 def log():
     """The lines of a log at INFO, as JSON."""
-    root = logging.getLogger()
-    before = root.level, list(root.handlers)
     stream = io.StringIO()
     logs.configure(Logging(format="json"), stream=stream)
-    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
-    root.setLevel(before[0])
-    root.handlers[:] = before[1]
-    keep_journal(kept=False)
+    return lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
 @pytest.fixture

@@ -293,6 +293,8 @@ def _hostile_values(town, ours):
         "now": READ_AT,
         "before": READ_AT,
         "since": READ_AT,
+        "after_at": READ_AT,
+        "after_id": theirs.id,
         "limit": 100_000,
         "needed": 100_000,
         "version": 1,

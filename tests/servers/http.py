@@ -1,16 +1,18 @@
 """An ASGI application on a loopback port, served by uvicorn in a thread of this process."""
 
 import contextlib
-import socket
 import threading
 
 import uvicorn
+
+from engrain.interfaces.serving import bound
 
 
 @contextlib.contextmanager
 def serving(app):
     """The address of an application, until the block ends."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with bound("127.0.0.1", 0) as listener:
+        listener.listen()
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -47,7 +47,8 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
         CannotListen: the port is taken, the address is not this machine's, or the system does not allow it.
     """
     family, address = _resolved(host, port)
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    # asyncio sends at once (TCP_NODELAY) only on sockets that say they are TCP; others hold an answer back for 40 ms.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(address)
