@@ -39,9 +39,9 @@ class Server:
 
     @property
     def megabytes(self) -> float:
-        """What it holds of this machine's memory."""
-        pages = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1]
-        return int(pages) * resource.getpagesize() / 1e6
+        """What it holds of this machine's memory for itself: not the pages of files, which the system takes back."""
+        _, resident, shared, *_ = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()
+        return (int(resident) - int(shared)) * resource.getpagesize() / 1e6
 
 
 class Worker:
