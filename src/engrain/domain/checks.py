@@ -107,6 +107,16 @@ def choice(value: object, known: Iterable[_Choice], *, what: str) -> _Choice:
     return options[options.index(value)]
 
 
+def unknown(name: str, known: Iterable[str], *, what: str) -> str:
+    """What is said of a name that nobody knows: the nearest that somebody does, or all of them."""
+    import difflib
+
+    options = list(known)
+    near = difflib.get_close_matches(name.lower(), options, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(options) or 'none'}"
+    return f"{what} {name!r:.80} is unknown; {hint}"
+
+
 def choices(value: object, known: Iterable[_Choice], *, what: str) -> tuple[_Choice, ...]:
     """None, one or several of the known words."""
     options = tuple(known)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -93,6 +92,4 @@ def _known(value: object, known: Iterable[str], *, what: str) -> str:
         raise InvalidInput(f"{what} must be text, not {type(value).__name__}; known are: {', '.join(options)}")
     if value in options:
         return value
-    near = difflib.get_close_matches(value.lower(), options, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(options)}"
-    raise InvalidInput(f"{what} {value!r:.80} is unknown; {hint}")
+    raise InvalidInput(checks.unknown(value, options, what=what))

@@ -1,6 +1,5 @@
 """A verb of the library as a route: what it calls, the role it needs, what it answers."""
 
-import difflib
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -10,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from engrain.domain import checks
 from engrain.domain.access import Role
 from engrain.errors import InvalidInput
 from engrain.interfaces.http.asking import identified
@@ -63,7 +63,7 @@ class VerbRoute(APIRoute):
             request.state.asking = await identified(request, verb.needs)
             for name in request.query_params:
                 if name not in known:
-                    raise InvalidInput(unknown(name, known, what="parameter"))
+                    raise InvalidInput(checks.unknown(name, sorted(known), what="parameter"))
             if has_body and not _is_json(request):
                 said = "the body must be JSON; send Content-Type: application/json"
                 raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, said)
@@ -140,13 +140,6 @@ def verb_of(route: APIRoute) -> Verb:
     """What a route of ours is for."""
     found: Verb = route.endpoint.__engrain_verb__  # type: ignore[attr-defined]  # set by _carrying
     return found
-
-
-def unknown(name: str, known: frozenset[str], *, what: str) -> str:
-    """What is said of a name that nobody knows: the nearest that somebody does, or all of them."""
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(sorted(known)) or 'none'}"
-    return f"{what} {name!r:.80} is unknown; {hint}"
 
 
 def _carrying(endpoint: _Endpoint, verb: Verb) -> _Endpoint:

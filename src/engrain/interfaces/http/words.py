@@ -6,13 +6,13 @@ from fastapi import Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from engrain.domain import checks
 from engrain.domain.checks import MAX_LIMIT
 from engrain.domain.findings import FindingKind
 from engrain.domain.records import EntityType, Kind, Permanence, Relation, Role
 from engrain.domain.requests import Direction
 from engrain.domain.runs import RunKind
 from engrain.domain.summaries import Strategy
-from engrain.interfaces.http.verbs import unknown
 
 
 class Body(BaseModel):
@@ -26,7 +26,7 @@ class Body(BaseModel):
         if isinstance(given, dict):
             for name in given:
                 if name not in cls.model_fields:
-                    said = unknown(str(name), frozenset(cls.model_fields), what="field")
+                    said = checks.unknown(str(name), sorted(cls.model_fields), what="field")
                     raise PydanticCustomError("unknown_field", "{said}", {"said": said})
         return given
 
