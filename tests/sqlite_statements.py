@@ -6,11 +6,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def statements(store):
-    """What this thread runs; what a worker does for it afterwards is counted apart."""
-    ran, here = [], threading.get_ident()
+    """What this thread runs, without what begins and ends a read; what a worker does for it is counted apart."""
+    ran, here, is_read = [], threading.get_ident(), False
 
     def note(_, sql, __):
-        if threading.get_ident() == here:
+        nonlocal is_read
+        if threading.get_ident() != here:
+            return True
+        if sql == "BEGIN" or (is_read and sql == "COMMIT"):
+            is_read = sql == "BEGIN"
+        else:
             ran.append(sql)
         return True
 

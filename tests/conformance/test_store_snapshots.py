@@ -1,5 +1,6 @@
 """One question, one state: all that is asked inside `in_one_snapshot` is of one moment, and nothing is written."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -7,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.records import Caller
+from engrain.storage.transaction import Transaction
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.store_samples import DIMS, EMBEDDER, axis, embed_all, put, settle
 
@@ -77,6 +79,43 @@ def test_all_that_is_asked_in_one_of_them_is_of_one_state(used, backend):
     assert before == after
     settle(used)
     assert len(everything(used)["recent"]) == 3 + len(meanwhile)
+
+
+READS = {
+    "recent": lambda store, asked: len(store.recent(asked, 9)),
+    "newest": lambda store, asked: len(store.newest(asked, 9)),
+    "important": lambda store, asked: len(store.important(asked, 9)),
+    "keyword": lambda store, asked: len(store.keyword(asked, {"bread"}, 9)),
+    "stats": lambda store, asked: store.stats(asked.caller, LATER).facts.active,
+}
+
+
+@pytest.mark.parametrize("verb", READS)
+def test_a_verb_sees_one_state_though_others_write_between_its_statements(used, backend, monkeypatch, verb):
+    """A fact that is replaced all the while is found each time, once: the old one, or the new one."""
+    if backend.name in {"reference", "sqlite-memory", "sqlite-wide"}:
+        assert READS[verb](used, request(kinds=("fact",))) == 1  # nobody else: one lock, or one connection
+        return
+    here, replaced = threading.get_ident(), []
+
+    def replace_it():
+        replaced.append(used.put_related(act(LATER), fact("fresh bread", id=f"f-{len(replaced)}"), {}))
+
+    def meanwhile(asking):
+        def asked(*arguments, **values):
+            answer = asking(*arguments, **values)
+            if threading.get_ident() == here:
+                pool.submit(replace_it).result()
+            return answer
+
+        return asked
+
+    for name in ("rows", "one", "ask"):
+        monkeypatch.setattr(Transaction, name, meanwhile(getattr(Transaction, name)))
+    with ThreadPoolExecutor(1) as pool:
+        assert READS[verb](used, request(kinds=("fact",))) == 1
+    assert replaced
+    assert None not in replaced
 
 
 def test_one_inside_another_is_part_of_it(used):

@@ -479,7 +479,10 @@ class Store(
     Monitored,
     Protocol,
 ):
-    """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits."""
+    """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits.
+
+    A verb that reads sees one state, whoever writes meanwhile; one that writes is done whole, or leaves nothing.
+    """
 
     def health(self) -> Health:
         """Whether rows, index and file agree; reads everything, so seconds on a large database."""

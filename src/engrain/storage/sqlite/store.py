@@ -394,11 +394,11 @@ class SqliteStore(
 
     @contextmanager
     def _reading(self) -> Iterator[Transaction]:
-        """The snapshot that this thread is in; without one, each statement sees the newest commit."""
+        """The snapshot that this thread is in, or one of its own: all statements of a verb see one state."""
         if self._held.tx is not None:
             yield self._held.tx
             return
-        with self._connections.reading() as db:
+        with self._connections.snapshot() as db:
             yield Transaction(db, SPEECH, {})
 
     @contextmanager
