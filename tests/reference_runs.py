@@ -1,7 +1,7 @@
 """What the reference store does for workers: it remembers how everything stood before a run, and puts that back."""
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,6 +12,7 @@ from engrain.domain.query import Place
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.domain.runs import (
+    WORKER_GONE,
     Batch,
     Claim,
     Kept,
@@ -20,9 +21,11 @@ from engrain.domain.runs import (
     Retry,
     Run,
     RunKind,
+    Setback,
     Shard,
     Undone,
     after_failure,
+    after_loss,
 )
 from engrain.errors import InvalidInput, NotFound
 from tests.reference_entries import Entry, turn_of
@@ -107,7 +110,10 @@ class ReferenceRuns(ReferenceUpkeep):
                 if run.status == "running" and run.lease_until > act.at:
                     return None
                 if run.status == "running":
-                    self._end(act, replace(run, status="abandoned", error="somebody took over"))
+                    before = {entry.memory.id: entry.memory for entry in self._entries.values()}
+                    self._set_back(act, run, WORKER_GONE, lambda turn: after_loss(turn, claim.retry, act.at))
+                    self._trace(run, before, dict(self._links))
+                    self._end(act, replace(run, status="abandoned", error=WORKER_GONE))
             claimed: list[Episode] = []
             if claim.kind == "consolidation":
                 due = sorted(
@@ -170,20 +176,22 @@ class ReferenceRuns(ReferenceUpkeep):
             if run is None:
                 return None
             before = {entry.memory.id: entry.memory for entry in self._entries.values()}
-            for entry in self._claimed(run, run.episode_ids):
-                episode = turn_of(entry)
-                after = after_failure(episode, retry, act.at)
-                of_run = replace(act, run_id=run_id)
-                self._events.append(events.set_back(of_run, episode, after, self._ids, error=error))
-                entry.memory = replace(
-                    episode,
-                    consolidation_status=after.status,
-                    consolidation_attempts=after.attempts,
-                    next_consolidation_retry_at=after.retry_at,
-                    last_consolidation_error=error,
-                )
+            self._set_back(act, run, error, lambda turn: after_failure(turn, retry, act.at))
             self._trace(run, before, dict(self._links))
             return self._end(act, replace(run, status="failed", error=error))
+
+    def _set_back(self, act: Act, run: Run, error: str, after: Callable[[Episode], Setback]) -> None:
+        for entry in self._claimed(run, run.episode_ids):
+            episode = turn_of(entry)
+            stands = after(episode)
+            self._events.append(events.set_back(replace(act, run_id=run.id), episode, stands, self._ids, error=error))
+            entry.memory = replace(
+                episode,
+                consolidation_status=stands.status,
+                consolidation_attempts=stands.attempts,
+                next_consolidation_retry_at=stands.retry_at,
+                last_consolidation_error=error,
+            )
 
     def runs(
         self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: Place | None = None
@@ -229,7 +237,7 @@ class ReferenceRuns(ReferenceUpkeep):
         run = self._runs.get(run_id)
         if run is None or (run.tenant_id, run.agent) != (act.caller.tenant_id, act.caller.agent):
             raise NotFound(f"no run {run_id}")
-        if run.status not in {"done", "failed"}:
+        if run.status not in {"done", "failed"} and (run.status != "abandoned" or not run.episode_ids):
             why = {"running": "still running", "undone": "undone already"}
             raise InvalidInput(f"run {run_id} is {why.get(run.status, run.status)}")
         told = [event for event in self._events if event.run_id == run_id and event.tenant_id == run.tenant_id]

@@ -69,6 +69,7 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
                 episodes=EpisodeStats(
                     total=len(episodes),
                     unconsolidated=len(pending),
+                    given_up=sum(each.consolidation_status in {"failed", "dead_letter"} for each in episodes),
                     backlog_age_hours=days_between(min(pending), now) * 24 if pending else None,
                     sessions=len({episode.session for episode in episodes} - {None}),
                     speakers=len({episode.speaker for episode in episodes} - {None}),

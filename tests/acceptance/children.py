@@ -9,11 +9,12 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
@@ -333,12 +334,33 @@ def plan_of(batch):
     return Plan(episode_ids=batch.run.episode_ids, actions=tuple(actions))
 
 
+def stuck(path, hours):
+    """A consolidation so many hours from now whose model never answers: it is told of and then waited for."""
+    settings = {"consolidation": {"batch": 2, "max_attempts": 3}, "embedding": {"model": "none"}}
+    Memory(
+        open_store(path),
+        llm=StuckLLM(),
+        settings=config.load(settings),
+        clock=lambda: datetime.now(UTC) + timedelta(hours=int(hours)),
+    ).consolidate()
+
+
+class StuckLLM:
+    """Says what it is asked about before it does not answer."""
+
+    name = "test:stuck"
+
+    def complete(self, prompt, *, timeout_s):  # noqa: ARG002  # how long it may take: it takes for ever
+        say(re.findall(r"word(\d+)x", prompt.user))
+        sys.stdin.readline()
+
+
 KNOWN, RULE = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 JOBS = {
     job.__name__.strip("_"): job
     for job in (
         *(observe, remember, steps, writes, import_, embed, reembed, copy, restore, unclosed, forked, serve, traffic),
-        learn,
+        *(learn, stuck),
     )
 }
 

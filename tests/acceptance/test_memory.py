@@ -189,6 +189,7 @@ def test_stats_count_what_is_live(agent):
         "episodes": {
             "total": 2,
             "unconsolidated": 2,
+            "given_up": 0,
             "sessions": 2,
             "speakers": 2,
             "first_event_at": "2026-01-01T00:00:00Z",

@@ -7,10 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from engrain.config import load
 from engrain.domain.records import Caller, Episode, Fact, Rule
 from engrain.domain.requests import Act
+from engrain.domain.runs import WORKER_GONE
+from engrain.service import Memory
 from engrain.storage import open_store
 from tests.acceptance.children import AGENT, KNOWN, RULE, Child, claim_of, plan_of, said
+from tests.acceptance.learning_memories import LLM, NOTHING
 from tests.sample_records import NOON, episode, fact, request, rule
 from tests.servers.postgres import server
 from tests.store_samples import keyword
@@ -68,7 +72,7 @@ def outcome(location):
         found = store.recent(request(CALLER, datetime.now(UTC), include_inactive=True), 1_000)
         told = store.events(CALLER)
         return {
-            "turns": sorted((m.id, m.consolidation_status, m.consolidation_attempts) for m in _all(found, Episode)),
+            "turns": sorted((m.id, m.consolidation_status) for m in _all(found, Episode)),
             "facts": sorted((m.id, m.content, m.validity, m.supersedes_id, m.confidence) for m in _all(found, Fact)),
             "rules": [(m.id, m.last_confirmed_at is not None) for m in _all(found, Rule)],
             "links": sorted(
@@ -76,11 +80,15 @@ def outcome(location):
                 for memory in found
                 for each in store.links(CALLER, memory.id, direction="outgoing")
             ),
-            "events": sorted((e.memory_id, e.event_type) for e in told if not e.event_type.startswith("run_")),
+            "events": sorted((e.memory_id, e.event_type) for e in told if not e.event_type.startswith(_OF_WORKERS)),
             "words": [keyword(store, word, asked=request(CALLER)) for word in ("harbour", "porto", "town2")],
             "sessions": [store.is_session_consolidated(CALLER, session, datetime.now(UTC)) for session in ("s0", "s1")],
             "problems": store.health().problems,
         }
+
+
+# Who was killed leaves an attempt behind, which is no part of what was learned.
+_OF_WORKERS = ("run_", "episode_consolidation_failed")
 
 
 def _all(memories, kind):
@@ -117,6 +125,8 @@ def test_a_worker_that_was_killed_is_followed_by_another_with_the_same_outcome(t
         statuses = [run.status for run in store.runs(CALLER)]
         assert statuses.count("abandoned") == len(running)
         assert {*statuses} <= {"done", "abandoned"}
+        held = store.get(CALLER, [id_ for run in running for id_ in run.episode_ids])
+        assert {turn.consolidation_attempts for turn in held} <= {1}
     assert outcome(str(path)) == expected
 
 
@@ -150,3 +160,38 @@ def test_workers_at_once_learn_from_each_turn_once(place, untouched, kind):
     assert len(claimed) == len(set(claimed)) == TURNS
     assert "lost" not in {line[0] for line in told}
     assert {**outcome(location), "words": []} == {**untouched[1], "words": []}
+
+
+@pytest.mark.req("N15")
+def test_a_batch_that_kills_its_workers_is_divided_and_then_given_up(tmp_path):
+    """The first turn is the deadly one: each worker is killed in the middle, and none can say so."""
+    path = str(tmp_path / "memory.db")
+    turns = [
+        episode(said(number), agent=AGENT, scope=AGENT, created_at=NOON + timedelta(minutes=number))
+        for number in range(2)
+    ]
+    with closing(open_store(path)) as store:
+        store.put(Act(caller=CALLER, at=NOON + timedelta(hours=1)), turns)
+    asked = []
+    for hours in range(3):
+        with Child("stuck", path, hours) as child:
+            asked.append(child.told())
+    assert asked == [["0", "1"], ["0"], ["0"]]
+    llm = LLM([NOTHING])
+    settings = load({"consolidation": {"batch": 2, "max_attempts": 3}})
+    at = datetime.now(UTC) + timedelta(hours=3)
+    with Memory(open_store(path), llm=llm, settings=settings, clock=lambda: at) as memory:
+        report = memory.consolidate()
+        assert (report.episodes, report.failures, len(llm.prompts)) == (1, (), 1)
+        ana = memory.agent(AGENT)
+        first, second = (ana.get(turn.id) for turn in turns)
+        assert (first.consolidation_status, first.consolidation_attempts) == ("dead_letter", 3)
+        assert first.last_consolidation_error == WORKER_GONE
+        assert (second.consolidation_status, second.consolidation_attempts) == ("consolidated", 1)
+        assert memory.consolidate().batches == 0
+        assert ana.stats().episodes.given_up == 1
+        last = next(run for run in memory.runs(AGENT) if run.status == "abandoned")
+        assert last.error == WORKER_GONE
+        memory.undo(last.id, agent=AGENT)
+        assert ana.stats().episodes.given_up == 0
+        assert ana.get(first.id).consolidation_status == "pending"

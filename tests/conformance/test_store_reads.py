@@ -161,6 +161,7 @@ def test_stats_count_what_the_caller_can_see(store):
     assert stats.episodes == EpisodeStats(
         total=3,
         unconsolidated=3,
+        given_up=0,
         backlog_age_hours=1.0,
         sessions=1,
         speakers=2,
@@ -186,10 +187,10 @@ def test_stats_of_nothing(store):
 @pytest.mark.req("B22.1")
 def test_stats_tell_how_long_the_oldest_has_waited_to_be_consolidated(store):
     waiting = [episode(created_at=NOON + timedelta(hours=hours)) for hours in (2, 5)]
-    put(store, [*waiting, episode(consolidation_status="consolidated"), episode(consolidation_status="failed")])
+    put(store, [*waiting, *(episode(consolidation_status=each) for each in ("consolidated", "failed", "dead_letter"))])
     put(store, [episode(scope="other", created_at=NOON - timedelta(days=9))])
     episodes = store.stats(CALLER, NOON + timedelta(hours=12)).episodes
-    assert (episodes.total, episodes.unconsolidated, episodes.backlog_age_hours) == (4, 2, 10.0)
+    assert (episodes.total, episodes.unconsolidated, episodes.given_up, episodes.backlog_age_hours) == (5, 2, 2, 10.0)
     store.retire(act(NOON + timedelta(hours=12)), waiting[0].id)
     assert store.stats(CALLER, NOON + timedelta(hours=13)).episodes.backlog_age_hours == 8.0
 

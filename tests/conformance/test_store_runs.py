@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engrain.domain.learning import DOUBTED_CONFIDENCE, Action, Plan
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim, PendingSession, Retry, Shard
+from engrain.domain.runs import WORKER_GONE, Claim, PendingSession, Retry, Shard
 from engrain.errors import InvalidInput
 from tests.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.store_samples import conversation, keyword, put
@@ -157,11 +157,51 @@ def test_a_run_whose_lease_is_over_is_taken_over_and_can_write_no_more(store):
     assert carry_out(store, second, new(fact())) is None
 
 
+@pytest.mark.req("N15")
+def test_an_episode_that_kills_its_workers_is_given_up_after_its_attempts(store):
+    """Out of memory, or a fault of a library in C: nobody is left who could say that an attempt failed."""
+    deadly, *others = put(store, conversation("One.", "Two."))
+    retry = Retry(max_attempts=3)
+    at, claimed = NIGHT, []
+    while (batch := claim(store, at=at, sessions=("monday",), retry=retry, limit=1)) is not None:
+        claimed.append(ids(batch.episodes))
+        if batch.episodes[0].id != deadly.id:
+            carry_out(store, batch, at=at)
+        else:
+            assert batch.episodes[0].consolidation_attempts == len(claimed) - 1
+        at += timedelta(seconds=LEASE_S)
+    assert claimed == [[deadly.id]] * 3 + [ids(others)]
+    [given_up] = store.get(CALLER, [deadly.id])
+    assert (given_up.consolidation_status, given_up.consolidation_attempts) == ("dead_letter", 3)
+    assert given_up.last_consolidation_error == WORKER_GONE
+    assert [each.status for each in reversed(store.runs(CALLER))] == ["abandoned"] * 3 + ["done"]
+    assert [each.error for each in store.runs(CALLER)] == [None] + [WORKER_GONE] * 3
+    assert told(store, memory_id=deadly.id) == ["episode_created", *["episode_consolidation_failed"] * 3]
+    assert (store.shards(at), store.is_session_consolidated(CALLER, "monday", at)) == ([], True)
+    assert store.stats(CALLER, at).episodes.given_up == 1
+
+
+@pytest.mark.req("N15")
+def test_what_killed_its_workers_can_be_tried_once_more_by_hand(store):
+    [deadly] = put(store, [episode(session="monday")])
+    claim(store, retry=Retry(max_attempts=1))
+    assert claim(store, at=OVER, retry=Retry(max_attempts=1)) is None
+    [last] = store.runs(CALLER)
+    assert store.get(CALLER, [deadly.id])[0].consolidation_status == "dead_letter"
+    undone = store.undo(act(OVER), last.id)
+    assert [(each.memory_id, each.what) for each in undone.restored] == [(deadly.id, "episode_reopened")]
+    assert store.get(CALLER, [deadly.id]) == [deadly]
+    again = claim(store, at=OVER)
+    assert ids(again.episodes) == [deadly.id]
+    assert carry_out(store, again, at=OVER) == []
+
+
 def test_a_lease_that_is_over_and_that_nobody_took_over_still_counts(store):
-    put(store, [episode()])
+    [turn] = put(store, [episode()])
     batch = claim(store)
     assert carry_out(store, batch, at=OVER) == []
     assert store.runs(CALLER)[0].status == "done"
+    assert store.get(CALLER, [turn.id])[0].consolidation_attempts == 0
 
 
 def test_a_lease_is_renewed_by_who_runs_alone(store):

@@ -282,8 +282,9 @@ def test_what_cannot_be_undone_is_refused_with_a_reason(store):
     with pytest.raises(InvalidInput, match="still running"):
         store.undo(act(NIGHT), batch.run.id)
     second = store.claim(act(MORNING), ASKED)
+    reflecting = [store.claim(act(at), replace(ASKED, kind="reflection")).run.id for at in (NIGHT, MORNING)]
     with pytest.raises(InvalidInput, match="abandoned"):
-        store.undo(act(MORNING), batch.run.id)
+        store.undo(act(MORNING), reflecting[0])
     store.carry_out(act(MORNING), second.run.id, Plan(episode_ids=()), {})
     store.undo(act(MORNING), second.run.id)
     before = store.events(CALLER)

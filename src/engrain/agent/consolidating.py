@@ -80,7 +80,14 @@ def mark(parts: Parts, caller: Caller, session: str) -> int:
     from engrain.domain.learning import Plan
     from engrain.domain.runs import Claim
 
-    claim = Claim(kind="consolidation", worker=worker_name(), lease_s=_MARKING_S, limit=_MARKED, sessions=(session,))
+    claim = Claim(
+        kind="consolidation",
+        worker=worker_name(),
+        lease_s=_MARKING_S,
+        limit=_MARKED,
+        sessions=(session,),
+        retry=manner_of(parts).retry,
+    )
     marked = 0
     while (batch := parts.store.claim(parts.act(caller), claim)) is not None:
         plan = Plan(episode_ids=tuple(each.id for each in batch.episodes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -17,6 +17,8 @@ RunKind = Literal["consolidation", "reflection", "summary"]
 RunStatus = Literal["running", "done", "failed", "abandoned", "undone"]
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 RUN_STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
+# Why a run is abandoned, and what its episodes say of the attempt: killed, out of memory, too slow.
+WORKER_GONE = "worker_gone: its worker was gone, or too slow, when its lease was over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,33 +65,6 @@ class Run(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim(Record):
-    """What a worker asks for. `limit` bounds episodes, `lease_s` is how long nobody else takes over.
-
-    Attributes:
-        sessions: only episodes of these, where any is named.
-        exclude_sessions: none of these; episodes without a session are not left out.
-    """
-
-    kind: RunKind
-    worker: str
-    lease_s: float
-    limit: int = 50
-    sessions: tuple[str, ...] = ()
-    exclude_sessions: tuple[str, ...] = ()
-    model: str | None = None
-    prompt_version: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch(Record):
-    """A run that has begun and the episodes it has claimed, oldest first; none where its kind claims none."""
-
-    run: Run
-    episodes: tuple[Episode, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Retry(Record):
     """What becomes of episodes whose consolidation failed: tried again, later each time, until attempts are used up.
 
@@ -101,6 +76,35 @@ class Retry(Record):
     first_pause_s: float = 60.0
     longest_pause_s: float = 86_400.0
     is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Record):
+    """What a worker asks for. `limit` bounds episodes, `lease_s` is how long nobody else takes over.
+
+    Attributes:
+        sessions: only episodes of these, where any is named.
+        exclude_sessions: none of these; episodes without a session are not left out.
+        retry: what becomes of the episodes of a run that it takes over, an attempt of which was used up by that.
+    """
+
+    kind: RunKind
+    worker: str
+    lease_s: float
+    limit: int = 50
+    sessions: tuple[str, ...] = ()
+    exclude_sessions: tuple[str, ...] = ()
+    model: str | None = None
+    prompt_version: str | None = None
+    retry: Retry = field(default_factory=Retry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch(Record):
+    """A run that has begun and the episodes it has claimed, oldest first; none where its kind claims none."""
+
+    run: Run
+    episodes: tuple[Episode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +154,8 @@ def after_failure(episode: Episode, retry: Retry, at: datetime) -> Setback:
         pause_s = min(pause_s * 2, retry.longest_pause_s)
     pause = timedelta(seconds=min(pause_s, retry.longest_pause_s))
     return Setback(status="pending", attempts=attempts, retry_at=at + pause)
+
+
+def after_loss(episode: Episode, retry: Retry, at: datetime) -> Setback:
+    """One attempt more that nobody came back from: as after a failure, but that its lease was pause enough."""
+    return after_failure(episode, replace(retry, first_pause_s=0.0), at)

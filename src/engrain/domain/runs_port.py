@@ -42,7 +42,10 @@ class Runs(Protocol):
     def claim(self, act: Act, claim: Claim) -> Batch | None:
         """Begin a run; None where one of this kind is running for the agent, or nothing is due.
 
-        A run whose lease is over is `abandoned`, and what it had claimed is claimed anew: nothing of it was written.
+        A run whose lease is over is `abandoned`: nothing of it was written. Each episode it had claimed and that still
+        waits has one attempt more behind it, WORKER_GONE in `last_consolidation_error`, and stands as
+        `domain.runs.after_loss` says of the claim's `retry` (`episode_consolidation_failed`). What waits may be claimed
+        anew at once.
 
         A consolidation claims the oldest episodes (created_at, id) that wait, whose `next_consolidation_retry_at` has
         come: at most `limit`, all with as many attempts behind them as the oldest, so that one that fails again and
@@ -110,6 +113,6 @@ class Runs(Protocol):
 
         Raises:
             NotFound: the agent has no such run.
-            InvalidInput: it is running, was abandoned (nothing of it was written), or is undone already; or it wrote to
-                a scope the caller does not see. Nothing was written.
+            InvalidInput: it is running, was abandoned and had claimed nothing, or is undone already; or it wrote to a
+                scope the caller does not see. Nothing was written.
         """

@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeStats(Record):
-    """How many live episodes there are, how many wait to be consolidated, and for how long the oldest of those."""
+    """How many live episodes there are, how many wait to be consolidated, and for how long the oldest of those.
+
+    `given_up`: nobody tries to consolidate them any more, as it failed for good or once too often.
+    """
 
     total: int
     unconsolidated: int
+    given_up: int
     backlog_age_hours: float | None = field(compare=False)  # None where nothing waits; it grows while nothing changes
     sessions: int
     speakers: int

@@ -34,9 +34,9 @@ def check(run: Run) -> None:
             raise InvalidInput(f"run {run.id} is undone already; there is nothing left of it to take back")
         case "running":
             raise InvalidInput(f"run {run.id} is still running; let it end before it is undone")
-        case "abandoned":
+        case "abandoned" if not run.episode_ids:
             raise InvalidInput(f"run {run.id} was abandoned and wrote nothing; there is nothing to take back")
-        case "done" | "failed":
+        case "done" | "failed" | "abandoned":
             return
 
 

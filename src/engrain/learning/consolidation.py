@@ -185,6 +185,7 @@ class _Turn:
             exclude_sessions=manner.exclude_sessions,
             model=self._means.llm.name,
             prompt_version=prompt.VERSION,
+            retry=manner.retry,
         )
         return self._means.store.claim(self._act(), claim)
 

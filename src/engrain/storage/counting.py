@@ -38,11 +38,12 @@ def stats(tx: Transaction, caller: Caller, now: datetime, *, scope: str | None, 
 
 def _episodes(tx: Transaction, bound: dict[str, Any], now: datetime) -> EpisodeStats:
     [row] = tx.rows("episode_stats", **bound, now=tx.dialect.time(now))
-    total, pending, oldest, sessions, speakers, first, last = row
+    total, pending, given_up, oldest, sessions, speakers, first, last = row
     moment = tx.dialect.moment
     return EpisodeStats(
         total=total,
         unconsolidated=pending,
+        given_up=given_up,
         backlog_age_hours=None if oldest is None else days_between(moment(oldest), now) * _HOURS_A_DAY,
         sessions=sessions,
         speakers=speakers,

@@ -429,6 +429,7 @@ VALUES (:tenant_id, :id, :kind, :scope, :digest, :erased_at);
 -- episode_stats --
 -- Counts and span of the live episodes in some scopes, and since when the oldest of them waits to be consolidated
 SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending'),
+    count(*) FILTER (WHERE consolidation_status IN ('failed', 'dead_letter')),
     min(created_at) FILTER (WHERE consolidation_status = 'pending'),
     count(DISTINCT session), count(DISTINCT speaker), min(event_time), max(event_time) FROM episodes
 WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR expires_at > :now);

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import GLOBAL_SCOPE, Episode
-from engrain.domain.runs import Batch, PendingSession, Run, Shard, after_failure
+from engrain.domain.runs import WORKER_GONE, Batch, PendingSession, Run, Shard, after_failure, after_loss
 from engrain.errors import InvalidInput
 from engrain.storage import actions, lookups, registry
 from engrain.storage.filters import placed, seen_by
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from engrain.domain.learning import Done, Plan
     from engrain.domain.query import Place
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
-    from engrain.domain.runs import Claim, Retry, RunKind
+    from engrain.domain.runs import Claim, Retry, RunKind, Setback
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 
@@ -108,8 +108,7 @@ def claim(ledger: Ledger, asked: Claim) -> Batch | None:
     for before in _select(ledger, "kind = :kind AND status = 'running'", kind=asked.kind):
         if before.lease_until > act.at:
             return None
-        said = "its lease ran out, and another worker took over"
-        end(ledger, replace(before, status="abandoned", finished_at=act.at, error=said))
+        _abandon(ledger, before, asked.retry)
     episodes = _due(ledger, asked) if asked.kind == "consolidation" else []
     if asked.kind == "consolidation" and not episodes:
         return None
@@ -167,15 +166,7 @@ def give_up(ledger: Ledger, run_id: str, error: str, retry: Retry) -> Run | None
     if run is None or run.status != "running":
         return None
     of_run = part_of(ledger, run)
-    waiting = _waiting(of_run, run.episode_ids)
-    for episode in waiting:
-        after = after_failure(episode, retry, of_run.act.at)
-        retry_at = None if after.retry_at is None else of_run.tx.dialect.time(after.retry_at)
-        stands = {"status": after.status, "attempts": after.attempts, "error": error, "retry_at": retry_at}
-        of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **stands)
-        of_run.write_down(events.set_back(of_run.act, episode, after, of_run.ids, error=error))
-    if waiting:
-        _close_sessions(of_run, waiting)
+    _set_back(of_run, run, lambda episode: after_failure(episode, retry, of_run.act.at), error=error)
     failed = replace(run, status="failed", finished_at=of_run.act.at, error=error)
     end(of_run, failed)
     return failed
@@ -198,6 +189,26 @@ def end(ledger: Ledger, run: Run, *, payload: Mapping[str, Any] | None = None) -
     how = {"status": run.status, "finished_at": finished_at, "report": tx.dialect.json(run.report), "error": run.error}
     tx.run("end_run", tenant_id=run.tenant_id, id=run.id, **how)
     ledger.write_down(events.of_run(ledger.act, run, ledger.ids, payload=payload or {"kind": run.kind}))
+
+
+def _abandon(ledger: Ledger, run: Run, retry: Retry) -> None:
+    """End a run whose lease is over; an attempt of what it claimed, or one that kills is tried forever."""
+    of_run = part_of(ledger, run)
+    _set_back(of_run, run, lambda episode: after_loss(episode, retry, of_run.act.at), error=WORKER_GONE)
+    end(ledger, replace(run, status="abandoned", finished_at=ledger.act.at, error=WORKER_GONE))
+
+
+def _set_back(of_run: Ledger, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
+    """One attempt more for what a run has claimed and that still waits."""
+    waiting = _waiting(of_run, run.episode_ids) if run.episode_ids else []
+    for episode in waiting:
+        stands = after(episode)
+        retry_at = None if stands.retry_at is None else of_run.tx.dialect.time(stands.retry_at)
+        told = {"status": stands.status, "attempts": stands.attempts, "error": error, "retry_at": retry_at}
+        of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **told)
+        of_run.write_down(events.set_back(of_run.act, episode, stands, of_run.ids, error=error))
+    if waiting:
+        _close_sessions(of_run, waiting)
 
 
 def _select(ledger: Ledger, condition: str, **bound: Any) -> Sequence[Run]:

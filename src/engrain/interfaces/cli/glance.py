@@ -20,8 +20,9 @@ _CHARACTERS = 90
 def shown(found: Overview) -> str:
     """Its sections; those with nothing in them are left out."""
     stats = found.stats
+    given_up = f", {stats.episodes.given_up} given up" if stats.episodes.given_up else ""
     counted = {
-        "episodes": f"{stats.episodes.total} live, {stats.episodes.unconsolidated} to consolidate",
+        "episodes": f"{stats.episodes.total} live, {stats.episodes.unconsolidated} to consolidate{given_up}",
         "facts": f"{stats.facts.active} active, {stats.facts.fading} fading, {stats.facts.superseded} superseded",
         "rules": f"{stats.rules.live} live, {stats.rules.anti_pattern} of them warnings",
         "without a vector": str(stats.pending_embeddings),

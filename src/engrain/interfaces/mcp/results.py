@@ -140,10 +140,11 @@ class Recollection(Result):
 
 
 class EpisodeCounts(BaseModel):
-    """Live episodes, and those that wait to be consolidated."""
+    """Live episodes, those that wait to be consolidated, and those that nobody tries to consolidate any more."""
 
     total: int
     unconsolidated: int
+    given_up: int
     backlog_age_hours: float | None
     sessions: int
     speakers: int
