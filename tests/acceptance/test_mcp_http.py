@@ -157,7 +157,7 @@ def test_what_is_no_message_is_refused_and_the_server_lives_on(address, key, era
     """Where there is a handshake, a message without a proper id is a notification, which has no answer."""
     shown = {**SPEAKS, "Authorization": f"Bearer {key()}", **era}
     for what, body in BROKEN.items():
-        answer = httpx2.post(f"{address}/mcp", content=body, headers=shown)
+        answer = httpx2.post(f"{address}/mcp", content=body, headers=shown, timeout=60)
         assert answer.status_code < 500, (what, answer.text)
         assert "Traceback" not in answer.text, what
         if answer.status_code == 202:
