@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.analysis import terms
 from engrain.domain.requests import Traits
+from engrain.domain.wording import Wording
 from engrain.retrieval.presets import ENGRAIN, PRESETS
 from engrain.retrieval.search import Question, QuestionVectors, search
 from tests.reference_store import ReferenceStore
@@ -15,7 +16,7 @@ from tests.sample_records import NOON, episode, fact, request
 from tests.store_samples import put
 
 DIMS = 8
-NO_ENGINE = "keywords alone: the embedder is asleep"
+NO_ENGINE = Wording("keywords alone: the embedder is asleep")
 WORDS = "tram river coffee guitar walk rain late music garden".split()
 SAYINGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 TURNS = st.builds(

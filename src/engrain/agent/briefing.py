@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from engrain.context.recipes import Recipe
     from engrain.domain.ports import TokenCounter
     from engrain.domain.records import Answer, Caller
+    from engrain.domain.wording import Wording
 
 MOST_TOKENS = 10_000_000
 
@@ -128,7 +129,7 @@ def messages(parts: Parts, caller: Caller, asked: Asked, inside: Window) -> Cont
     return replace(made, block=said, degraded=(*degraded, *made.degraded))
 
 
-def gathered(parts: Parts, caller: Caller, asked: Asked) -> tuple[Found, tuple[str, ...]]:
+def gathered(parts: Parts, caller: Caller, asked: Asked) -> tuple[Found, tuple[Wording, ...]]:
     """What could stand in a block, and what the search had to do without."""
     answer = _answer(parts, caller, asked)
     found = Found(

@@ -95,7 +95,7 @@ def mark(parts: Parts, caller: Caller, session: str) -> int:
         marked += len(batch.episodes)
     running = [each for each in parts.store.runs(caller, kind="consolidation", limit=1) if each.status == "running"]
     if running and not parts.store.is_session_consolidated(caller, session, parts.clock()):
-        raise InvalidInput(f"agent {caller.agent} is being consolidated by {running[0].worker}; mark the session later")
+        raise InvalidInput(f"agent {caller.agent} is being consolidated just now; mark the session later")
     return marked
 
 

@@ -15,6 +15,7 @@ from engrain.context.block import ContextBlock
 from engrain.domain import checks
 from engrain.domain.hooks import Heard, RecentTurns, SessionEnd, fails_open, told
 from engrain.domain.requests import Act
+from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -48,8 +49,8 @@ class Hooks(View):
         late = parts.intake.settle(parts)
         reading = Reading(self._parts, self._who)
         found = _open(lambda: reading.context(prompt, budget_tokens=budget), counted="contexts_degraded")
-        if isinstance(found, str):
-            why = (f"no context: {found}", *late)
+        if isinstance(found, Wording):
+            why = (found.after("no context: "), *late)
             who = self._who.request_id
             return ContextBlock(text="", tokens=0, budget_tokens=budget, degraded=why, request_id=who)
         return replace(found, degraded=(*found.degraded, *late)) if late else found
@@ -127,14 +128,14 @@ class Hooks(View):
         session = checks.name(caller.session, what="session")
         late = parts.intake.settle(parts)
         found = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
-        if isinstance(found, str):
-            return SessionEnd(session=session, degraded=(f"pending episodes not counted: {found}", *late))
+        if isinstance(found, Wording):
+            return SessionEnd(session=session, degraded=(found.after("pending episodes not counted: "), *late))
         pending = next((each.episodes for each in found if each.session == session), 0)
         handed = pending > 0 and consolidating.after_end(parts, caller, session)
         return SessionEnd(session=session, pending=pending, is_handed_over=handed, degraded=late)
 
 
-def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | str:
+def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Wording:
     """What `work` gives, or why it cannot: a host goes on without."""
     try:
         return work()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engrain.agent.parts import Parts
     from engrain.config.tree import Redis, Settings
     from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.wording import Wording
     from engrain.domain.working import WorkingStats
     from engrain.storage.batch_writer import BatchWriter
     from engrain.storage.redis_recent import RedisRecent
@@ -76,13 +77,13 @@ class Intake:
         self._batches(parts).add(act, episode).add_done_callback(acknowledge)
         return Heard(episode=episode, is_stored=False)
 
-    def settle(self, parts: Parts) -> tuple[str, ...]:
+    def settle(self, parts: Parts) -> tuple[Wording, ...]:
         """Store what waits; why not, where it cannot be."""
         self._rescue(parts)
         if self._writer is not None:
             self._writer.flush()
         why = self.outbox.drain(parts.keep_episode)
-        return () if why is None else (f"{len(self.outbox)} messages wait in this process: {why}",)
+        return () if why is None else (why.after(f"{len(self.outbox)} messages wait in this process: "),)
 
     def flush(self, parts: Parts, caller: Caller, *, most_tokens: int | None) -> WorkingStats:
         """Make episodes of the oldest messages of a desk, where they are more than `most_tokens`, or of all."""
@@ -93,7 +94,9 @@ class Intake:
             return desk.stats()
         why = _stored(parts, caller, going)
         if why is not None:
-            return replace(desk.stats(), degraded=(f"{len(going)} messages not stored yet, they stay here: {why}",))
+            return replace(
+                desk.stats(), degraded=(why.after(f"{len(going)} messages not stored yet, they stay here: "),)
+            )
         return self.working.remove(caller, [each.id for each in going])
 
     def close(self, parts: Parts) -> None:
@@ -124,7 +127,7 @@ class Intake:
                 raise
             metrics.count("recent_turns_degraded")
             _LOG.warning("recent turns not read", extra={"error": type(error).__name__})
-            said = f"only {len(live)} turns are at hand: {told(error)}"
+            said = told(error).after(f"only {len(live)} turns are at hand: ")
             return RecentTurns(episodes=tuple(reversed(live)), degraded=(said,))
         return RecentTurns(episodes=tuple(each for each in reversed(found) if isinstance(each, Episode)))
 
@@ -180,7 +183,7 @@ def _recent(settings: Redis) -> RedisRecent | None:
     return RedisRecent(url, prefix=settings.prefix, ttl_s=settings.ttl_s, timeout_s=settings.timeout_s)
 
 
-def _stored(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> str | None:
+def _stored(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Wording | None:
     """Store messages in one transaction, those that are there already left alone; why not."""
     try:
         parts.put(Act(caller=caller, at=parts.clock()), messages)

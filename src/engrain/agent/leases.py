@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from engrain import metrics
 from engrain.domain import jobs
+from engrain.domain.wording import code_of, sentence
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable, EngrainError
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def settle(parts: Parts, job: Job, outcome: Outcome) -> bool:
     metrics.count(name if outcome.error is not None or after.status == "done" else "jobs_given_back")
     level = logging.INFO if outcome.error is None else logging.WARNING
     told = {"job": job.name, "job_id": job.id, "status": after.status, "attempt": job.attempts}
+    if isinstance(outcome.error, _TELLING):
+        told["reason"] = str(outcome.error)
     _LOG.log(level, "a job ended", extra={**told, "error": after.last_error})
     return True
 
@@ -124,8 +127,5 @@ def until(parts: Parts) -> datetime:
 
 
 def said(error: BaseException) -> str:
-    """An error in words that hold nothing of a memory: its code and, where it is of the database alone, its message."""
-    code = getattr(error, "code", None) if isinstance(error, EngrainError) else None
-    if code is None:
-        return f"unexpected: {type(error).__name__}"
-    return f"{code}: {error}" if isinstance(error, _TELLING) else f"{code}: {type(error).__name__}"
+    """An error in words that hold nothing of a memory, nor of the machine: its code, and what that means."""
+    return f"{code_of(error)}: {sentence(error) if isinstance(error, _TELLING) else type(error).__name__}"

@@ -11,6 +11,7 @@ from engrain.domain.ids import derived_id
 from engrain.domain.maturity import Thresholds
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
 from engrain.domain.requests import Act, Request
+from engrain.domain.wording import Wording, worded
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Parts:
     name_finder: NameFinder | None  # who finds names that their spelling does not give away
     llm: MeteredLLM | None  # asked where a model helps; `workers.map_bounded` asks it several things at once
     asked_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
-    without_vectors: str | None  # why an embedder that was asked for is not used
+    without_vectors: Wording | None  # why an embedder that was asked for is not used
     presets: Mapping[str, Preset]
     recipes: Mapping[str, Recipe]
     count_tokens: TokenCounter  # of blocks and messages that name none
@@ -212,7 +213,7 @@ class Parts:
 
         embedder = self.embedder
         if embedder is None:
-            why = self.without_vectors or "keywords alone: no embedder is configured"
+            why = self.without_vectors or Wording("keywords alone: no embedder is configured")
             return QuestionVectors(begin=lambda _: lambda: why, catch_up=lambda _: False)
         has_waited = not self.queue.is_idle and not self._catch_up(self.store.waiting(caller))
         return QuestionVectors(
@@ -288,13 +289,13 @@ def active_fact(store: Store, caller: Caller, id_: str) -> Fact:
     return found
 
 
-def _embedded(embedder: Embedder, text: str) -> NDArray[np.float32] | str:
+def _embedded(embedder: Embedder, text: str) -> NDArray[np.float32] | Wording:
     """The vector of a question, or a sentence that says why there is none."""
     try:
         vector: NDArray[np.float32] = embedder.embed([text], role="query")[0]
     except EngineUnavailable as error:
         metrics.count("searches_without_vectors")
-        return f"keywords alone: {error}"
+        return worded(error, "the embedder").after("keywords alone: ")
     return vector
 
 

@@ -13,6 +13,7 @@ from engrain.domain.query import Filter
 from engrain.domain.records import DECAY_RATES, SUMMARY, Fact
 from engrain.domain.requests import Request
 from engrain.domain.runs import Claim
+from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, InvalidInput
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def summarize(
     if len(memories) <= MOST_MEMORIES:
         return summary
     said = f"only the newest {MOST_MEMORIES:,} memories were summarised: choose fewer, or summarise ids in parts"
-    return replace(summary, degraded=(*summary.degraded, said))
+    return replace(summary, degraded=(*summary.degraded, Wording(said)))
 
 
 def keep(parts: Parts, caller: Caller, choice: Choice, summary: Summary) -> Summary:

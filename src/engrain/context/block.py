@@ -9,6 +9,7 @@ from engrain.domain.records import MemoryRecord, Record
 
 if TYPE_CHECKING:
     from engrain.context.recipes import SectionName
+    from engrain.domain.wording import Wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class ContextBlock(Record):
     memories: tuple[MemoryRecord, ...] = ()
     clipped: tuple[str, ...] = ()  # ids of memories of which a part stands
     left_out: int = 0  # found, but over the budget
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
     request_id: str | None = None
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from engrain.context.block import ContextBlock
 from engrain.context.clipping import best_sentence
 from engrain.domain import checks
 from engrain.domain.records import MemoryRecord, Record
+from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class ContextMessages(Record):
     budget: WindowBudget
     block: ContextBlock
     summarised: tuple[str, ...] = ()
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +156,9 @@ def compose(
     try:
         summary = _summary(frame, summarise, left_out, reserved)
     except EngineUnavailable as error:
-        return _composed(frame, whole, degraded=(f"without a summary of what did not fit: {error}",))
+        return _composed(
+            frame, whole, degraded=(worded(error, "the summariser").after("without a summary of what did not fit: "),)
+        )
     if summary is None:
         return _composed(frame, whole)
     return _composed(frame, smaller, summary=summary, summarised=tuple(each.id for each in left_out))
@@ -193,12 +196,12 @@ def _composed(
     *,
     summary: dict[str, str] | None = None,
     summarised: tuple[str, ...] = (),
-    degraded: tuple[str, ...] = (),
+    degraded: tuple[Wording, ...] = (),
 ) -> ContextMessages:
     *prompt, current = frame.fixed
     messages = (*prompt, *block.messages(), *([summary] if summary else []), current)
     over = frame.count(frame.system) - frame.budget.system if frame.system else 0
-    long = (f"the system prompt is {over:,} tokens over its {frame.budget.system:,}",) if over > 0 else ()
+    long = (Wording(f"the system prompt is {over:,} tokens over its {frame.budget.system:,}"),) if over > 0 else ()
     return ContextMessages(
         messages=messages,
         tokens=frame.counted(messages),

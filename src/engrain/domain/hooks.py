@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
+from engrain.domain.wording import Wording, worded
 from engrain.errors import IntegrityViolated, InvalidInput, MemoryClosed, NotFound
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class Heard(Record):
 
     episode: Episode  # as stored, or as it will be but for its turn
     is_stored: bool
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class SessionEnd(Record):
     session: str
     pending: int = 0
     is_handed_over: bool = False
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class RecentTurns(Record):
     """The newest turns of a session, oldest first."""
 
     episodes: tuple[Episode, ...] = ()
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
 
 
 def fails_open(error: Exception) -> bool:
@@ -47,6 +48,6 @@ def fails_open(error: Exception) -> bool:
     return not isinstance(error, InvalidInput | NotFound | IntegrityViolated | MemoryClosed)
 
 
-def told(error: Exception) -> str:
+def told(error: Exception) -> Wording:
     """An error as `degraded` names it."""
-    return f"{type(error).__name__}: {error}"
+    return Wording(f"{type(error).__name__}: {error}", worded(error).outside)

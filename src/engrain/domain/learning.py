@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engrain.domain.records import Fact, Rule
+    from engrain.domain.wording import Wording
 
 ActionKind = Literal["new_fact", "updated_fact", "new_rule", "confirmation"]
 ACTION_KINDS: tuple[ActionKind, ...] = get_args(ActionKind)
@@ -75,4 +76,4 @@ class Done(Record):
 
     kind: ActionKind
     memory_id: str | None = None
-    error: str | None = None
+    error: Wording | None = None

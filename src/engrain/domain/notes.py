@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from engrain.domain.records import Caller
+    from engrain.domain.wording import Wording
 
 Source = Literal["fts5", "tfidf", "combined", "llm"]
 SearchMode = Literal["fast", "deep"]
@@ -60,7 +61,7 @@ class NoteAnswer(Record):
     mode: SearchMode  # fast where a deep search had no re-ranker that answered
     hits: tuple[NoteHit, ...] = ()
     total_candidates: int = 0
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+
+if TYPE_CHECKING:
+    from engrain.domain.wording import Wording
 
 Kind = Literal["episode", "fact", "rule"]
 Role = Literal["user", "assistant", "tool", "system"]
@@ -373,7 +376,7 @@ class Answer(Record, Sequence[Hit]):
     query: str
     preset: str
     hits: tuple[Hit, ...] = ()
-    degraded: tuple[str, ...] = ()  # one sentence for each thing that was missing; empty when nothing was
+    degraded: tuple[Wording, ...] = ()  # one sentence for each thing that was missing; empty when nothing was
     mode: Literal["fast", "deep"] = "fast"  # deep: a re-ranker put the hits in order
     candidates: int = 0  # how many memories were judged
     evidence: Literal["none", "weak", "strong"] | None = None  # whether the answer is there; None: cannot be told

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from engrain.domain.completions import Usage
 from engrain.domain.records import Record
+
+if TYPE_CHECKING:
+    from engrain.domain.wording import Wording
 
 Strategy = Literal["simple", "hierarchical", "extractive", "map_reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -28,7 +31,7 @@ class Summary(Record):
     tokens: int
     target_tokens: int
     source_tokens: int
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
     prompt_version: str | None = None

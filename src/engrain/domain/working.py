@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
+
+if TYPE_CHECKING:
+    from engrain.domain.wording import Wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,4 +20,4 @@ class WorkingStats(Record):
     tool_results: int = 0
     scratchpad_characters: int = 0
     estimated_bytes: int = 0
-    degraded: tuple[str, ...] = ()
+    degraded: tuple[Wording, ...] = ()

@@ -13,6 +13,7 @@ from engrain.domain.learning import Plan
 from engrain.domain.records import GLOBAL_SCOPE, Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs import Claim, Retry
+from engrain.domain.wording import UNEXPECTED, Wording, sentence, worded
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning import nearby, prompt
@@ -155,7 +156,7 @@ class _Turn:
         except MemoryClosed:
             raise
         except _LeaseLost:
-            said = "another worker took over meanwhile; nothing was written"
+            said = Wording("another worker took over meanwhile; nothing was written")
             run_id = None if batch is None else batch.run.id
             return _Outcome(self._report(failures=(self._failure("lease_lost", said, run_id),)))
         except Exception as error:  # noqa: BLE001  # whatever it is: other shards go on, and what fails each time ends in dead_letter
@@ -257,19 +258,20 @@ class _Turn:
 
     def _fail(self, batch: Batch | None, error: Exception) -> _Outcome:
         """Give a batch up, and say why: its episodes wait for another attempt, unless that would fail alike."""
-        unexpected = not isinstance(error, EngrainError | _Unusable)
-        code = error.code if isinstance(error, EngrainError) else "unexpected" if unexpected else "unusable_reply"
-        said = f"{type(error).__name__}: {error}" if unexpected else str(error)
+        code, said = _told(error)
         metrics.count("consolidation_failures")
-        _LOG.warning("consolidation failed", extra={**self._who, "code": code, "error": type(error).__name__})
+        fields = {"code": code, "error": type(error).__name__}
+        if isinstance(error, EngrainError):  # what others say may quote a memory
+            fields["reason"] = str(error)
+        _LOG.warning("consolidation failed", extra={**self._who, **fields})
         if batch is None:
             return _Outcome(self._report(failures=(self._failure(code, said, None),)))
         failures = [self._failure(code, said, batch.run.id, episodes=len(batch.episodes))]
         retry = replace(self._manner.retry, is_final=isinstance(error, Refused))
         try:
-            self._means.store.give_up(self._act(), batch.run.id, f"{code}: {said}", retry)
+            self._means.store.give_up(self._act(), batch.run.id, f"{code}: {said.outside}", retry)
         except EngrainError as worse:  # the lease runs out by itself, and whoever takes over begins anew
-            failures.append(self._failure(worse.code, str(worse), batch.run.id))
+            failures.append(self._failure(worse.code, worded(worse), batch.run.id))
         is_away = isinstance(error, EngineUnavailable) and not isinstance(error, Refused)
         goes_on = not is_away and len(failures) == 1
         return _Outcome(self._report(batches=1, failures=tuple(failures)), len(batch.episodes), goes_on=goes_on)
@@ -285,7 +287,7 @@ class _Turn:
     def _report(self, **values: Any) -> ConsolidationReport:
         return ConsolidationReport(dry_run=False, usage=self._usage, **values)
 
-    def _failure(self, code: str, said: str, run_id: str | None, *, episodes: int = 0) -> Failure:
+    def _failure(self, code: str, said: Wording, run_id: str | None, *, episodes: int = 0) -> Failure:
         return Failure(**self._who, code=code, said=said, run_id=run_id, episodes=episodes)
 
     @property
@@ -294,3 +296,14 @@ class _Turn:
 
     def _act(self) -> Act:
         return Act(caller=self._caller, at=self._means.clock())
+
+
+def _told(error: Exception) -> tuple[str, Wording]:
+    """The code of why a batch failed, and that in words; what no error of ours says is for whoever runs the memory."""
+    match error:
+        case _Unusable():
+            return "unusable_reply", Wording(str(error))
+        case EngrainError():
+            return error.code, Wording(str(error), sentence(error, "the language model"))
+        case _:
+            return UNEXPECTED, Wording(f"{type(error).__name__}: {error}", type(error).__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from engrain.domain.query import Filter
 from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs import Claim, Retry
+from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection import PROMPT_VERSION, Cadence, Reflected, as_fact, week, why_not, written
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 # More than the one call to a model that a run makes.
 _LEASE_MARGIN_S = 60.0
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +99,10 @@ def _in_run(study: Study, caller: Caller, run_id: str, *, force: bool) -> Reflec
         )
     except EngineUnavailable as error:
         metrics.count("reflections_failed")
-        study.store.give_up(Act(caller=caller, at=study.clock()), run_id, str(error), Retry())
-        return replace(_blank(caller, seen), outcome="failed", said=str(error), run_id=run_id)
+        said = Wording(str(error)) if writer.llm is None else worded(error, "the language model")
+        _LOG.warning("a reflection failed", extra={"code": error.code, "run": run_id, "reason": str(error)})
+        study.store.give_up(Act(caller=caller, at=study.clock()), run_id, said.outside, Retry())
+        return replace(_blank(caller, seen), outcome="failed", said=said, run_id=run_id)
     return _kept(study, replace(_blank(caller, seen), run_id=run_id), caller, thought)
 
 

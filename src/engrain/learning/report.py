@@ -10,6 +10,7 @@ from engrain.domain.records import Record
 
 if TYPE_CHECKING:
     from engrain.domain.learning import ActionKind, Rejection
+    from engrain.domain.wording import Wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Failure(Record):
     tenant_id: str
     agent: str
     code: str
-    said: str
+    said: Wording
     run_id: str | None = None
     episodes: int = 0  # that wait for another attempt because of it, or are done with
 

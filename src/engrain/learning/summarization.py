@@ -12,6 +12,7 @@ from engrain import metrics
 from engrain.domain.analysis import words
 from engrain.domain.completions import Prompt, Usage
 from engrain.domain.summaries import Summary
+from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.learning import quoting
 from engrain.learning.extractive import Passage, extract
@@ -71,20 +72,21 @@ def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy
     told = [each for each in passages if each.text.strip()]
     source_tokens = sum(writer.count_tokens(each.text) for each in told)
     dialogue = _Dialogue(writer)
-    used, degraded = strategy, []
+    used, degraded = strategy, list[Wording]()
     if strategy == "extractive" or not told:
         text = extract(told, target_tokens, writer.count_tokens).text
     else:
         readable = told
         if source_tokens > _MOST_PROMPTS * writer.prompt_tokens:
             readable = _paragraphs(extract(told, _MOST_PROMPTS * writer.prompt_tokens, writer.count_tokens).text)
-            degraded = [f"{source_tokens:,} tokens are too many for a model: it read their best sentences alone"]
+            said = f"{source_tokens:,} tokens are too many for a model: it read their best sentences alone"
+            degraded = [Wording(said)]
         try:
             text, used = _generated(dialogue, readable, strategy, target_tokens)
         except EngineUnavailable as error:
             metrics.count("summaries_degraded")
             text, used = extract(told, target_tokens, writer.count_tokens).text, "extractive"
-            degraded = [f"extractive: {error}"]
+            degraded = [_why(writer, error).after("extractive: ")]
     is_generated = used != "extractive"
     summary = Summary(
         text=text,
@@ -101,6 +103,11 @@ def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy
     metrics.count("summarization_runs")
     metrics.count("summarization_tokens_saved", max(summary.source_tokens - summary.tokens, 0))
     return summary
+
+
+def _why(writer: Writer, error: EngineUnavailable) -> Wording:
+    """Why no model wrote it; that there is none is nothing to hide."""
+    return Wording(str(error)) if writer.llm is None else worded(error, "the language model")
 
 
 def packed(

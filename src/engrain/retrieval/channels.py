@@ -13,6 +13,7 @@ from engrain import metrics
 from engrain.domain.entities import name_key
 from engrain.domain.records import Fact
 from engrain.domain.requests import Candidate
+from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 
@@ -50,7 +51,7 @@ class Search:
     text: str
     terms: tuple[str, ...]  # distinct, at most MOST_TERMS
     depth: int
-    vector: Callable[[], NDArray[np.float32] | str]
+    vector: Callable[[], NDArray[np.float32] | Wording]
     proposed: Mapping[str, Sequence[Candidate]]
     completes: bool
 
@@ -81,19 +82,19 @@ def important(search: Search) -> Sequence[Candidate]:
     return search.store.important(search.request, search.depth)
 
 
-def vector(search: Search) -> Sequence[Candidate] | str:
+def vector(search: Search) -> Sequence[Candidate] | Wording:
     """Memories nearest to the question by cosine."""
     if not search.text:
         return []
     made = search.vector()
-    if isinstance(made, str):
+    if isinstance(made, Wording):
         return made
     also = search.refs if search.completes else []
     try:
         return search.store.nearest(search.request, made, search.depth, also=also)
     except EngineUnavailable as error:  # another process has re-embedded them meanwhile
         metrics.count("searches_without_vectors")
-        return f"keywords alone: {error}"
+        return worded(error, "the embedder").after("keywords alone: ")
 
 
 def tfidf(search: Search) -> Sequence[Candidate]:
@@ -113,7 +114,7 @@ def tfidf(search: Search) -> Sequence[Candidate]:
 
 # Each gives its candidates best first, each once, or a sentence that says why it cannot. In the order they are asked:
 # the store answers while the question's vector is being made, and what judges others' proposals comes after them.
-CHANNELS: Mapping[str, Callable[[Search], Sequence[Candidate] | str]] = {
+CHANNELS: Mapping[str, Callable[[Search], Sequence[Candidate] | Wording]] = {
     "keyword": keyword,
     "entity": entity,
     "newest": newest,

@@ -8,6 +8,7 @@ import numpy as np
 
 from engrain import metrics
 from engrain.domain import checks
+from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def checked(embedder: Embedder | None) -> CheckedEmbedder | None:
     return embedder if embedder is None or isinstance(embedder, CheckedEmbedder) else CheckedEmbedder(embedder)
 
 
-def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[CheckedEmbedder | None, str | None]:
+def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[CheckedEmbedder | None, Wording | None]:
     """The embedder, if its vectors are comparable with those of the store; else a sentence that says what to do."""
     if embedder is None:
         return None, None
@@ -103,14 +104,16 @@ def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[Checked
         versions = store.embedding_versions()
         before = [each.dims for each in versions if each.state == "active" and each.name == embedder.name]
         if not before:
-            return None, f"keywords alone: {error}"
+            return None, worded(error, "the embedder").after("keywords alone: ")
         embedder, dims = embedder.of_dims(before[0]), before[0]
     recorded = store.use_embedder(embedder.name, dims)
     if recorded is None:
         return embedder, None
     metrics.count("embedder_mismatches")
     other = f"not of {dims} dimensions" if recorded == embedder.name else f"not of {embedder.name}"
-    return None, (
+    said = (
         f"keywords alone: the vectors here are of {recorded}, {other}; open with that one, "
         f"or make new ones: engrain reembed --embedder {embedder.name}"
     )
+    outside = "keywords alone: the vectors here are of another embedder; whoever runs the memory makes new ones"
+    return None, Wording(said, outside)

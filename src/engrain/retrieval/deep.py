@@ -14,6 +14,7 @@ from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.indexing import embedding_text
 from engrain.domain.records import Contribution, Explanation
+from engrain.domain.wording import Wording, worded
 from engrain.engines.in_time import InTime
 from engrain.errors import EngineUnavailable, InvalidInput
 
@@ -52,7 +53,7 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
     """
     fused = replace(answer, hits=answer.hits[:limit])
     if reranker is None:
-        return _fallback(fused, "no reranker is configured")
+        return _fallback(fused, Wording("no reranker is configured"))
     if not answer.hits:
         return replace(fused, mode="deep")
     candidates = answer.hits[:MOST_CANDIDATES]
@@ -62,11 +63,12 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
             said = _WAITING.ask(lambda: reranker.rerank(answer.query, texts, timeout_s=budget_s), budget_s)
         judged = _judged(said, len(candidates))
     except EngineUnavailable as error:
-        return _fallback(fused, str(error))
+        return _fallback(fused, worded(error, "the reranker"))
     except Exception as error:  # noqa: BLE001  # whatever a judge does, the search has its answer
         # Its message stays in the cause: it may quote what somebody said.
         _LOG.debug("the reranker %s failed", reranker.name, exc_info=error)
-        return _fallback(fused, f"the reranker {reranker.name} failed with {type(error).__name__}")
+        why = f"the reranker {reranker.name} failed with {type(error).__name__}"
+        return _fallback(fused, Wording(why, "the reranker failed"))
     metrics.count("reranks")
     return replace(answer, mode="deep", hits=tuple(_ordered(candidates, judged)[:limit]))
 
@@ -106,8 +108,8 @@ def _judged_hit(hit: Hit, rank: int | None, score: float) -> Hit:
     return replace(hit, score=score, why=why)
 
 
-def _fallback(fused: Answer, why: str) -> Answer:
+def _fallback(fused: Answer, why: Wording) -> Answer:
     metrics.count("rerank_fallbacks")
-    said = f"the order of the search stands, nothing was re-ranked: {why}"
+    said = why.after("the order of the search stands, nothing was re-ranked: ")
     _LOG.warning("nothing was re-ranked", extra={"code": EngineUnavailable.code})
     return replace(fused, degraded=(*fused.degraded, said))

@@ -13,6 +13,7 @@ from engrain.domain.indexing import own_terms
 from engrain.domain.notes import is_note
 from engrain.domain.query import Filter
 from engrain.domain.records import Answer, Dropped, Episode, Explanation, Hit, MemoryRecord
+from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval import channels, evidence, fusion, moments, notes, ranking, shares, voices
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from engrain.retrieval.presets import Preset
     from engrain.retrieval.shares import Share
 
-EMPTY_QUERY = "the query has no words to search for: these are the newest memories"
+EMPTY_QUERY = Wording("the query has no words to search for: these are the newest memories")
 MOST_DROPPED = 50
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
@@ -62,11 +63,11 @@ class QuestionVectors:
     it made those vectors.
     """
 
-    begin: Callable[[str], Callable[[], NDArray[np.float32] | str]]
+    begin: Callable[[str], Callable[[], NDArray[np.float32] | Wording]]
     catch_up: Callable[[int], bool]
 
 
-_NO_VECTORS = QuestionVectors(begin=lambda _: str, catch_up=lambda _: False)
+_NO_VECTORS = QuestionVectors(begin=lambda _: lambda: Wording(""), catch_up=lambda _: False)
 
 
 def search(store: Store, request: Request, question: Question, embedding: Callable[[], QuestionVectors]) -> Answer:
@@ -78,7 +79,7 @@ def search(store: Store, request: Request, question: Question, embedding: Callab
     preset, narrowed = question.preset, _narrowed(request, question.preset)
     if narrowed is None:
         said = f"preset {preset.name} searches {_searched(preset)}, and nothing of them was asked for"
-        return Answer(query=question.text, preset=preset.name, degraded=(said,))
+        return Answer(query=question.text, preset=preset.name, degraded=(Wording(said),))
     vectors = embedding() if "vector" in preset.weights and question.text else _NO_VECTORS
     settled = _settle(store)
 
@@ -89,16 +90,17 @@ def search(store: Store, request: Request, question: Question, embedding: Callab
     if waiting and vectors.catch_up(waiting):
         answer, waiting = answered()
     if waiting:
-        settled.append(f"{waiting:,} memories have no vector yet and were searched by their words alone")
+        settled.append(Wording(f"{waiting:,} memories have no vector yet and were searched by their words alone"))
     return replace(answer, degraded=(*settled, *answer.degraded)) if settled else answer
 
 
-def _settle(store: Store) -> list[str]:
+def _settle(store: Store) -> list[Wording]:
     """Finish what single writes left for later; a busy or read-only file is searched as it is, and that said."""
     try:
         store.settle()
     except (DatabaseBusy, DatabaseReadOnly):
-        return ["the newest memories were searched by their own words alone: the database cannot be written now"]
+        said = "the newest memories were searched by their own words alone: the database cannot be written now"
+        return [Wording(said)]
     return []
 
 
@@ -159,14 +161,14 @@ def _evidence(
 
 def _ask(
     store: Store, request: Request, question: Question, vectors: QuestionVectors, *, about: str
-) -> tuple[dict[str, Sequence[Candidate]], list[str]]:
+) -> tuple[dict[str, Sequence[Candidate]], list[Wording]]:
     """The list of every channel that the preset weighs and that can answer, and why others cannot.
 
     `about` is what the vector is made of.
     """
     preset = question.preset
     lists: dict[str, Sequence[Candidate]] = {}
-    said: list[str] = []
+    said: list[Wording] = []
     search = channels.Search(
         store=store,
         request=request,
@@ -180,7 +182,7 @@ def _ask(
     for name, propose in channels.CHANNELS.items():
         if name in preset.weights:
             found = propose(search)
-            if isinstance(found, str):
+            if isinstance(found, Wording):
                 said.append(found)
             else:
                 lists[name] = _own(search, found, question) if preset.private else found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engrain.domain import events
 from engrain.domain.learning import DOUBTED_CONFIDENCE, Done
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
+from engrain.domain.wording import worded
 from engrain.errors import EngrainError, InvalidInput, NotFound, StorageError
 from engrain.storage import lookups
 
@@ -40,7 +41,7 @@ def _tried(ledger: Ledger, action: Action) -> Done:
     try:
         memory_id = _refusable(ledger, lambda: _done(ledger, action))
     except (InvalidInput, NotFound, StorageError) as error:
-        return Done(kind=action.kind, memory_id=None, error=str(error))
+        return Done(kind=action.kind, memory_id=None, error=worded(error))
     return Done(kind=action.kind, memory_id=memory_id)
 
 

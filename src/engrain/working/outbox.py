@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
 from engrain.domain.hooks import Heard, fails_open, told
+from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,11 +70,11 @@ class Outbox:
             case Exception() as error:
                 return self._late(own, told(error))
             case None:
-                return self._late(own, why or "others are being stored")
+                return self._late(own, why or Wording("others are being stored"))
             case stored:
                 return Heard(episode=stored, is_stored=True)
 
-    def drain(self, keep: Keep) -> str | None:
+    def drain(self, keep: Keep) -> Wording | None:
         """Store what waits, in order, until one cannot be, and say why. What can never be stored is left out."""
         if not self._draining.acquire(blocking=False):
             return None  # another thread is at it
@@ -102,13 +103,13 @@ class Outbox:
         self._waiting.clear()
         return lost
 
-    def _late(self, own: _Message, why: str) -> Heard:
+    def _late(self, own: _Message, why: Wording) -> Heard:
         """What is said of a message that is not stored yet; it waits from now on, if there is room."""
         name = "messages_waiting" if own.is_queued or self._push(own) else "messages_lost"
         metrics.count(name)
         _LOG.warning("message not stored", extra={"counted": name, "reason": why.partition(":")[0]})
         fate = "not stored yet, kept in this process" if own.is_queued else "not stored and not kept"
-        said = f"{fate}, where {len(self)} messages wait: {why}"
+        said = why.after(f"{fate}, where {len(self)} messages wait: ")
         return Heard(episode=own.episode, is_stored=False, degraded=(said,))
 
     def _push(self, own: _Message) -> bool:

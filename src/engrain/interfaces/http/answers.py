@@ -11,6 +11,7 @@ from fastapi import Response
 
 from engrain.domain.records import Record
 from engrain.errors import NotFound
+from engrain.interfaces.outside import outside
 
 _JSON = "application/json"
 # What reading a memory changes of it: a version is the same without.
@@ -126,7 +127,7 @@ def versioned(record: Record | None, if_none_match: str | None, *, what: str) ->
 
 
 def _bytes(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(outside(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _tag(value: Any) -> str:

@@ -32,6 +32,7 @@ from engrain.interfaces.http.guards import Bounds, Guards
 from engrain.interfaces.http.operations import Operations
 from engrain.interfaces.http.telling import Told
 from engrain.interfaces.mcp import over_http
+from engrain.interfaces.outside import REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,10 +109,14 @@ class RequestIds:
         given = next((value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER), "")
         name = given if REQUEST_ID.fullmatch(given) else self._new()
         scope.setdefault("state", {})["request_id"] = name
+        called = REQUEST.set(name)
 
         async def answer(message: "Message") -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), (_HEADER, name.encode())]
             await send(message)
 
-        await self._app(scope, receive, answer)
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            REQUEST.reset(called)

@@ -36,6 +36,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engrain import errors
+from engrain.domain.wording import is_of_the_request, sentence
 from engrain.errors import EngrainError
 
 _LOG = logging.getLogger(__name__)
@@ -61,23 +62,6 @@ STATUSES: Mapping[type[EngrainError], HTTPStatus] = {
     errors.DatabaseFull: HTTPStatus.INSUFFICIENT_STORAGE,
     errors.IntegrityViolated: HTTPStatus.CONFLICT,
 }
-# What those say that are about the server and not about the request: their own words name its files and hosts.
-_OUR_OWN: Mapping[type[EngrainError], str] = {
-    EngrainError: "the memory could not do this; whoever runs the server finds why in its log, by the request id",
-    errors.MemoryClosed: "the server is closing; try again soon",
-    errors.EngineUnavailable: "an engine (embedder, language model) cannot answer now; try again soon",
-    errors.StorageError: "the database refused; whoever runs the server finds why in its log, by the request id",
-    errors.DatabaseBusy: "another writer holds the database; nothing was written: try again soon",
-    errors.DatabaseUnreachable: "the database is out of reach; try again soon",
-    errors.DatabaseFull: "the database has no room left; nothing was written",
-    errors.DatabaseReadOnly: "the database cannot be written; nothing was written",
-    errors.IntegrityViolated: "a write broke an invariant of the database and was rolled back; read, then try again",
-    errors.OutcomeUnknown: "the connection was lost while committing: look whether it is there, or repeat the call "
-    "with the same Idempotency-Key",
-}
-_UNFORESEEN = (
-    "something went wrong that nobody foresaw; whoever runs the server finds where in its log, by the request id"
-)
 _CODES: Mapping[int, str] = {
     HTTPStatus.BAD_REQUEST: MALFORMED,
     HTTPStatus.NOT_FOUND: "not_found",
@@ -139,13 +123,9 @@ def problem_of(request: Request, error: EngrainError) -> Response:
 
 def detail_of(error: EngrainError, request_id: str | None = None) -> str:
     """What whoever asks is told of an error of ours; what is the server's own affair is logged in its place."""
-    own = next((_OUR_OWN[each] for each in type(error).__mro__ if each in _OUR_OWN), None)
-    known_to_caller = isinstance(
-        error, errors.InvalidInput | errors.NotFound | errors.Unauthenticated | errors.Forbidden | errors.RateLimited
-    )
-    if not known_to_caller:
+    if not is_of_the_request(error):
         _LOG.warning("a request failed: %s", error, extra={"code": error.code, "request_id": request_id})
-    return str(error) if known_to_caller or own is None else own
+    return sentence(error)
 
 
 def _headers(error: EngrainError, status: HTTPStatus) -> dict[str, str]:
@@ -234,7 +214,7 @@ class Unforeseen:
             if has_begun:
                 raise RuntimeError("an answer broke off; the log above says where") from None
             code, status = INTERNAL, HTTPStatus.INTERNAL_SERVER_ERROR
-            await problem(request, status, code=code, detail=_UNFORESEEN)(scope, receive, send)
+            await problem(request, status, code=code, detail=sentence(error))(scope, receive, send)
 
 
 def _log(request: Request, error: Exception) -> None:

@@ -28,6 +28,7 @@ _NAMES: Mapping[str, Any] = {
     **{each.__name__: each for each in (datetime, Mapping, Sequence, Entity, Note, WorkingStats, Usage)},
     **{each.__name__: each for each in (VectorSpace, Finding, Rejection, Run, PendingSession, Stats)},
     "MemoryRecord": MemoryRecord,
+    "Wording": str,
     "SectionName": SectionName,
     "ActionKind": ActionKind,
     "AgingKind": AgingKind,

@@ -303,7 +303,7 @@ def memory_run_consolidation(who: Identity) -> Consolidated:
         updated=report.updated,
         confirmed=report.confirmed,
         rejected=len(report.rejected),
-        failures=[f"{each.code}: {each.said}" for each in report.failures],
+        failures=[each.said.after(f"{each.code}: ") for each in report.failures],
         run_ids=list(report.run_ids),
     )
 

@@ -38,6 +38,7 @@ class Identity:
     """Tenant, agent and role of whoever asks: of the server itself on stdio, of the key that a request shows over HTTP.
 
     `session` and `request_id` are what the request says around its call; what the call itself says goes before.
+    `runs_it`: whether it is whoever runs the memory, and so may hear of the machine.
     """
 
     memory: "Memory"
@@ -45,6 +46,7 @@ class Identity:
     agent_name: str
     role: Role = "admin"
     is_bound: bool = False  # whether it speaks for this agent alone, whatever its role
+    runs_it: bool = True
     session: str | None = None
     request_id: str | None = None
 

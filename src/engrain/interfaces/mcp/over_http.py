@@ -72,6 +72,7 @@ class McpApp:
                 agent_name=asking.agent().caller.agent,
                 role=asking.grant.role,
                 is_bound=asking.grant.agent is not None,
+                runs_it=False,
                 session=asking.session,
                 request_id=asking.request_id,
             )

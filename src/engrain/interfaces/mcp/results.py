@@ -1,10 +1,11 @@
 """What tools answer: JSON as the library's own `to_dict()` says it, ids as strings, times as ISO 8601, no vectors."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 
 from engrain.agent import Agent
@@ -12,10 +13,21 @@ from engrain.domain.notes import Note, NoteHit, NoteRelation
 from engrain.domain.records import Answer, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
 from engrain.domain.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
 from engrain.domain.stats import FactStats, RuleStats, Stats
+from engrain.interfaces.mcp.identity import asking
+from engrain.interfaces.outside import outside
 
 
 def _said(record: Record) -> dict[str, Any]:
-    return record.to_dict()
+    said = record.to_dict()
+    return said if asking().runs_it else outside(said)
+
+
+def _heard(sentences: Sequence[str]) -> object:
+    """Sentences of what an answer had to do without, as whoever asks may hear them."""
+    return sentences if asking().runs_it else outside(list(sentences))
+
+
+Wordings = Annotated[list[str], BeforeValidator(_heard)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +103,7 @@ class Matches(Result):
 
     hits: list[Match]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
-    degraded: list[str]
+    degraded: Wordings
 
     @classmethod
     def of(cls, agent: Agent, answer: Answer) -> Self:
@@ -136,7 +148,7 @@ class Recollection(Result):
 
     memories: list[Known]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
-    degraded: list[str]
+    degraded: Wordings
 
 
 class EpisodeCounts(BaseModel):
@@ -181,7 +193,7 @@ class ContextText(Result):
     budget_tokens: int
     memory_ids: list[str]
     left_out: int
-    degraded: list[str]
+    degraded: Wordings
 
 
 class FoundEntity(Result):
@@ -263,7 +275,7 @@ class Consolidated(Result):
     updated: int
     confirmed: int
     rejected: int
-    failures: list[str]
+    failures: Wordings
     run_ids: list[str]
 
 
@@ -341,7 +353,7 @@ class FoundNotes(Result):
 
     mode: str
     hits: list[NoteHitJson]
-    degraded: list[str]
+    degraded: Wordings
 
 
 class RelatedNotes(Result):
