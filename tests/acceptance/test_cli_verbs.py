@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+from datetime import datetime
 
 import pytest
 
@@ -47,6 +48,98 @@ def test_a_tool_call_that_is_no_json_is_refused(cli):
     ran = cli("observe", "Booked", "--tool-call", "{broken")
     assert (ran.code, ran.out) == (2, "")
     assert "tool call '{broken' is not JSON" in ran.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("observe", "Booked"),
+        ("remember", "Lisbon", *ANA),
+        ("rules", "add", "Book an aisle seat"),
+        ("entities", "create", "Ana"),
+        ("pools", "create", "crew"),
+    ],
+    ids=lambda each: " ".join(each[:2]),
+)
+def test_metadata_is_a_json_object_and_nothing_else(cli, database, command):
+    given = {"gate": 4, "seen": {"by": ["Ana", None]}}
+    assert cli(*command, "--metadata", json.dumps(given), "--json").json["metadata"] == given
+    before = library(database, lambda agent: as_json(agent.events()))
+    for wrong, said in (
+        ("gate 4", "metadata 'gate 4' is not JSON"),
+        ("[4]", """metadata '[4]' is no JSON object; write it as '{"name": "value"}'"""),
+        ("null", "metadata 'null' is no JSON object"),
+        ('{"gate": NaN}', "metadata {'gate': nan} is not JSON"),
+    ):
+        ran = cli(*command, "--metadata", wrong)
+        assert (ran.code, ran.out) == (2, "")
+        assert said in ran.err
+    assert library(database, lambda agent: as_json(agent.events())) == before
+
+
+def test_what_is_learned_says_how_much_it_matters_and_how_sure_it_is(cli):
+    turn = cli("observe", "The taxi waits", "--importance", "2.5", "--ttl-days", 2, "--json").json
+    lives = datetime.fromisoformat(turn["expires_at"]) - datetime.fromisoformat(turn["created_at"])
+    assert (turn["importance"], lives.days) == (2.5, 2)
+    porto = cli("remember", "Porto", *ANA, "--importance", 9, "--confidence", "0.5", "--json").json
+    assert (porto["importance"], porto["confidence"]) == (9.0, 0.5)
+    lisbon = cli("correct", porto["id"], "Lisbon", "--confidence", "0.75", "--metadata", '{"by": "Ana"}', "--json").json
+    assert (lisbon["importance"], lisbon["confidence"], lisbon["metadata"]) == (9.0, 0.75, {"by": "Ana"})
+    for command in (("observe", "Late", "--importance", 11), ("remember", "Faro", *ANA, "--confidence", 2)):
+        ran = cli(*command)
+        assert (ran.code, ran.out) == (2, "")
+        assert "must lie in" in ran.err
+
+
+def test_an_entity_is_told_more_of_key_by_key(cli):
+    ana = cli("entities", "create", "Ana", "--metadata", '{"phone": "1", "floor": 2}', "--json").json
+    changed = cli("entities", "update", ana["id"], "--metadata", '{"phone": "2"}', "--json").json
+    assert (changed["canonical_name"], changed["metadata"]) == ("Ana", {"phone": "2", "floor": 2})
+
+
+def test_the_times_a_rule_was_followed_are_listed(cli, database):
+    rule = cli("rules", "add", "Call before eight", "--json").json["id"]
+    assert "nothing found" in cli("rules", "applications", rule).err
+    cli("rules", "helpful", rule)
+    cli("rules", "harmful", rule, "--reason", "Nobody\nwas there")
+    head, newest, oldest = cli("rules", "applications", rule).out.splitlines()
+    assert head.split() == ["time", "outcome", "agent", "why"]
+    assert re.search(r"  harmful +assistant +Nobody was there$", newest)
+    assert re.search(r"  helpful +assistant +-$", oldest)
+    listed = cli("rules", "applications", rule, "--limit", 1, "--json").json
+    assert listed == {"applications": library(database, lambda agent: as_json(agent.rules.applications(rule)))[:1]}
+
+
+def test_route_says_where_something_belongs_and_stores_nothing(cli, database):
+    told = cli("route", "I live in Lisbon", "--speaker", "Ana")
+    assert (told.code, told.out.splitlines()[0]) == (0, "fact: Ana live in: Lisbon")
+    assert cli("route", "Where is Ana?").out.startswith("recall: Where is Ana?\n")
+    assert cli("route", "Booked.", "--role", "tool", "--json").json["route"] == "working"
+    assert library(database, lambda agent: agent.stats().episodes.total + agent.stats().facts.active) == 0
+
+
+def test_the_latest_reflection_is_shown_and_none_is_exit_code_1(cli, database):
+    ran = cli("reflection")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no reflection is there for agent assistant yet; reflect makes one" in ran.err
+    library(
+        database,
+        lambda agent: agent.remember(
+            "Ana moves often", subject="assistant", predicate="has learned", category="reflection"
+        ),
+    )
+    assert cli("reflection").out.endswith("\n\nAna moves often\n")
+    assert cli("reflection", "--json").json == library(database, lambda agent: agent.latest_reflection().to_dict())
+
+
+def test_a_pool_is_asked_by_the_ranking_that_is_named(cli):
+    cli("pools", "create", "crew")
+    cli("remember", "4711", "--subject", "alarm", "--predicate", "has the code", "--scope", "pool:crew")
+    [hit] = cli("pools", "query", "crew", "alarm code", "--preset", "keyword", "--limit", 1, "--json").json["hits"]
+    assert {each["channel"] for each in hit["why"]["contributions"]} == {"keyword"}
+    ran = cli("pools", "query", "crew", "alarm code", "--preset", "psychic")
+    assert (ran.code, ran.out) == (2, "")
+    assert "psychic" in ran.err
 
 
 def test_remember_keeps_whom_it_is_about_and_where_it_comes_from(cli):

@@ -78,7 +78,7 @@ def _option(option: str | Mapping[str, str], value: Any) -> list[str]:
 
 TIMES = {"valid_from": "--from", "valid_to": "--to"}
 SOURCES = {"source": "--source", "source_episode_id": "--source-episode"}
-FILED = {"tags": "--tag", "idempotency_key": "--idempotency-key"}
+FILED = {"tags": "--tag", "metadata": "--metadata", "idempotency_key": "--idempotency-key"}
 PROMPT = {
     "session": "--session",
     "recipe": "--recipe",
@@ -96,6 +96,8 @@ COMMANDS: Mapping[str, Command] = {
             "speaker": "--speaker",
             "session": "--session",
             "event_time": "--time",
+            "importance": "--importance",
+            "ttl_days": "--ttl-days",
             "tokens": "--tokens",
             "model": "--model",
             "tool_calls": "--tool-call",
@@ -111,13 +113,19 @@ COMMANDS: Mapping[str, Command] = {
             "entity_id": "--entity",
             "category": "--category",
             "permanence": "--permanence",
+            "importance": "--importance",
+            "confidence": "--confidence",
             "scope": "--scope",
             **TIMES,
             **SOURCES,
             **FILED,
         },
     ),
-    "correct": Command("correct", ("id_", "content"), {**TIMES, **SOURCES}),
+    "correct": Command(
+        "correct",
+        ("id_", "content"),
+        {"confidence": "--confidence", "metadata": "--metadata", **TIMES, **SOURCES},
+    ),
     "confirm": Command("confirm", ("id_",)),
     "forget": Command("forget", ("id_",)),
     "erase": Command("erase", ("ids",), always=("--yes",), under="erased"),
@@ -187,6 +195,8 @@ COMMANDS: Mapping[str, Command] = {
             "store": "--store",
         },
     ),
+    "route": Command("route", ("content",), {"role": "--role", "speaker": "--speaker"}),
+    "latest_reflection": Command("reflection"),
     "overview": Command("overview", (), {"days": "--days", "limit": "--limit"}),
     "stats": Command("stats", (), {"scope": "--scope"}),
     "audit": Command(
@@ -195,10 +205,15 @@ COMMANDS: Mapping[str, Command] = {
     "rules.add": Command(
         "rules add", ("content",), {"scope": "--scope", "source_episode_id": "--source-episode", **FILED}
     ),
+    "rules.applications": Command("rules applications", ("id_",), {"limit": "--limit"}, under="applications"),
     "rules.mark_helpful": Command("rules helpful", ("id_",)),
     "rules.mark_harmful": Command("rules harmful", ("id_",), {"reason": "--reason"}),
-    "entities.create": Command("entities create", ("name",), {"entity_type": "--type", "aliases": "--alias"}),
-    "entities.update": Command("entities update", ("id_",), {"name": "--name", "aliases": "--alias"}),
+    "entities.create": Command(
+        "entities create", ("name",), {"entity_type": "--type", "aliases": "--alias", "metadata": "--metadata"}
+    ),
+    "entities.update": Command(
+        "entities update", ("id_",), {"name": "--name", "aliases": "--alias", "metadata": "--metadata"}
+    ),
     "entities.get": Command("entities show", ("id_",)),
     "entities.find": Command(
         "entities list", (), {"entity_type": "--type", "limit": "--limit", "after": "--after"}, under="entities"
@@ -229,13 +244,13 @@ COMMANDS: Mapping[str, Command] = {
     "notes.related": Command("notes related", ("note",), {"limit": "--limit"}, under="notes"),
     "notes.forget": Command("notes forget", ("key",)),
     "notes.summarize_old": Command("notes summarize", (), {"older_than_days": "--older-than-days"}, under="archived"),
-    "pools.create": Command("pools create", ("name", "members")),
+    "pools.create": Command("pools create", ("name", "members"), {"metadata": "--metadata"}),
     "pools.list": Command("pools list", under="pools"),
     "pools.add": Command("pools add", ("name", "member")),
     "pools.remove": Command("pools remove", ("name", "member")),
     "pools.delete": Command("pools delete", ("name",), is_echo=True),
     "pools.contribute": Command("pools contribute", ("name", "id_")),
-    "pools.query": Command("pools query", ("name", "query"), {"limit": "--limit"}),
+    "pools.query": Command("pools query", ("name", "query"), {"limit": "--limit", "preset": "--preset"}),
     "pools.sync_to_agent": Command("pools sync", ("name",)),
     "memory.consolidate": Command(
         "consolidate",

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from engrain.errors import InvalidInput
+from engrain.retrieval.presets import PRESETS
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -16,6 +17,10 @@ def one_of(words: Iterable[str]) -> str:
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Id of a memory, as recall shows it.")]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for: any text.")]
+PresetName = Annotated[
+    str | None,
+    typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_RETRIEVAL__PRESET). {one_of(PRESETS)}"),
+]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag to file it under; may be repeated.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many at most, 0-1000; 100 if left out.")]
 Scope = Annotated[
@@ -39,6 +44,12 @@ IdempotencyKey = Annotated[
 ToolCalls = Annotated[
     list[str] | None, typer.Option("--tool-call", metavar="JSON", help="One tool call of the turn; may be repeated.")
 ]
+Importance = Annotated[
+    float | None,
+    typer.Option("--importance", metavar="X", help="How much it matters, 0-10; the words tell if left out."),
+]
+Confidence = Annotated[float, typer.Option("--confidence", metavar="P", help="How sure it is, 0-1; 1 if left out.")]
+Metadata = Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object of your own.")]
 
 
 def parsed(texts: Iterable[str] | None, *, what: str) -> list[Any] | None:
@@ -47,12 +58,25 @@ def parsed(texts: Iterable[str] | None, *, what: str) -> list[Any] | None:
     Raises:
         InvalidInput: one of them is no JSON.
     """
-    if texts is None:
+    return None if texts is None else [_value(text, what=what) for text in texts]
+
+
+def json_object(text: str | None, *, what: str) -> dict[str, Any] | None:
+    """The JSON object that a text is.
+
+    Raises:
+        InvalidInput: it is no JSON, or no object.
+    """
+    if text is None:
         return None
-    values = []
-    for text in texts:
-        try:
-            values.append(json.loads(text))
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"{what} {text[:80]!r} is not JSON: {error}") from error
-    return values
+    value = _value(text, what=what)
+    if not isinstance(value, dict):
+        raise InvalidInput(f"""{what} {text[:80]!r} is no JSON object; write it as '{{"name": "value"}}'""")
+    return value
+
+
+def _value(text: str, *, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{what} {text[:80]!r} is not JSON: {error}") from error

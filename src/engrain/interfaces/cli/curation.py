@@ -8,7 +8,17 @@ import typer
 from engrain.domain.records import RELATIONS, Episode, Fact
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.cli import output, rendering
-from engrain.interfaces.cli.arguments import Id, Source, SourceEpisode, ValidFrom, ValidTo, one_of
+from engrain.interfaces.cli.arguments import (
+    Confidence,
+    Id,
+    Metadata,
+    Source,
+    SourceEpisode,
+    ValidFrom,
+    ValidTo,
+    json_object,
+    one_of,
+)
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, command
 
@@ -23,8 +33,10 @@ def correct(
     *,
     valid_from: ValidFrom = None,
     valid_to: ValidTo = None,
+    confidence: Confidence = 1.0,
     source: Source = None,
     source_episode: SourceEpisode = None,
+    metadata: Metadata = None,
 ) -> None:
     """Put a new fact in the place of an active one.
 
@@ -36,8 +48,10 @@ def correct(
             text,
             valid_from=valid_from,
             valid_to=valid_to,
+            confidence=confidence,
             source=source,
             source_episode_id=source_episode,
+            metadata=json_object(metadata, what="metadata"),
         )
         invocation.answer(fact.to_dict(), rendering.remembered(fact))
 

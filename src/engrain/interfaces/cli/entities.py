@@ -7,7 +7,7 @@ import typer
 from engrain.domain.records import ENTITY_TYPES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import output, progress, rendering
-from engrain.interfaces.cli.arguments import one_of
+from engrain.interfaces.cli.arguments import Metadata, json_object, one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
 if TYPE_CHECKING:
@@ -23,10 +23,19 @@ _Limit = Annotated[int | None, typer.Option("--limit", "-n", metavar="N", help="
 
 
 @command(entities, "create")
-def create(invocation: Invocation, name: _Name, *, entity_type: _Type = None, alias: _Aliases = None) -> None:
+def create(
+    invocation: Invocation,
+    name: _Name,
+    *,
+    entity_type: _Type = None,
+    alias: _Aliases = None,
+    metadata: Metadata = None,
+) -> None:
     """Add somebody or something that facts are about."""
     with invocation.memory() as memory:
-        entity = memory.agent().entities.create(name, entity_type or "other", aliases=alias)
+        entity = memory.agent().entities.create(
+            name, entity_type or "other", aliases=alias, metadata=json_object(metadata, what="metadata")
+        )
         invocation.answer(entity.to_dict(), f"created {entity.entity_type} {entity.id}: {entity.canonical_name}")
 
 
@@ -37,13 +46,18 @@ def update(
     *,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The new canonical name.")] = None,
     alias: _Aliases = None,
+    metadata: Annotated[
+        str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object, added key by key to what there is.")
+    ] = None,
 ) -> None:
-    """Call an entity otherwise.
+    """Call an entity otherwise, or say more of it.
 
-    The aliases given take the place of all it has.
+    The aliases given take the place of all it has; metadata is added to what there is.
     """
     with invocation.memory() as memory:
-        entity = memory.agent().entities.update(id_, name=name, aliases=alias)
+        entity = memory.agent().entities.update(
+            id_, name=name, aliases=alias, metadata=json_object(metadata, what="metadata")
+        )
         invocation.answer(entity.to_dict(), output.pairs(entity.to_dict()))
 
 

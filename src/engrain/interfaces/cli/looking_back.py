@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 
 from engrain.domain.summaries import STRATEGIES
+from engrain.errors import NotFound
+from engrain.interfaces.cli import rendering
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, command
@@ -74,3 +76,15 @@ def reflect(
         invocation.answer(report.to_dict(), "\n".join([*lines, *said]) or "nobody learned anything of late")
         if any(each.outcome == "failed" for each in report.agents):
             raise typer.Exit(ExitCode.PROBLEM)
+
+
+@command(app, "reflection")
+def reflection(invocation: Invocation) -> None:
+    """The latest reflection: what the agent carries on from its last weeks."""
+    with invocation.memory() as memory:
+        agent = memory.agent()
+        found = agent.latest_reflection()
+        if found is None:
+            said = f"no reflection is there for agent {agent.caller.agent} yet"
+            raise NotFound(f"{said}; reflect makes one where enough was learned")
+        invocation.answer(found.to_dict(), rendering.record(found))

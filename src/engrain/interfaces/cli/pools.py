@@ -6,7 +6,7 @@ import typer
 
 from engrain.domain.pools import Pool
 from engrain.interfaces.cli import output, rendering
-from engrain.interfaces.cli.arguments import Id, Limit, Query
+from engrain.interfaces.cli.arguments import Id, Metadata, PresetName, Query, json_object
 from engrain.interfaces.cli.invocation import Invocation, command
 
 pools = typer.Typer(help="What an agent shares with some others, and nobody else sees.")
@@ -22,13 +22,15 @@ def create(
     members: Annotated[
         list[str] | None, typer.Argument(metavar="[MEMBER]...", help="Who is in it besides this agent.")
     ] = None,
+    *,
+    metadata: Metadata = None,
 ) -> None:
     """Make a pool that this agent and others are in.
 
     `remember --scope pool:NAME` writes to it; `recall` finds it with everything else.
     """
     with invocation.memory() as memory:
-        pool = memory.agent().pools.create(name, members)
+        pool = memory.agent().pools.create(name, members, metadata=json_object(metadata, what="metadata"))
         invocation.answer(pool.to_dict(), f"created {_line(pool)}")
 
 
@@ -73,10 +75,19 @@ def contribute(invocation: Invocation, name: Name, id_: Id) -> None:
 
 
 @command(pools, "query")
-def query(invocation: Invocation, name: Name, query: Query, *, limit: Limit = 10) -> None:
+def query(
+    invocation: Invocation,
+    name: Name,
+    query: Query,
+    *,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000; 10 if left out.")
+    ] = 10,
+    preset: PresetName = None,
+) -> None:
     """What a pool knows of a question, best first."""
     with invocation.memory() as memory:
-        answer = memory.agent().pools.query(name, query, limit=limit)
+        answer = memory.agent().pools.query(name, query, limit=limit, preset=preset)
         if invocation.as_json:
             output.document(answer.to_dict())
             return

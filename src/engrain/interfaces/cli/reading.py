@@ -7,18 +7,13 @@ import typer
 from engrain.domain.records import KINDS, RELATIONS, ROLES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import output, rendering
-from engrain.interfaces.cli.arguments import AsOf, Id, IncludeInactive, Limit, Query, one_of
+from engrain.interfaces.cli.arguments import AsOf, Id, IncludeInactive, Limit, PresetName, Query, one_of
 from engrain.interfaces.cli.invocation import Invocation, command
-from engrain.retrieval.presets import PRESETS
 
 app = typer.Typer()
 
 HitLimit = Annotated[
     int | None, typer.Option("--limit", metavar="N", help="How many hits at most, 0-1000 (ENGRAIN_RETRIEVAL__LIMIT).")
-]
-PresetName = Annotated[
-    str | None,
-    typer.Option("--preset", metavar="NAME", help=f"How to rank (ENGRAIN_RETRIEVAL__PRESET). {one_of(PRESETS)}"),
 ]
 
 
@@ -118,6 +113,23 @@ def get(invocation: Invocation, id_: Id, *, as_of: AsOf = None) -> None:
             then = f" of {as_of}" if as_of else ""
             raise NotFound(f"no memory {id_}{then} is visible to agent {agent.caller.agent}; recall shows ids")
         invocation.answer(found.to_dict(), rendering.record(found))
+
+
+@command(app, "route")
+def route(
+    invocation: Invocation,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was said.")],
+    *,
+    role: Annotated[str, typer.Option("--role", metavar="ROLE", help=one_of(ROLES))] = "user",
+    speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Who said it.")] = None,
+) -> None:
+    """Where an input belongs, and why.
+
+    An episode, a fact, a rule, a note, a question, or the work at hand; by its English words. Nothing is stored.
+    """
+    with invocation.memory() as memory:
+        found = memory.agent().route(text, role=role, speaker=speaker)
+        invocation.answer(found.to_dict(), rendering.routing(found))
 
 
 @command(app, "facts")

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from engrain.domain.findings import Audit
+    from engrain.domain.maturity import Application
     from engrain.domain.records import Dropped, Event, Explanation, Hit, Link, MemoryRecord
+    from engrain.domain.routing import Routing
     from engrain.portability.importer import ImportReport
 
 _COLUMNS = ("date", "who", "score", "why", "id", "text")
@@ -115,6 +117,19 @@ def events(found: Sequence[Event]) -> str:
         for each in found
     ]
     return _lines([("time", "event", "id", "agent", "request", "what"), *rows])
+
+
+def applications(found: Sequence[Application]) -> str:
+    """A line for each time that a rule was followed."""
+    rows = [(f"{each.created_at:%Y-%m-%d %H:%M:%S}", each.outcome, each.agent, each.context or "-") for each in found]
+    return _lines([("time", "outcome", "agent", "why"), *rows])
+
+
+def routing(found: Routing) -> str:
+    """Where an input belongs, as what, and why."""
+    named = " ".join(each for each in (found.subject, found.predicate, found.key) if each)
+    what = f"{named}: {found.content}" if named else found.content
+    return f"{found.route}: {output.one_line(what)}\n{'; '.join(found.reasons)}"
 
 
 def audit(found: Audit) -> str:

@@ -5,7 +5,17 @@ from typing import Annotated
 import typer
 
 from engrain.domain.records import Rule
-from engrain.interfaces.cli.arguments import Id, IdempotencyKey, Scope, SourceEpisode, Tags
+from engrain.interfaces.cli import rendering
+from engrain.interfaces.cli.arguments import (
+    Id,
+    IdempotencyKey,
+    Limit,
+    Metadata,
+    Scope,
+    SourceEpisode,
+    Tags,
+    json_object,
+)
 from engrain.interfaces.cli.invocation import Invocation, command
 
 rules = typer.Typer(help="Guidance learned from what worked and what did not.")
@@ -19,6 +29,7 @@ def add_rule(
     scope: Scope = None,
     source_episode: SourceEpisode = None,
     tag: Tags = None,
+    metadata: Metadata = None,
     idempotency_key: IdempotencyKey = None,
 ) -> None:
     """Remember how to go about something.
@@ -27,7 +38,12 @@ def add_rule(
     """
     with invocation.adding() as memory:
         rule = memory.agent().rules.add(
-            text, scope=scope, source_episode_id=source_episode, tags=tag, idempotency_key=idempotency_key
+            text,
+            scope=scope,
+            source_episode_id=source_episode,
+            tags=tag,
+            metadata=json_object(metadata, what="metadata"),
+            idempotency_key=idempotency_key,
         )
         invocation.answer(rule.to_dict(), f"added rule {rule.id} ({rule.maturity})")
 
@@ -54,6 +70,14 @@ def mark_harmful(
     with invocation.adding() as memory:
         rule = memory.agent().rules.mark_harmful(id_, reason)
         invocation.answer(rule.to_dict(), _marked(rule))
+
+
+@command(rules, "applications")
+def applications(invocation: Invocation, id_: Id, *, limit: Limit = 100) -> None:
+    """How a rule fared each time somebody marked it, the newest first."""
+    with invocation.memory() as memory:
+        found = memory.agent().rules.applications(id_, limit=limit)
+        invocation.answer_with("applications", found, rendering.applications(found))
 
 
 def _marked(rule: Rule) -> str:

@@ -9,7 +9,10 @@ from engrain.domain.records import DECAY_RATES, ROLES
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli import rendering
 from engrain.interfaces.cli.arguments import (
+    Confidence,
     IdempotencyKey,
+    Importance,
+    Metadata,
     Scope,
     Source,
     SourceEpisode,
@@ -17,6 +20,7 @@ from engrain.interfaces.cli.arguments import (
     ToolCalls,
     ValidFrom,
     ValidTo,
+    json_object,
     one_of,
     parsed,
 )
@@ -61,10 +65,18 @@ def observe(
     time: Annotated[
         str | None, typer.Option("--time", metavar="TIME", help="When it happened, ISO 8601; now if left out.")
     ] = None,
+    importance: Importance = None,
+    ttl_days: Annotated[
+        float | None,
+        typer.Option(
+            "--ttl-days", metavar="DAYS", help="Forgotten so many days after now (ENGRAIN_EPISODES__TTL_DAYS)."
+        ),
+    ] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", metavar="N", help="How many tokens it took.")] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Model that wrote it.")] = None,
     tool_call: ToolCalls = None,
     tag: Tags = None,
+    metadata: Metadata = None,
     idempotency_key: IdempotencyKey = None,
 ) -> None:
     """Remember what happened: one turn of a conversation."""
@@ -76,10 +88,13 @@ def observe(
             speaker=speaker,
             session=session,
             event_time=time,
+            importance=importance,
+            ttl_days=ttl_days,
             tokens=tokens,
             model=model,
             tool_calls=parsed(tool_call, what="tool call"),
             tags=tag,
+            metadata=json_object(metadata, what="metadata"),
             idempotency_key=idempotency_key,
         )
         place = f" in session {episode.session}, turn {episode.turn}" if episode.session else ""
@@ -102,10 +117,13 @@ def remember(
     permanence: Annotated[
         str, typer.Option("--permanence", metavar="WORD", help=f"How slowly it fades. {one_of(DECAY_RATES)}")
     ] = "standard",
+    importance: Importance = None,
+    confidence: Confidence = 1.0,
     scope: Scope = None,
     source: Source = None,
     source_episode: SourceEpisode = None,
     tag: Tags = None,
+    metadata: Metadata = None,
     idempotency_key: IdempotencyKey = None,
 ) -> None:
     """Remember what is true.
@@ -122,10 +140,13 @@ def remember(
             valid_to=valid_to,
             category=category,
             permanence=permanence,
+            importance=importance,
+            confidence=confidence,
             scope=scope,
             source=source,
             source_episode_id=source_episode,
             tags=tag,
+            metadata=json_object(metadata, what="metadata"),
             idempotency_key=idempotency_key,
         )
         invocation.answer(fact.to_dict(), rendering.remembered(fact))
