@@ -11,7 +11,7 @@ import pytest
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.mcp.profiles import PROFILES
+from engrain.interfaces.mcp.profiles import profile_of
 from tests.acceptance.mcp_clients import BROKEN, SETTINGS, posted
 from tests.servers.http import serving
 
@@ -113,7 +113,7 @@ def test_without_a_key_that_opens_nothing_is_done_and_the_answer_says_so(memory,
 
 
 def test_a_key_does_what_its_role_allows(address, key):
-    needs = {offer.name: offer.needs for offer in PROFILES["all"].offers}
+    needs = {offer.name: offer.needs for offer in profile_of("all").offers}
     roles = ("reader", "writer", "admin")
     for role in roles:
         with posted(address, key=key(role)) as tools:
@@ -136,8 +136,10 @@ def test_an_agent_is_named_by_a_header_where_the_key_names_none(memory, address,
     refused = called(address, "memory_stats", {}, key=ada, headers=as_bob)
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
     assert result(called(address, "memory_store_episode", told, key=ada))["isError"] is True
-    cleaning = result(called(address, "memory_run_episode_cleanup", {}, key=key("admin", agent="ada")))
-    assert cleaning["structuredContent"]["error"]["code"] == "forbidden"  # it is for the whole tenant
+    adas = key("admin", agent="ada")
+    for tool in ("memory_run_episode_cleanup", "cleanup", "decay"):  # for the whole tenant
+        assert result(called(address, tool, {}, key=adas))["structuredContent"]["error"]["code"] == "forbidden"
+    assert result(called(address, "undo", {"run_id": "nobody's"}, key=adas))["structuredContent"]["found"] is False
 
 
 @pytest.mark.req("N20")

@@ -149,6 +149,9 @@ TOOLS = {
     "memory_search": {"query": "tram"},
     "memory_context": {"trigger_prompt": "tram", "butler": AGENT},
     "search_memory": {"query": "tram"},
+    "recall": {"query": "tram"},
+    "context": {"query": "tram"},
+    "messages": {"asked": "tram"},
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ class Route:
     in_body: Mapping[str, str] | None
     has_pages: bool
     by_key: bool
+    role: str
 
     @property
     def name(self) -> str:
@@ -103,6 +105,7 @@ class ByRoute:
         return Said(step, None if got.status_code == httpx2.codes.NO_CONTENT else route.said(got.json()))
 
 
+@cache
 def table() -> Table:
     """The routes as they are described, without a server."""
     with Memory.open(":memory:", settings=SETTINGS) as memory:
@@ -135,6 +138,7 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
         in_body=None if body is None else _ours(_schema(document, body)["properties"]),
         has_pages=answer is not None and "items" in _schema(document, answer).get("properties", {}),
         by_key=any(each["name"].lower() == KEY.lower() for each in parameters),
+        role=operation["x-engrain-role"],
     )
 
 

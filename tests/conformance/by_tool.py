@@ -42,6 +42,7 @@ class Tool:
     always: Mapping[str, Any] = field(default_factory=dict)
     of_a_kind: bool = False  # wants to know the kind of memory that an id names
     of_a_request: bool = True  # is told of the request it belongs to, and of the conversation going on
+    gives_nothing: bool = False  # the verb gives nothing, and the tool says no more than that it was there
 
     @property
     def takes(self) -> frozenset[str]:
@@ -69,6 +70,8 @@ class Tool:
 
     def said(self, answer: Mapping[str, Any]) -> Any:
         """The library's JSON in its answer."""
+        if self.gives_nothing:
+            return None
         if self.under is not None:
             return answer[self.under]
         return {name: value for name, value in answer.items() if name not in {"request_id", *self.adds}}
@@ -124,6 +127,11 @@ def _counted(report: Any) -> Any:
     }
 
 
+def _of_the_call(answer: Any) -> Any:
+    """All but the request, which every answer names."""
+    return {name: value for name, value in answer.items() if name != "request_id"}
+
+
 def _own(stats: Any) -> Any:
     return {name: value for name, value in stats.items() if name not in {"tenant_id", "agent"}}
 
@@ -131,6 +139,18 @@ def _own(stats: Any) -> Any:
 ID = {"id_": "memory_id"}
 FACT = {"subject": "subject", "predicate": "predicate", "content": "content", "tags": "tags"}
 KEY = {"idempotency_key": "idempotency_key"}
+MORE = {"metadata": "metadata", "source_episode_id": "source_episode_id"}
+
+
+def by_the_same(*names: str) -> dict[str, str]:
+    """Arguments that a tool takes by the verb's own names."""
+    return {name: name for name in names}
+
+
+PROMPT = by_the_same("count_tokens", "recipe", "recent_episodes")
+CORRECTION = by_the_same("confidence", "valid_from", "valid_to", "source")
+OF_ONE_AGENT = {"tenant": TENANT, "agent": ADA}
+POOL = {"name": "pool"}
 
 TOOLS: Mapping[str, tuple[Tool, ...]] = {
     "observe": (
@@ -139,6 +159,16 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             {"content": "content", "session": "session_id", "importance": "importance", **KEY},
             "memory",
             always=BUTLER,
+        ),
+        Tool(
+            "observe",
+            {
+                "session": "session_id",
+                **by_the_same("content", "role", "speaker", "event_time", "importance", "ttl_days", "tokens", "model"),
+                **by_the_same("tool_calls", "tags", "metadata"),
+                **KEY,
+            },
+            "memory",
         ),
     ),
     "remember": (
@@ -152,11 +182,50 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             "memory",
         ),
         Tool("remember_fact", {**FACT, **KEY}, "memory"),
+        Tool(
+            "remember",
+            {
+                **by_the_same("entity_id", "scope", "category", "permanence", "importance"),
+                **FACT,
+                **CORRECTION,
+                **MORE,
+                **KEY,
+            },
+            "memory",
+        ),
     ),
-    "correct": (Tool("correct_fact", {"id_": "fact_id", "content": "content"}, "memory"),),
+    "correct": (
+        Tool("correct_fact", {"id_": "fact_id", "content": "content"}, "memory"),
+        Tool("correct", {"id_": "fact_id", "content": "content", **CORRECTION, **MORE}, "memory"),
+    ),
     "confirm": (Tool("memory_confirm", ID, "memory", of_a_kind=True),),
     "forget": (Tool("memory_forget", ID, "memory", of_a_kind=True),),
-    "get": (Tool("memory_get", ID, "memory", of_a_kind=True),),
+    "get": (
+        Tool("memory_get", ID, "memory", of_a_kind=True),
+        Tool("get", {**ID, "as_of": "as_of"}, "memory"),
+    ),
+    "erase": (Tool("erase", {"ids": "memory_ids"}, "erased"),),
+    "facts": (Tool("facts", by_the_same("subject", "predicate", "as_of", "include_inactive", "limit"), "facts"),),
+    "history": (Tool("history", {"id_": "fact_id"}, "facts"),),
+    "link": (Tool("link", by_the_same("source_id", "target_id", "relation", "weight"), "link"),),
+    "links": (Tool("links", {**ID, **by_the_same("direction", "relation")}, "links"),),
+    "events": (Tool("events", {**ID, **by_the_same("event_type", "limit")}, "events"),),
+    "latest_reflection": (Tool("latest_reflection", {}, "memory"),),
+    "overview": (Tool("overview", by_the_same("days", "limit"), "overview"),),
+    "audit": (Tool("audit", by_the_same("kinds", "limit", "skip", "unused_days")),),
+    "route": (Tool("route", by_the_same("content", "role", "speaker")),),
+    "summarize": (
+        Tool(
+            "summarize",
+            {
+                "session": "session_id",
+                "ids": "memory_ids",
+                **by_the_same("query", "strategy", "target_tokens", "store"),
+            },
+            "summary",
+        ),
+    ),
+    "messages": (Tool("messages", {**by_the_same("asked", "system", "tools", "window_tokens"), **PROMPT}),),
     "recall": (
         Tool(
             "memory_search",
@@ -176,6 +245,14 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             tells=_in_short,
             means={"preset": "assistant"},
         ),
+        Tool(
+            "recall",
+            {
+                **by_the_same("query", "limit", "preset", "kinds", "scope", "sessions", "exclude_sessions", "roles"),
+                **by_the_same("speakers", "subjects", "tags", "since", "until", "as_of", "include_inactive"),
+                **by_the_same("min_confidence", "deep", "neighbours", "explain"),
+            },
+        ),
     ),
     "context": (
         Tool(
@@ -185,11 +262,21 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             means={"recipe": "butler"},
             always=BUTLER,
         ),
+        Tool(
+            "context",
+            {
+                **by_the_same("query", "budget_tokens", "include_superseded", "with_dates", "with_sources"),
+                **PROMPT,
+            },
+            tells=_of_the_call,
+        ),
     ),
     "stats": (Tool("memory_stats", {"scope": "scope"}, adds=frozenset({"latest_at"}), tells=_own),),
     "rules.add": (
         Tool("memory_store_rule", {"content": "content", "scope": "scope", "tags": "tags", **KEY}, "memory"),
+        Tool("rule_add", {**by_the_same("content", "scope", "tags"), **MORE, **KEY}, "memory"),
     ),
+    "rules.applications": (Tool("rule_applications", {"id_": "rule_id", "limit": "limit"}, "applications"),),
     "rules.mark_helpful": (Tool("memory_mark_helpful", {"id_": "rule_id"}, "memory"),),
     "rules.mark_harmful": (Tool("memory_mark_harmful", {"id_": "rule_id", "reason": "reason"}, "memory"),),
     "entities.create": (
@@ -217,6 +304,8 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         ),
     ),
     "entities.merge": (Tool("entity_merge", {"source_id": "source_entity_id", "target_id": "target_entity_id"}),),
+    "entities.unmerge": (Tool("entity_unmerge", {"source_id": "source_entity_id"}, "merge"),),
+    "entities.find": (Tool("entity_find", by_the_same("entity_type", "limit"), "entities"),),
     "entities.profile": (Tool("get_entity_info", {"id_or_name": "name"}, "profile"),),
     "notes.save": (Tool("save_note", {"key": "key", "content": "content"}, "note"),),
     "notes.recall": (Tool("recall_note", {"key": "key"}, "note"),),
@@ -231,6 +320,15 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
     ),
     "notes.related": (Tool("related_notes", {"note": "key", "limit": "limit"}, "related"),),
     "notes.forget": (Tool("forget_note", {"key": "key"}, "note"),),
+    "notes.summarize_old": (Tool("summarize_notes", by_the_same("older_than_days"), "archived"),),
+    "pools.create": (Tool("pool_create", {**POOL, **by_the_same("members", "metadata")}, "pool"),),
+    "pools.list": (Tool("pool_list", {}, "pools"),),
+    "pools.add": (Tool("pool_add", {**POOL, "member": "member"}, "pool"),),
+    "pools.remove": (Tool("pool_remove", {**POOL, "member": "member"}, "pool"),),
+    "pools.delete": (Tool("pool_delete", POOL, gives_nothing=True),),
+    "pools.contribute": (Tool("pool_contribute", {**POOL, **ID}, "memory"),),
+    "pools.query": (Tool("pool_query", {**POOL, **by_the_same("query", "limit", "preset")}, "answer"),),
+    "pools.sync_to_agent": (Tool("pool_sync", POOL, "sync"),),
     "consolidation.is_session_consolidated": (
         Tool("is_session_consolidated", {"session": "session_id"}, "consolidated"),
     ),
@@ -244,8 +342,22 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
     ),
     "consolidation.mark_session": (Tool("mark_session_consolidated", {"session": "session_id"}, "marked"),),
     "memory.consolidate": (
-        Tool("memory_run_consolidation", tells=_counted, means={"tenant": TENANT, "agent": ADA}, of_a_request=False),
+        Tool("memory_run_consolidation", tells=_counted, means=OF_ONE_AGENT, of_a_request=False),
+        Tool(
+            "consolidate",
+            {
+                "session": "session_id",
+                "exclude_session": "exclude_session_id",
+                **by_the_same("max_batches", "dry_run"),
+            },
+            "report",
+            means=OF_ONE_AGENT,
+            of_a_request=False,
+        ),
     ),
+    "memory.runs": (Tool("runs", by_the_same("kind", "limit"), "runs", means=OF_ONE_AGENT, of_a_request=False),),
+    "memory.undo": (Tool("undo", by_the_same("run_id"), means=OF_ONE_AGENT, of_a_request=False),),
+    "memory.decay": (Tool("decay", by_the_same("dry_run"), means={"tenant": TENANT}, of_a_request=False),),
     "memory.cleanup": (
         Tool(
             "memory_run_episode_cleanup",
@@ -254,6 +366,7 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             means={"tenant": TENANT},
             of_a_request=False,
         ),
+        Tool("cleanup", by_the_same("max_entries", "dry_run"), means={"tenant": TENANT}, of_a_request=False),
     ),
 }
 

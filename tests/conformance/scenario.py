@@ -64,7 +64,13 @@ STEPS = (
     ),
     does("observe", keeps_="tap", content="The kitchen tap drips again", session="home"),
     does("observe", content="Plumbers come on Thursday, wrote Müller & Söhne 🔧", session="home", importance=7.5),
-    does("observe", content="Reminder: pay the plumber", ttl_days=2.5, metadata={"channel": "sms", "to": ["Ana"]}),
+    does(
+        "observe",
+        content="Reminder: pay the plumber",
+        ttl_days=2.5,
+        metadata={"channel": "sms", "to": ["Ana"]},
+        idempotency_key="sms-1",
+    ),
     # What is true, and what takes its place.
     does("remember", keeps_="lisbon", content="Lisbon", subject="Ana", predicate="lives in", valid_from="2025-05-01"),
     does("remember", keeps_="porto", content="Porto", subject="Ana", predicate="lives in", valid_from="2025-09-01"),
@@ -102,7 +108,15 @@ STEPS = (
     ),
     does("correct", keeps_="braga", id_="$porto", content="Braga", source="Ana", valid_from="2025-10-01T00:00:00Z"),
     does("correct", keeps_="later", id_="$flight", content="15:05", confidence=0.9, metadata={"gate": 7}),
-    does("confirm", id_="$later"),
+    does(
+        "correct",
+        keeps_="last",
+        id_="$later",
+        content="15:20",
+        valid_to="2099-01-01T00:00:00Z",
+        source_episode_id="$booked",
+    ),
+    does("confirm", id_="$last"),
     # What was said of one thing: now, then, at all.
     does("get", id_="$braga"),
     does("get", id_="$lisbon", as_of="$lisbon.created_at"),
@@ -119,6 +133,7 @@ STEPS = (
         scope="ada",
         source_episode_id="$tap",
         metadata={"learned": ["at home", 2]},
+        idempotency_key="call-1",
     ),
     does("rules.mark_helpful", id_="$aisle"),
     does("rules.mark_harmful", id_="$call", reason="Nobody was there so early"),
@@ -151,16 +166,21 @@ STEPS = (
         min_confidence=0.5,
     ),
     does("recall", query="lives in", subjects=["Ana"], as_of="$porto.created_at", include_inactive=True),
-    does("recall", query="drinks", scope="ada", preset="keyword"),
+    does("recall", query="drinks", scope="ada", preset="keyword", deep=True),  # without a re-ranker
     does("get", id_="$moved"),
     # What a prompt is given.
     does(
         "context", query="Ana's flight", budget_tokens=300, session_="trip", with_sources=True, include_superseded=True
     ),
     does("get", id_="$moved"),
+    does("context", query="Ana's flight", with_dates=False, count_tokens="wordpiece", recent_episodes=2),
+    does("get", id_="$moved"),
     does("messages", asked="When does the flight leave?", window_tokens=4000, recent_episodes=2),
     does("get", id_="$moved"),
+    does("messages", asked="Where to?", tools=3, recipe="assistant", count_tokens="characters"),
+    does("get", id_="$moved"),
     does("summarize", ids=["$moved", "$tap"], strategy="extractive", target_tokens=60),
+    does("summarize", query="kitchen tap", target_tokens=40),
     does("route", content="My name is Ana"),
     does("route", content="I live in Braga", role="user", speaker="Ana"),
     does("route", content="", refused_="invalid_input"),
@@ -175,9 +195,11 @@ STEPS = (
     does("entities.resolve", name="Anna Silwa", entity_type="person", fuzzy=True, hints={"topic": "bread"}),
     does("entities.merge", source_id="$anna", target_id="$ana"),
     does("entities.get", id_="$anna"),
-    does("entities.find", entity_type="person"),
+    does("entities.find", entity_type="person", limit=5),
     does("entities.profile", id_or_name="Ana Silva"),
     does("entities.unmerge", source_id="$anna"),
+    does("entities.unmerge", source_id="$anna", refused_="invalid_input"),
+    does("entities.unmerge", source_id=NOBODY, refused_="not_found"),
     # What an agent keeps for itself under keys.
     does("notes.save", keeps_="alpha", key="project:alpha", content="The project deadline is in June"),
     does("notes.save", key="project:beta", content="The beta project has a deadline in July"),
@@ -224,6 +246,7 @@ STEPS = (
     # The memory as a whole.
     does("memory.consolidate", **OF_THE_TENANT),  # without a language model it counts
     does("memory.consolidate", **OF_THE_TENANT, exclude_session="trip", dry_run=True),
+    does("memory.consolidate", **OF_THE_TENANT, session="trip", max_batches=1),
     does("memory.cleanup", tenant=TENANT, max_entries=1, dry_run=True),
     does("memory.decay", tenant=TENANT, dry_run=True),
     does("summarize", keeps_="kept", session="home", strategy="extractive", target_tokens=60, store=True),
@@ -235,12 +258,13 @@ STEPS = (
     does("remember", content="Ana moves often", subject="ada", predicate="has learned", category="reflection"),
     does("latest_reflection"),
     does("audit", limit=10),
+    does("audit", kinds=["contradiction", "never_recalled"], skip=1, unused_days=0.0),
     does("overview", days=1, limit=5),
     # What goes.
-    does("forget", id_="$later"),
-    does("forget", id_="$later"),  # twice is once
+    does("forget", id_="$last"),
+    does("forget", id_="$last"),  # twice is once
     does("recall", query="When does TP1337 leave?", preset="keyword", kinds=["fact"]),
-    does("get", id_="$later"),
+    does("get", id_="$last"),
     does("erase", ids=["$booked", "$tea"]),
     does("get", id_="$tea", refused_="not_found"),
     does("memory.cleanup", tenant=TENANT, max_entries=1),

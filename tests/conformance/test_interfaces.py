@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from engrain.interfaces.mcp import library
 from tests.conformance import by_command, by_route, by_tool, interfaces
 from tests.conformance.interfaces import WHOLLY, Table, without
 from tests.conformance.scenario import STEPS
@@ -39,32 +40,7 @@ INTERFACES = {
     "mcp": Interface(
         by_tool.TOOLS,
         by_tool.BESIDES,
-        {
-            "observe": (
-                *("event_time", "metadata", "model", "role", "speaker", "tags", "tokens", "tool_calls"),
-                "ttl_days",
-            ),
-            "remember": (
-                *("category", "confidence", "metadata", "source", "source_episode_id", "valid_from"),
-                "valid_to",
-            ),
-            "correct": ("confidence", "metadata", "source", "valid_from"),
-            "get": ("as_of",),
-            "recall": (
-                *("as_of", "exclude_sessions", "explain", "include_inactive", "neighbours", "roles", "sessions"),
-                *("since", "speakers", "subjects", "tags", "until"),
-            ),
-            "context": ("include_superseded", "with_sources"),
-            "rules.add": ("metadata", "source_episode_id"),
-            "memory.consolidate": ("dry_run", "exclude_session"),
-            "memory.cleanup": ("dry_run",),
-            **dict.fromkeys(("erase", "facts", "history", "link", "links", "events", "audit", "overview"), WHOLLY),
-            **dict.fromkeys(("messages", "summarize", "route", "latest_reflection"), WHOLLY),
-            **dict.fromkeys(("rules.applications", "entities.find", "entities.unmerge", "notes.summarize_old"), WHOLLY),
-            **dict.fromkeys([f"pools.{verb}" for verb in ("create", "list", "add", "remove", "delete")], WHOLLY),
-            **dict.fromkeys([f"pools.{verb}" for verb in ("contribute", "query", "sync_to_agent")], WHOLLY),
-            **dict.fromkeys(("memory.decay", "memory.runs", "memory.undo"), WHOLLY),
-        },
+        {},
     ),
 }
 WAYS = {
@@ -145,6 +121,13 @@ def test_what_a_way_lacks_is_said(name):
 def test_every_verb_has_a_route_and_every_route_is_a_verb():
     assert interfaces.lacking(by_route.table()) == {}
     assert without(by_route.table(), by_route.BESIDES) == {step.verb for step in STEPS}
+
+
+def test_a_tool_of_the_library_needs_the_role_that_its_route_does():
+    needs = {offer.name: offer.needs for offer in library.OFFERS}
+    routes = {verb: route.role for verb, (route,) in by_route.table().items()}
+    asked = {tool.name: routes[verb] for verb, tools in by_tool.TOOLS.items() for tool in tools if tool.name in needs}
+    assert needs == asked
 
 
 def test_every_command_and_option_is_one_of_the_library():

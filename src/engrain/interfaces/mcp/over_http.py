@@ -15,7 +15,7 @@ from engrain.errors import EngrainError, Unauthenticated
 from engrain.interfaces.http.asking import admitted
 from engrain.interfaces.http.problems import detail_of, problem, problem_of
 from engrain.interfaces.mcp.identity import Identity
-from engrain.interfaces.mcp.profiles import PROFILES
+from engrain.interfaces.mcp.profiles import PROFILES, profile_of
 from engrain.interfaces.mcp.server import MemoryServer
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class McpApp:
         """
         self._memory = memory
         self._gate = gate
-        chosen = PROFILES[checks.choice(profile, PROFILES, what="profile")]
+        chosen = profile_of(checks.choice(profile, PROFILES, what="profile"))
         self._server = MemoryServer(chosen, _identity, tell=detail_of)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from engrain.interfaces.mcp import assistant, butler, consolidator, graph, notes
 from engrain.interfaces.mcp.offers import Offer
@@ -58,11 +59,29 @@ _IN_PLACE = {
         ),
     ),
 }
-PROFILES: Mapping[str, Profile] = {
-    **_ALONE,
-    **_IN_PLACE,
-    "all": Profile(
-        offers=tuple({offer.name: offer for each in _ALONE.values() for offer in each.offers}.values()),
-        instructions="\n\n".join(each.instructions for each in _ALONE.values()),
-    ),
-}
+_FEW: Mapping[str, Profile] = {**_ALONE, **_IN_PLACE}
+PROFILES = (*_FEW, "all")
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of a name, one of PROFILES."""
+    return _whole() if name == "all" else _FEW[name]
+
+
+@cache
+def _whole() -> Profile:
+    """Every tool but those in place of another server, put together when it is asked for.
+
+    Its own tools are more than all others: a server of few does not load them.
+    """
+    from engrain.interfaces.mcp import library
+
+    shared = {offer.name: offer for each in _ALONE.values() for offer in each.offers}
+    instructions = (
+        "Besides, the verbs of the library by their own names and with all their arguments (observe, remember, recall, "
+        "context, ...), what was done and learned (events, runs, undo), pools, and upkeep."
+    )
+    return Profile(
+        offers=(*shared.values(), *library.OFFERS),
+        instructions="\n\n".join([*(each.instructions for each in _ALONE.values()), instructions]),
+    )

@@ -31,7 +31,7 @@ Wordings = Annotated[list[str], BeforeValidator(_heard)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class Told:
     """A record of ours as it says itself: pydantic neither checks it nor learns, at every start, what is in it."""
 
     what: str
@@ -50,14 +50,14 @@ class _Told:
         return {"type": "object", "description": self.what}
 
 
-MemoryJson = Annotated[Episode | Fact | Rule, _Told("The memory, whole: id, kind, content, scope, times, ...")]
-EpisodeJson = Annotated[Episode, _Told("An episode, whole: id, content, role, speaker, session, event_time, ...")]
-FactJson = Annotated[Fact, _Told("A fact, whole: id, subject, predicate, content, confidence, validity, ...")]
-RuleJson = Annotated[Rule, _Told("A rule, whole: id, content, maturity, confidence, ...")]
-EntityJson = Annotated[Entity, _Told("An entity, whole: id, canonical_name, entity_type, aliases, metadata, ...")]
-NoteJson = Annotated[Note, _Told("A note, whole: key, content, category, times, ...")]
-NoteHitJson = Annotated[NoteHit, _Told("A note that was found, its score and where that comes from.")]
-NoteRelationJson = Annotated[NoteRelation, _Told("A note, and how many words it shares.")]
+MemoryJson = Annotated[Episode | Fact | Rule, Told("The memory, whole: id, kind, content, scope, times, ...")]
+EpisodeJson = Annotated[Episode, Told("An episode, whole: id, content, role, speaker, session, event_time, ...")]
+FactJson = Annotated[Fact, Told("A fact, whole: id, subject, predicate, content, confidence, validity, ...")]
+RuleJson = Annotated[Rule, Told("A rule, whole: id, content, maturity, confidence, ...")]
+EntityJson = Annotated[Entity, Told("An entity, whole: id, canonical_name, entity_type, aliases, metadata, ...")]
+NoteJson = Annotated[Note, Told("A note, whole: key, content, category, times, ...")]
+NoteHitJson = Annotated[NoteHit, Told("A note that was found, its score and where that comes from.")]
+NoteRelationJson = Annotated[NoteRelation, Told("A note, and how many words it shares.")]
 
 
 class Result(BaseModel):

@@ -33,7 +33,7 @@ from engrain.interfaces import logs
 from engrain.interfaces.mcp.identity import Identity, asking, on_behalf, speaking, within
 from engrain.interfaces.mcp.json_schemas import plain
 from engrain.interfaces.mcp.offers import Offer
-from engrain.interfaces.mcp.profiles import PROFILES, Profile
+from engrain.interfaces.mcp.profiles import Profile, profile_of
 from engrain.interfaces.mcp.prompts import PROMPTS
 from engrain.interfaces.mcp.resources import ADDRESSES, proposals
 
@@ -201,7 +201,7 @@ def server_of(memory: "Memory", profile: str) -> MemoryServer:
     """The server of a profile, for the tenant and agent of the memory's settings."""
     caller = memory.agent().caller
     who = Identity(memory=memory, tenant=caller.tenant_id, agent_name=caller.agent)
-    return MemoryServer(PROFILES[profile], lambda _: who)
+    return MemoryServer(profile_of(profile), lambda _: who)
 
 
 def serve_stdio(memory: "Memory", profile: str) -> None:
