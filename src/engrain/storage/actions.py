@@ -49,7 +49,8 @@ def doubt(ledger: Ledger, id_: str, by_id: str) -> Fact | None:
     """One fact casts doubt on another; as it is now, None where the caller does not see both."""
     if id_ == by_id:
         raise InvalidInput(f"fact {id_} cannot doubt itself; name two")
-    found = {memory.id: memory for _, memory in lookups.visible(ledger.tx, ledger.act.caller, [id_, by_id])}
+    locked = lookups.visible(ledger.tx, ledger.act.caller, [id_, by_id], lock=ledger.tx.dialect.lock)
+    found = {memory.id: memory for _, memory in locked}
     if len(found) < len({id_, by_id}):
         return None
     _doubt(ledger, found[by_id], found[id_])
@@ -103,7 +104,7 @@ def _learn(ledger: Ledger, action: Action) -> str:
     target = _target(ledger, action)
     if target is not None and isinstance(memory, Fact):
         memory = replace(memory, supersedes_id=target[1].id)
-    sources = [source for _, source in _seen(ledger, action.sources, "source")]
+    sources = [source for _, source in _seen(ledger, action.sources, "source", lock=ledger.tx.dialect.hold)]
     added = ledger.add([memory])
     if not added:
         return memory.id
@@ -115,7 +116,7 @@ def _learn(ledger: Ledger, action: Action) -> str:
         link = _connect(ledger, stored, source, "derived_from")
         if link is not None:
             ledger.write_down(events.linked(ledger.act, link, ledger.ids, ends=(stored, source)))
-    for _, doubted in _seen(ledger, action.doubts, "doubted fact"):
+    for _, doubted in _seen(ledger, action.doubts, "doubted fact", lock=ledger.tx.dialect.lock):
         _doubt(ledger, stored, doubted)
     return stored.id
 
@@ -137,14 +138,14 @@ def _target(ledger: Ledger, action: Action) -> tuple[int, Fact] | None:
         return None
     if action.target_id is None:
         raise InvalidInput("an updated_fact names no target_id; say which fact it takes the place of")
-    [(doc, target)] = _seen(ledger, [action.target_id], "fact to update", lock=True)
+    [(doc, target)] = _seen(ledger, [action.target_id], "fact to update", lock=ledger.tx.dialect.lock)
     if not isinstance(target, Fact) or target.validity != "active":
         raise InvalidInput(f"{target.kind} {target.id} is no active fact any more; nothing takes its place")
     return doc, target
 
 
-def _seen(ledger: Ledger, ids: Sequence[str], what: str, *, lock: bool = False) -> list[tuple[int, MemoryRecord]]:
-    """Docs and memories, all of them, each once.
+def _seen(ledger: Ledger, ids: Sequence[str], what: str, *, lock: str) -> list[tuple[int, MemoryRecord]]:
+    """Docs and memories, all of them, each once, under one of the dialect's locks.
 
     Raises:
         NotFound: the caller does not see one.
@@ -161,10 +162,10 @@ def _seen(ledger: Ledger, ids: Sequence[str], what: str, *, lock: bool = False) 
 
 
 def _doubt(ledger: Ledger, by: MemoryRecord, seen: MemoryRecord) -> None:
-    """Let a fact be worth less, now that another speaks against it; one no longer believed stays as it is."""
+    """Let a fact that is locked be worth less, now that another speaks against it; one no longer believed stays."""
     if not isinstance(by, Fact) or not isinstance(seen, Fact):
         raise InvalidInput(f"{by.kind} {by.id} cannot doubt {seen.kind} {seen.id}; only facts speak against facts")
-    [(_, before)] = lookups.visible(ledger.tx, ledger.act.caller, [seen.id], lock=True)
+    [(_, before)] = lookups.visible(ledger.tx, ledger.act.caller, [seen.id])  # an action before may have changed it
     if not isinstance(before, Fact) or before.validity != "active" or before.id == by.id:
         return
     after = replace(before, confidence=min(before.confidence, DOUBTED_CONFIDENCE))

@@ -59,7 +59,7 @@ def clean(ledger: Ledger, kept: Retention, planned: Plan) -> Cleaned:
     """Remove those that may still go, now that nobody else changes them; an event for each, and no tombstone."""
     tx, act = ledger.tx, ledger.act
     bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(list(planned.removals))}
-    found = lookups.select(tx, "episode", _OF_THESE, bound, order=f"ORDER BY id {tx.dialect.lock}")
+    found = lookups.select(tx, "episode", _OF_THESE, bound, order=f"ORDER BY id {tx.dialect.lock_whole}")
     needed: Collection[str] = ()
     over = 0
     if "capacity" in planned.removals.values():

@@ -37,7 +37,11 @@ def clear(tx: Transaction, extent: Extent, index: Callable[[str], Index], at: da
 
 
 def _let_go(tx: Transaction, extent: Extent) -> None:
-    """What is named by, or leads to, a memory that goes."""
+    """What is named by, or leads to, a memory that goes, once nobody links or mentions one any more."""
+    if tx.dialect.lock_whole:
+        for table in ("episodes", "facts", "rules"):
+            going = f"SELECT 1 FROM {table} AS kept WHERE {belongs(extent, table)} ORDER BY id {tx.dialect.lock_whole}"  # noqa: S608  # names of the schema
+            tx.ask(f"SELECT count(*) FROM ({going}) AS going", bound(extent))  # noqa: S608  # likewise
     for table, column, target in (
         ("facts", "supersedes_id", "facts"),
         ("facts", "source_episode_id", "episodes"),

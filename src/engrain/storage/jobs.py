@@ -52,8 +52,9 @@ class JobVerbs(Verbs):
         if not found or found[0].status != "dead_letter":
             return next(iter(found), None)
         anew = again(found[0], now)
-        self._change(_wall(anew), lambda tx: _stands(tx, found[0], anew))
-        return anew
+        if self._change(_wall(anew), lambda tx: _stands(tx, found[0], anew)):
+            return anew
+        return self.retry_job(job_id, now, tenant_id=tenant_id)  # somebody else was faster: as they left it
 
     def jobs(
         self,

@@ -101,7 +101,7 @@ class Ledger:
             assert isinstance(stored, Fact)
             if stored.supersedes_id is not None:
                 self.tx.run("erase_relations", tenant_id=stored.tenant_id, id=stored.supersedes_id)
-            for _, other in self._visible(list(related)):
+            for _, other in self._held(list(related)):
                 weight, at = related[other.id], self.act.at
                 link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
                 if self.connect(stored, other, link):
@@ -112,7 +112,7 @@ class Ledger:
     def supersede(self, fact: Fact, ids: Sequence[str]) -> Fact | None:
         """Insert a fact in the place of several; None where they do not stand as the caller believes."""
         self._check_reach(fact)
-        locked = lookups.visible(self.tx, self.act.caller, ids, lock=True)
+        locked = lookups.visible(self.tx, self.act.caller, ids, lock=self.tx.dialect.lock)
         old = {each.id: (doc, each) for doc, each in locked if isinstance(each, Fact) and each.validity == "active"}
         holder = self._place_holder(fact)
         is_taken = self.tx.one("has_memory", tenant_id=fact.tenant_id, id=fact.id) is not None
@@ -221,15 +221,19 @@ class Ledger:
         return retired
 
     def erase(self, ids: Sequence[str]) -> list[str]:
-        """Remove memories for good; a tombstone and an event stay."""
-        found = lookups.visible(self.tx, self.act.caller, ids)
+        """Remove memories for good; a tombstone and an event stay.
+
+        Locked whole before anything of them goes: whoever links them, or writes down what happened to one, has finished
+        by then, or finds nothing.
+        """
+        found = lookups.visible(self.tx, self.act.caller, ids, lock=self.tx.dialect.lock_whole)
         for doc, memory in found:
             self._erase(doc, memory)
         return [memory.id for _, memory in found]
 
     def link(self, link: Link) -> bool:
         """Add an edge between two memories the caller sees; False where it is there already."""
-        ends = {memory.id: memory for _, memory in self._visible([link.source_id, link.target_id])}
+        ends = {memory.id: memory for _, memory in self._held([link.source_id, link.target_id])}
         for id_ in (link.source_id, link.target_id):
             if id_ not in ends:
                 raise NotFound(f"no memory {id_} is visible to agent {self.act.caller.agent}; a link needs both ends")
@@ -466,9 +470,13 @@ class Ledger:
     def _visible(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
         return lookups.visible(self.tx, self.act.caller, ids)
 
+    def _held(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+        """Those the caller sees, which nobody removes until the end of the transaction: an edge may lead to them."""
+        return lookups.visible(self.tx, self.act.caller, ids, lock=self.tx.dialect.hold)
+
     def _locked(self, id_: str) -> tuple[int, MemoryRecord] | None:
         """One memory the caller sees, which nobody else changes until the end of the transaction."""
-        found = lookups.visible(self.tx, self.act.caller, [id_], lock=True)
+        found = lookups.visible(self.tx, self.act.caller, [id_], lock=self.tx.dialect.lock)
         return found[0] if found else None
 
     @property

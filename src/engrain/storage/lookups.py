@@ -37,16 +37,30 @@ def select(
     return [(row[0], rows.record(row[1:])) for row in tx.ask(statement, bound)]
 
 
-def visible(
-    tx: Transaction, caller: Caller, ids: Sequence[str], *, lock: bool = False
-) -> list[tuple[int, MemoryRecord]]:
-    """Those of `ids` the caller may see, live or not, in the order asked; `lock` keeps others from changing them."""
+def visible(tx: Transaction, caller: Caller, ids: Sequence[str], *, lock: str = "") -> list[tuple[int, MemoryRecord]]:
+    """Those of `ids` the caller may see, live or not, in the order asked, under one of the dialect's locks.
+
+    Whoever locks several takes them in one order: by kind, then id.
+    """
     bound = {**seen_by(caller, tx.dialect), "ids": tx.dialect.listed(ids)}
-    order = tx.dialect.lock if lock else ""
+    order = f"ORDER BY id {lock}" if lock else ""
     found = {
         memory.id: (doc, memory) for kind in KINDS for doc, memory in select(tx, kind, _SEEN_BY_ID, bound, order=order)
     }
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def held(tx: Transaction, tenant_id: str, ids: Iterable[str]) -> list[str]:
+    """Those of `ids` that are there, whoever sees them; nobody removes them until the end of the transaction."""
+    bound = {"tenant_id": tenant_id, "ids": tx.dialect.listed(ids)}
+    return [
+        id_
+        for table in KIND_TABLES.values()
+        for (id_,) in tx.ask(
+            f"SELECT id FROM {table} WHERE tenant_id = :tenant_id AND id IN :ids ORDER BY id {tx.dialect.hold}",  # noqa: S608  # names of the schema
+            bound,
+        )
+    ]
 
 
 def of_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | None = None) -> dict[int, MemoryRecord]:

@@ -226,11 +226,11 @@ def _joined(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entity, En
         NotFound: there is no such entity.
         InvalidInput: it was not merged, or the other has been merged itself.
     """
-    source = held(tx, tenant_id, [source_id], lock="").get(source_id)
-    if source is None:
+    seen = held(tx, tenant_id, [source_id], lock="")
+    target_id = merged_into(seen[source_id]) if seen else None
+    both = seen if target_id is None else held(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
+    if source_id not in both:  # or it was removed between the two looks
         raise NotFound(f"no entity {source_id} is known to tenant {tenant_id}; entities.find shows ids")
-    target_id = merged_into(source)
-    both = {} if target_id is None else held(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
     if target_id is None or merged_into(both[source_id]) != target_id:
         raise InvalidInput(f"entity {source_id} was not merged into another; there is nothing to undo")
     into = merged_into(both[target_id])
@@ -308,7 +308,7 @@ def _move_mentions(tx: Transaction, tenant_id: str, ids: Collection[str], *, fro
     """Let memories that mention one entity mention another instead; those that did not mention it yet."""
     if not ids:
         return set()
-    which = {"tenant_id": tenant_id, "ids": tx.dialect.listed(ids)}
+    which = {"tenant_id": tenant_id, "ids": tx.dialect.listed(lookups.held(tx, tenant_id, ids))}
     lent = {id_ for (id_,) in tx.rows("lend_mentions", **which, from_id=from_id, to_id=to_id)}
     tx.run("drop_mentions", **which, entity_id=from_id)
     return lent
@@ -323,7 +323,8 @@ def _return_mentions(
     shared = {id_: at for part in parts for id_, at in part["mentions_shared"].items()}
     if not shared:
         return
-    tx.run("lend_mentions", tenant_id=tenant_id, ids=tx.dialect.listed(shared), from_id=target_id, to_id=source_id)
+    there = tx.dialect.listed(lookups.held(tx, tenant_id, shared))
+    tx.run("lend_mentions", tenant_id=tenant_id, ids=there, from_id=target_id, to_id=source_id)
     tx.run_each(
         "set_mentioned_at",
         [

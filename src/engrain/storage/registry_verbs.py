@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.records import Fact
 from engrain.storage import entity_readings, mentions, readings, registry, removal
 from engrain.storage.verbs import Verbs
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
-    from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
+    from engrain.domain.records import Caller, Entity, EntityType, MemoryRecord
     from engrain.domain.registry import EntityMerge, Sightings
     from engrain.domain.requests import Act, Request
     from engrain.storage.ledger import Ledger
@@ -30,10 +31,15 @@ class RegistryVerbs(Verbs):
         names: Collection[str],
         whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
     ) -> list[MemoryRecord]:
-        return self._do(act, lambda ledger: mentions.put_mentioning(ledger, memories, names, whom))
+        def work(ledger: Ledger) -> list[MemoryRecord]:
+            self._hold(ledger, (), [each for each in memories if isinstance(each, Fact)])
+            return mentions.put_mentioning(ledger, memories, names, whom)
+
+        return self._do(act, work)
 
     def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         def work(ledger: Ledger) -> list[MemoryRecord]:
+            self._hold(ledger, (), [each for each in memories if isinstance(each, Fact)])
             for entity in entities:
                 ledger.put_entity(entity)
             return ledger.add(memories)

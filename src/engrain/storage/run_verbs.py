@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Caller, Fact
@@ -10,7 +9,7 @@ from engrain.storage import actions, lookups, runs, undoing
 from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from datetime import datetime
     from typing import Any
 
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 
 class RunVerbs(Verbs):
     """`domain.runs_port.Runs`."""
-
-    @abstractmethod
-    def _hold(self, ledger: Ledger, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
-        """Before anything else is held: the sessions of these episodes, then the places of these facts."""
 
     def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[Shard]:
         whose = None if tenant_id is None else Caller(tenant_id=tenant_id, agent="upkeep")

@@ -4,8 +4,9 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import psycopg
@@ -13,14 +14,19 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain import errors
+from engrain.domain.backups import Extent
+from engrain.domain.jobs import Job
+from engrain.domain.learning import Action, Plan
 from engrain.domain.records import Episode
+from engrain.domain.retention import Retention
+from engrain.domain.runs import Claim
 from engrain.storage import migrations, open_store
 from engrain.storage.postgres import schema
 from engrain.storage.postgres.store import PostgresStore
-from tests.sample_records import CALLER, NOON, act, entity, episode, fact, request
+from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request
 from tests.servers.cutting_proxy import CuttingProxy
 from tests.servers.postgres import server
-from tests.servers.recorded import Recorded
+from tests.servers.recorded import Recorded, recorded
 from tests.servers.wiped import fresh_store
 from tests.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword
 
@@ -210,6 +216,134 @@ def test_what_a_fact_names_may_be_erased_meanwhile(store):
         finally:
             store._connections = inner
     assert store.recent(request(), 9) == []
+
+
+@contextmanager
+def meanwhile(store, before, deed):
+    """Lets somebody else do something right before a statement of the store's; it has to come to that."""
+    inner, done = store._connections, []
+    store._connections = Meanwhile(store, before, lambda: done.append(deed()))
+    try:
+        yield
+    finally:
+        store._connections = inner
+    assert done
+
+
+def is_free(url, id_, lock):
+    """Whether somebody else gets a lock of the row of a fact or episode at once."""
+    with psycopg.connect(url) as other:
+        other.execute("SET engrain.every_tenant = 'on'")
+        try:
+            for table in ("facts", "episodes"):
+                other.execute(f"SELECT 1 FROM {table} WHERE id = %s FOR {lock} NOWAIT", (id_,))
+        except psycopg.errors.LockNotAvailable:
+            return False
+    return True
+
+
+def learned(store, source):
+    """A plan carried out that derives a fact from another."""
+    run = store.claim(act(), Claim(kind="summary", worker="me", lease_s=60)).run
+    made = Action(kind="new_fact", memory=fact("x", predicate="made"), sources=(source.id,))
+    return store.carry_out(act(), run.id, Plan(episode_ids=(), actions=(made,)), {})
+
+
+LINKING = {
+    "link": lambda store, one, two: store.link(act(), link(one, two)),
+    "put_related": lambda store, one, two: store.put_related(act(), fact("x"), {one.id: 0.5, two.id: 0.5}),
+    "carry_out": lambda store, one, two: [learned(store, each) for each in (one, two)],
+    "doubt": lambda store, one, two: store.doubt(act(), one.id, two.id),
+}
+
+
+@pytest.mark.parametrize("verb", LINKING)
+def test_what_an_edge_leads_to_is_held_until_it_is_written(store, verb):
+    """Or an erase that has taken its edges away already would leave this one behind."""
+    one, two = store.put(act(), [fact("Lisbon", predicate="was in"), fact("Porto", predicate="will be in")])
+    free, url = [], url_of(store)
+
+    def look():
+        free.extend(is_free(url, each.id, "UPDATE") for each in ((one,) if verb == "carry_out" else (one, two)))
+
+    with meanwhile(store, "INSERT INTO memory_links", look):
+        LINKING[verb](store, one, two)
+    assert free
+    assert not any(free)
+
+
+GOING = {
+    "erase": lambda store, gone: store.erase(act(), [gone.id]),
+    "clean": lambda store, _: store.clean(act(NOON + timedelta(days=99)), Retention(expired_days=0), limit=9),
+    "clear": lambda store, _: store.restoring("default", lambda into: into.clear(Extent(tenant_id="default"), NOON)),
+}
+
+
+@pytest.mark.parametrize("verb", GOING)
+def test_what_goes_is_held_before_its_edges_are_taken_away(store, verb):
+    """Or an edge would be written between the two, and whoever mentions it, and lead nowhere."""
+    [gone] = store.put(act(), [episode("Gone.", expires_at=NOON)])
+    free, url = [], url_of(store)
+    with meanwhile(store, "DELETE FROM memory_links", lambda: free.append(is_free(url, gone.id, "KEY SHARE"))):
+        GOING[verb](store, gone)
+    assert free == [False]
+    assert store.get(CALLER, [gone.id]) == []
+
+
+def test_what_mentions_somebody_is_held_while_he_is_merged(store):
+    ana, anita = (store.put_entity(act(), entity(name)) for name in ("Ana", "Anita"))
+    [said] = store.put(act(), [episode("Ana was here.")])
+    store.mention(act(), said.id, [ana.id])
+    free, url = [], url_of(store)
+    for moved in (
+        lambda: store.merge_entities(act(), ana.id, anita.id),
+        lambda: store.unmerge_entities(act(), ana.id),
+    ):
+        with meanwhile(store, "INSERT INTO memory_entities", lambda: free.append(is_free(url, said.id, "UPDATE"))):
+            moved()
+    assert free == [False, False]
+
+
+def test_a_fact_that_is_erased_while_another_casts_doubt_on_it_is_doubted_by_nobody(store):
+    old, new = store.put(act(), [fact("Lisbon", predicate="was in"), fact("Porto")])
+    with (
+        closing(PostgresStore(url_of(store))) as beside,
+        meanwhile(store, "FOR NO KEY UPDATE", lambda: beside.erase(act(), [old.id])),
+    ):
+        assert store.doubt(act(), old.id, new.id) is None
+    assert store.links(CALLER, new.id) == []
+
+
+def test_an_entity_that_is_removed_while_it_is_parted_from_another_is_unknown(store):
+    ana, anita = (store.put_entity(act(), entity(name)) for name in ("Ana", "Anita"))
+    store.merge_entities(act(), ana.id, anita.id)
+    with (
+        closing(PostgresStore(url_of(store))) as beside,
+        meanwhile(store, "FOR UPDATE", lambda: beside.remove_entities(act(), [anita.id])),
+        pytest.raises(errors.NotFound, match="no entity"),
+    ):
+        store.unmerge_entities(act(), ana.id)
+
+
+@pytest.mark.parametrize("verb", ["put_mentioning", "introduce"])
+def test_whoever_states_a_fact_with_whom_it_mentions_waits_for_its_place(store, verb):
+    stating = {
+        "put_mentioning": lambda: store.put_mentioning(act(), [fact("Lisbon")], [], lambda _: {}),
+        "introduce": lambda: store.introduce(act(), [], [fact("Lisbon")]),
+    }
+    with recorded(store) as ran:
+        stating[verb]()
+    assert "pg_advisory_xact_lock" in ran.statements[0]
+
+
+def test_a_dead_letter_that_is_removed_while_it_is_tried_again_is_none(store):
+    dead = Job(id="0199", name="decay", run_at=NOON, created_at=NOON, status="dead_letter", finished_at=NOON)
+    store.add_job(dead)
+    with (
+        closing(PostgresStore(url_of(store))) as beside,
+        meanwhile(store, "UPDATE jobs", lambda: beside.prune_jobs(NOON + timedelta(days=1), limit=9)),
+    ):
+        assert store.retry_job(dead.id, NOON) is None
 
 
 @pytest.mark.parametrize("verb", ["retire", "erase"])
