@@ -5,7 +5,7 @@ from typing import Any
 
 from engrain.domain import events
 from engrain.domain.pools import Pool, pool_scope
-from engrain.domain.records import Caller
+from engrain.domain.records import Caller, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
 from tests.reference_records import ReferenceRecords
@@ -17,6 +17,13 @@ class ReferencePools(ReferenceRecords):
     def __init__(self) -> None:
         super().__init__()
         self._pools: dict[tuple[str, str], Pool] = {}
+
+    def _new(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        if act.checks_pools:
+            own = {"global", act.caller.agent, *(pool_scope(name) for name in self.pools_of(act.caller))}
+            if not {each.scope for each in memories} <= own:
+                raise InvalidInput("not a member any more")
+        return super()._new(act, memories)
 
     def pools_of(self, caller: Caller) -> tuple[str, ...]:
         return tuple(pool.name for pool in self.pools(caller))

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -77,8 +77,15 @@ class ReferenceRecords:
             asked = (None, scope, subject, predicate)
             return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
 
-    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+    def put_related(
+        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
+    ) -> Fact | None:
         with self._writing():
+            for entry in self._entries.values() if after is not None else ():
+                held = entry.memory
+                if isinstance(held, Fact) and held.validity == "active" and held.place == fact.place:
+                    fact = after(fact, held)
+                    break
             for stored in self.put(act, [fact]):
                 self._links = {
                     key: link
@@ -98,7 +105,7 @@ class ReferenceRecords:
                 return stored
             return None
 
-    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
         with self._writing():
             is_new = bool(self._new(act, [fact]))
             named = self._entries.named(act.caller, ids)
@@ -116,7 +123,7 @@ class ReferenceRecords:
                 if entry.memory.id not in holders:
                     self._close(act, entry, fact)
             [stored] = self.put(act, [fact])
-            for id_ in ids:
+            for id_ in ids if derives else ():
                 edge = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=act.at)
                 self._connect(fact.tenant_id, edge)
             return stored

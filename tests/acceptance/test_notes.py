@@ -177,6 +177,37 @@ def test_what_this_process_writes_is_recalled_at_once(agent, write):
 
 
 @pytest.mark.req("C16")
+def test_what_an_import_says_anew_is_recalled_at_once(tmp_path, agent):
+    file = tmp_path / "notes.md"
+    for said in ("vim", "emacs"):
+        file.write_text(f"# editor\n\n{said}\n")
+        agent.import_file(file)
+        [note] = agent.notes.list()
+        assert agent.notes.recall(note.key) == note
+
+
+@pytest.mark.req("C16")
+def test_what_a_pool_says_anew_is_recalled_at_once(agent, memory):
+    agent.pools.create("team", ["ben"])
+    for said in ("vim", "emacs"):
+        memory.agent("ben").remember(said, subject="aide", predicate="editor", scope="pool:team")
+        agent.pools.sync_to_agent("team")
+        assert agent.notes.recall("editor").content == said
+
+
+@pytest.mark.req("C16")
+def test_a_fact_that_takes_a_notes_place_as_its_entity_goes_is_recalled_at_once(agent, memory):
+    ben = memory.agent("ben")
+    trams = ben.entities.create("Trams", "other")
+    told = {"subject": "ben", "predicate": "likes", "scope": "ben"}
+    ben.remember("buses", **told, confidence=0.5)
+    ben.remember("trams", **told, entity_id=trams.id)
+    assert ben.notes.recall("likes").content == "buses"
+    agent.graph.delete_entities(["Trams"])
+    assert ben.notes.recall("likes").content == "trams"
+
+
+@pytest.mark.req("C16")
 def test_a_note_of_another_process_is_seen_once_the_cache_lets_go(tmp_path, agent, memory):
     agent.notes.save("editor", "vim")
     agent.notes.recall("editor")

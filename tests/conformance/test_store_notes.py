@@ -124,6 +124,32 @@ def test_what_held_its_own_place_is_one_of_them(store):
     assert len(told) == 1
 
 
+def test_a_fact_may_take_a_place_without_being_derived_from_what_was_there(store):
+    [before] = put(store, [note(content="vim")])
+    corrected = store.supersede(act(LATER), note(content="emacs", created_at=LATER), [before.id], derives=False)
+    assert (corrected.supersedes_id, held(store)) == (before.id, corrected)
+    edge = Link(source_id=corrected.id, target_id=before.id, relation="supersedes", created_at=LATER)
+    assert store.links(CALLER, corrected.id) == [edge]
+
+
+def test_a_fact_may_take_an_empty_place_alone(store):
+    first = store.supersede(act(), note(content="vim"), [], derives=False)
+    assert held(store) == first
+    assert store.supersede(act(LATER), note(content="emacs"), [], derives=False) is None
+    assert held(store) == first
+
+
+def test_a_note_is_made_what_it_is_to_be_after_the_one_before_it(store):
+    def counted(new, old):
+        return replace(new, metadata={"version": old.metadata.get("version", 1) + 1})
+
+    first = store.put_related(act(), note(content="vim"), {}, after=counted)
+    second = store.put_related(act(LATER), note(content="emacs"), {}, after=counted)
+    third = store.put_related(act(LATER), note(content="ed"), {}, after=counted)
+    assert [each.metadata for each in (first, second, third)] == [{}, {"version": 2}, {"version": 3}]
+    assert store.get(CALLER, [second.id, third.id])[1] == held(store) == third
+
+
 def test_nothing_is_written_where_one_of_them_is_not_active_any_more(store):
     one, gone, hers = put(store, [note("a:1"), note("a:2"), fact("x", agent="ben", scope="ben")])
     [said] = put(store, [episode()])

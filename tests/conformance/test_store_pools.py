@@ -9,7 +9,7 @@ from engrain.domain.pools import Pool
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
-from tests.sample_records import NOON, fact
+from tests.sample_records import NOON, fact, request
 from tests.store_samples import put
 
 ANA, BEN, CAL = (Caller(agent=name) for name in ("ana", "ben", "cal"))
@@ -80,3 +80,29 @@ def test_the_last_member_stays_and_what_holds_something_is_not_deleted(store):
     assert store.delete_pool(by(ANA), "team") is True
     assert store.pools_of(ANA) == ()
     assert store.create_pool(by(BEN), "team", [], {}).members == ("ben",)
+
+
+WRITING = {
+    "put": lambda store, now, new: store.put(now, [new]),
+    "put_related": lambda store, now, new: store.put_related(now, new, {}),
+    "supersede": lambda store, now, new: store.supersede(now, new, []),
+    "put_mentioning": lambda store, now, new: store.put_mentioning(now, [new], [], lambda _: {}),
+}
+
+
+@pytest.mark.parametrize("verb", WRITING)
+def test_an_act_that_checks_pools_adds_to_those_alone_that_its_caller_is_in_by_then(store, verb):
+    """Whoever looked up what pools an agent is in did so before: it may be in one no more, which may be no more."""
+    store.create_pool(by(ANA), "team", ["ben"], {})
+    checked = replace(by(replace(BEN, pools=("team",)), 1), checks_pools=True)
+    kept = fact("Lisbon", agent="ben", scope="pool:team")
+    assert WRITING[verb](store, checked, kept)
+    store.leave_pool(by(ANA, 2), "team", "ben")
+    with pytest.raises(InvalidInput):
+        WRITING[verb](store, checked, fact("Porto", agent="ben", scope="pool:team", predicate="likes"))
+    assert WRITING[verb](store, checked, fact("Porto", agent="ben", scope="ben"))
+    store.erase(by(replace(ANA, pools=("team",)), 3), [kept.id])
+    assert store.delete_pool(by(ANA, 4), "team")
+    with pytest.raises(InvalidInput):
+        WRITING[verb](store, checked, fact("Faro", agent="ben", scope="pool:team"))
+    assert [each.content for each in store.recent(request(replace(BEN, pools=("team",))), 9)] == ["Porto"]

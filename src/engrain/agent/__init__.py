@@ -13,7 +13,7 @@ from engrain.agent.graph import Graph
 from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
 from engrain.agent.notes import Notes
-from engrain.agent.parts import active_fact, interval, unknown, writable
+from engrain.agent.parts import interval, unknown, writable
 from engrain.agent.pools import Pools
 from engrain.agent.reading import Reading
 from engrain.agent.watching import watched
@@ -222,26 +222,24 @@ class Agent(Reading):
         parts = self._parts()
         caller = self._caller
         act = parts.act(caller)
-        old = active_fact(parts.store, caller, checks.name(id_, what="id"))
+        named = checks.name(id_, what="id")
         start, end = interval(valid_from, valid_to)
-        fact = replace(
-            old,
-            id=parts.ids(),
-            agent=caller.agent,
-            content=checks.content(content),
-            source=checks.optional_name(source, what="source"),
-            confidence=checks.number(confidence, what="confidence", low=0, high=1),
-            valid_from=start,
-            valid_to=end,
-            created_at=act.at,
-            supersedes_id=None,
-            source_episode_id=checks.optional_name(source_episode_id, what="source_episode_id"),
-            last_confirmed_at=act.at,
-            reference_count=0,
-            last_referenced_at=None,
-            metadata=checks.metadata(metadata),
-        )
-        return parts.keep(act, fact)
+        said: dict[str, Any] = {
+            "agent": caller.agent,
+            "content": checks.content(content),
+            "source": checks.optional_name(source, what="source"),
+            "confidence": checks.number(confidence, what="confidence", low=0, high=1),
+            "valid_from": start,
+            "valid_to": end,
+            "created_at": act.at,
+            "supersedes_id": None,
+            "source_episode_id": checks.optional_name(source_episode_id, what="source_episode_id"),
+            "last_confirmed_at": act.at,
+            "reference_count": 0,
+            "last_referenced_at": None,
+            "metadata": checks.metadata(metadata),
+        }
+        return parts.keep_instead(act, named, lambda old: replace(old, id=parts.ids(), **said))
 
     def confirm(self, id_: str) -> Fact | Rule:
         """Say that a fact or a rule still holds: it fades from now on, not from when it was learned.
@@ -421,17 +419,19 @@ class Agent(Reading):
         from engrain.portability.formats import FORMATS
 
         parts = self._parts()
-        report = importer.import_file(
-            parts.store,
-            self._caller,
-            Path(checks.path(path, what="path")),
-            clock=parts.clock,
-            format_name=checks.choice(format, ["auto", *FORMATS], what="format"),
-            strict=strict,
-            progress=progress,
-        )
-        parts.queue.announce()
-        return report
+        try:
+            return importer.import_file(
+                parts.store,
+                self._caller,
+                Path(checks.path(path, what="path")),
+                clock=parts.clock,
+                format_name=checks.choice(format, ["auto", *FORMATS], what="format"),
+                strict=strict,
+                progress=progress,
+            )
+        finally:
+            parts.note_cache.drop_agent(self._who)
+            parts.queue.announce()
 
     def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
         """What is to be summarised."""

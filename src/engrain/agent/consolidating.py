@@ -89,14 +89,21 @@ def mark(parts: Parts, caller: Caller, session: str) -> int:
         retry=manner_of(parts).retry,
     )
     marked = 0
-    while (batch := parts.store.claim(parts.act(caller), claim)) is not None:
-        plan = Plan(episode_ids=tuple(each.id for each in batch.episodes))
-        parts.store.carry_out(parts.act(caller), batch.run.id, plan, {"marked": len(batch.episodes)})
-        marked += len(batch.episodes)
-    running = [each for each in parts.store.runs(caller, kind="consolidation", limit=1) if each.status == "running"]
-    if running and not parts.store.is_session_consolidated(caller, session, parts.clock()):
-        raise InvalidInput(f"agent {caller.agent} is being consolidated just now; mark the session later")
-    return marked
+    while True:
+        before = parts.store.runs(caller, kind="consolidation", limit=1)
+        batch = parts.store.claim(parts.act(caller), claim)
+        if batch is not None:
+            plan = Plan(episode_ids=tuple(each.id for each in batch.episodes))
+            done = parts.store.carry_out(parts.act(caller), batch.run.id, plan, {"marked": len(batch.episodes)})
+            marked += 0 if done is None else len(batch.episodes)
+            continue
+        if parts.store.is_session_consolidated(caller, session, parts.clock()):
+            return marked
+        if parts.store.runs(caller, kind="consolidation", limit=1) != before:
+            continue  # whose run it was that left nothing to claim is not known
+        if before and before[0].status == "running":
+            raise InvalidInput(f"agent {caller.agent} is being consolidated just now; mark the session later")
+        return marked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from engrain.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from engrain.domain.records import EntityType
+    from engrain.domain.records import Caller, EntityType, Fact
 
 _MOST_PROPOSED = 200
 _FACTS_OF_CANDIDATE = 500
@@ -141,11 +141,14 @@ class Entities(View):
         most = parts.most(limit)
         wanted = None if entity_type is None else _type(entity_type)
         alike = checks.flag(fuzzy, what="fuzzy") and resolution.is_long_enough(asked)
-        proposed = parts.store.resembling(caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)
-        proposed = [each for each in proposed if wanted in (None, each.entity_type)]
-        facts = (
-            parts.store.facts_about(caller, [each.id for each in proposed], _FACTS_OF_CANDIDATE) if known.terms else []
-        )
+
+        def looked_up() -> tuple[list[Entity], list[Fact]]:
+            similar = parts.store.resembling(caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)
+            of_type = [each for each in similar if wanted in (None, each.entity_type)]
+            ids = [each.id for each in of_type]
+            return of_type, parts.store.facts_about(caller, ids, _FACTS_OF_CANDIDATE) if known.terms else []
+
+        proposed, facts = parts.store.in_one_snapshot(caller, looked_up)
         by_entity = {
             each.id: [fact for fact in facts if fact.entity_id == each.id] for each in (proposed if facts else [])
         }
@@ -192,11 +195,16 @@ class Entities(View):
 
         parts = self._parts()
         caller = self._caller
-        entity = self._standing(checks.name(id_or_name, what="id_or_name"))
+        asked = checks.name(id_or_name, what="id_or_name")
         request = Request(caller=caller, filter=Filter(include_inactive=True), now=parts.clock())
-        sightings = parts.store.sightings(request, entity.id, _MOST_SIGHTINGS)
-        related = parts.store.entities(caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
-        return profile.profile(entity, sightings, {each.id: each for each in related})
+
+        def told() -> EntityProfile:
+            entity = self._standing(caller, asked)
+            sightings = parts.store.sightings(request, entity.id, _MOST_SIGHTINGS)
+            related = parts.store.entities(caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
+            return profile.profile(entity, sightings, {each.id: each for each in related})
+
+        return parts.store.in_one_snapshot(caller, told)
 
     def enrich(self, ids: Iterable[str] | str, *, strategy: str = "accurate", publish: bool = False) -> Enrichment:
         """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`.
@@ -260,8 +268,7 @@ class Entities(View):
     def _unread(self) -> Request:
         return Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
 
-    def _standing(self, id_or_name: str) -> Entity:
-        caller = self._caller
+    def _standing(self, caller: Caller, id_or_name: str) -> Entity:
         store = self._parts().store
         found = store.entities(caller, [id_or_name]) or store.entities_named(caller, [id_or_name])
         by_id = {each.id: each for each in found}

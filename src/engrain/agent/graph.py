@@ -34,7 +34,7 @@ from engrain.domain.requests import Request
 from engrain.errors import IntegrityViolated, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
@@ -86,19 +86,7 @@ class Graph(View):
             InvalidInput: an empty name or type; nothing was written.
         """
         asked = list(dict.fromkeys(_relation(each) for each in _several(relations, GraphRelation)))
-        ends = self._named(name for each in asked for name in (each.source, each.target))
-        known = self._known(asked)
-        new = [each for each in asked if each not in known]
-        if not new:
-            return []
-        act = self._parts().act(self._caller)
-        facts = [self._saying(act, each, ends.get(each.source)) for each in new]
-        whom = {fact.id: {ends[said.target].id} for fact, said in zip(facts, new, strict=True) if said.target in ends}
-        self._followed(
-            act,
-            self._parts().store.put_mentioning(act, facts, [each.target for each in new], lambda _: whom),
-        )
-        return new
+        return self._as_registered(lambda: self._relate(asked))
 
     def add_observations(self, observations: Iterable[Observed]) -> list[Observed]:
         """Say more of entities that are there; of each of `observations` the texts that were not known.
@@ -109,23 +97,7 @@ class Graph(View):
         """
         asked = [_observed(each) for each in _several(observations, Observed)]
         _count([text for each in asked for text in each.contents])
-        nodes = self._named(each.entity_name for each in asked)
-        for each in asked:
-            if each.entity_name not in nodes:
-                raise NotFound(f"Entity with name {each.entity_name} not found; create it first. Nothing was written")
-        act = self._parts().act(self._caller)
-        seen = self._seen_of(list(nodes.values()))
-        added: list[Observed] = []
-        facts: list[Fact] = []
-        for each in asked:
-            node = nodes[each.entity_name]
-            new = new_texts(each.contents, seen[node.id])
-            seen[node.id] |= set(new)
-            added.append(Observed(entity_name=each.entity_name, contents=new))
-            facts += [self._observing(act, node, text) for text in new]
-        if facts:
-            self._followed(act, self._parts().store.put(act, facts))
-        return added
+        return self._as_registered(lambda: self._observe(asked))
 
     def delete_entities(self, names: Iterable[str]) -> list[str]:
         """Forget entities: out of the registry, with what this agent sees said of them, and all their relations.
@@ -243,6 +215,50 @@ class Graph(View):
         request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
         return {said for each in self._facts(request) if (said := relation_of(each)) is not None}
 
+    def _as_registered(self, work: Callable[[], list[_Value]]) -> list[_Value]:
+        """What `work` writes of whom it found in the registry; it looks again where they are gone since."""
+        for left in reversed(range(_MOST_TRIES)):
+            try:
+                return work()
+            except InvalidInput:
+                if not left:
+                    raise
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _relate(self, asked: Sequence[GraphRelation]) -> list[GraphRelation]:
+        ends = self._named(name for each in asked for name in (each.source, each.target))
+        known = self._known(asked)
+        new = [each for each in asked if each not in known]
+        if not new:
+            return []
+        act = self._parts().act(self._caller)
+        facts = [self._saying(act, each, ends.get(each.source)) for each in new]
+        whom = {fact.id: {ends[said.target].id} for fact, said in zip(facts, new, strict=True) if said.target in ends}
+        self._followed(
+            act,
+            self._parts().store.put_mentioning(act, facts, [each.target for each in new], lambda _: whom),
+        )
+        return new
+
+    def _observe(self, asked: Sequence[Observed]) -> list[Observed]:
+        nodes = self._named(each.entity_name for each in asked)
+        for each in asked:
+            if each.entity_name not in nodes:
+                raise NotFound(f"Entity with name {each.entity_name} not found; create it first. Nothing was written")
+        act = self._parts().act(self._caller)
+        seen = self._seen_of(list(nodes.values()))
+        added: list[Observed] = []
+        facts: list[Fact] = []
+        for each in asked:
+            node = nodes[each.entity_name]
+            new = new_texts(each.contents, seen[node.id])
+            seen[node.id] |= set(new)
+            added.append(Observed(entity_name=each.entity_name, contents=new))
+            facts += [self._observing(act, node, text) for text in new]
+        if facts:
+            self._followed(act, self._parts().store.put(act, facts))
+        return added
+
     def _introduce(self, new: Sequence[GraphEntity]) -> list[GraphEntity]:
         parts = self._parts()
         act = parts.act(self._caller)
@@ -303,7 +319,7 @@ class Graph(View):
         try:
             parts.store.remove_entities(act, entities, forgetting=facts)
         finally:
-            parts.note_cache.drop_agent(act.caller)
+            parts.note_cache.clear()  # a fact that is about nobody any more may take the place of another agent's note
 
 
 def _entity(said: GraphEntity) -> GraphEntity:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act, Request
 
 _SPELLING = RegexNames()
+# Somebody else may merge or remove an entity between our look and our write; the next try sees what they did.
+_MOST_TRIES = 3
 _NO_FINDER = "no name finder is configured: set entities.name_finder (such as spacy), or ask for strategy fast"
 _NOT_WIRED = "no name finder is configured, so only spelling could be read: set entities.name_finder (such as spacy)"
 
@@ -80,18 +82,46 @@ def put(store: Store, act: Act, memories: Sequence[MemoryRecord]) -> list[Memory
 
 
 def link(parts: Parts, act: Act, memory: MemoryRecord) -> list[str]:
-    """Note whom a memory mentions by the spelling of names, on the way in; those of whom that is new."""
-    mentioned, _ = _linked(parts, act, memory, [_SPELLING], publish=False)
-    return parts.store.mention(act, memory.id, mentioned) if mentioned else []
+    """Note whom a memory mentions by the spelling of names, on the way in; those of whom that is new.
+
+    Raises:
+        NotFound: it is gone.
+        InvalidInput: whom it mentions is merged or removed all the while.
+    """
+
+    def work() -> list[str]:
+        mentioned, _ = _linked(parts, act, memory, [_SPELLING], publish=False)
+        return parts.store.mention(act, memory.id, mentioned) if mentioned else []
+
+    return _as_registered(work)
 
 
 def _enriched(
     parts: Parts, act: Act, memory: MemoryRecord, *, finders: Sequence[NameFinder], before: Enrichment, publish: bool
 ) -> Enrichment:
     """What was done before, and this."""
-    mentioned, created = _linked(parts, act, memory, finders, publish=publish)
-    links = parts.store.enrich(act, memory.id, mentioned)
-    return Enrichment(enriched=before.enriched + 1, links=before.links + len(links), created=before.created + created)
+    made = 0
+
+    def work() -> list[str]:
+        nonlocal made
+        mentioned, created = _linked(parts, act, memory, finders, publish=publish)
+        made += created
+        return parts.store.enrich(act, memory.id, mentioned)
+
+    links = _as_registered(work)
+    return Enrichment(enriched=before.enriched + 1, links=before.links + len(links), created=before.created + made)
+
+
+def _as_registered(work: Callable[[], list[str]]) -> list[str]:
+    """What `work` notes of whom it found in the registry; it looks again where they are gone since."""
+    for left in reversed(range(_MOST_TRIES)):
+        try:
+            return work()
+        except InvalidInput:
+            if not left:
+                raise
+            metrics.count("entities_taken_meanwhile")
+    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def _may_name(text: str) -> bool:

@@ -21,6 +21,7 @@ from engrain.domain.notes import (
     NoteHit,
     NoteRelation,
     SearchMode,
+    following,
     is_note,
     note_of,
     summarizable,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.query import Place
-    from engrain.domain.records import MemoryRecord
+    from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
 
 _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
@@ -68,14 +69,13 @@ class Notes(View):
         parts = self._parts()
         caller = self._who
         act = parts.act(caller)
-        before = parts.store.held(caller, scope=caller.agent, subject=caller.agent, predicate=named)
         text = cross_references.note_text(named, said)
         compared = cross_references.compared_with(parts.store, caller, text, act.at)
         own, others = tokenize(text), cross_references.tokens_of(each for each in compared if each.predicate != named)
-        drafted = self._drafted(act, named, said, before=before)
+        drafted = self._drafted(act, named, said)
         fact = replace(drafted, metadata={**drafted.metadata, TFIDF_KEY: cross_references.vocabulary(own, others)})
         try:
-            stored = parts.store.put_related(act, fact, cross_references.related(own, others))
+            stored = parts.store.put_related(act, fact, cross_references.related(own, others), after=following)
         finally:
             parts.note_cache.drop(fact)
         if stored is None:
@@ -123,18 +123,7 @@ class Notes(View):
         """
         caller = self._who
         named, most = checks.name(note, what="note"), checks.count(limit, what="limit")
-        store = self._parts().store
-        of_key = self._active(named)
-        id_ = named if of_key is None else of_key.id
-        if not any(is_note(each, caller) for each in store.get(caller, [id_])):
-            return []
-        weights: dict[str, float] = {}
-        for link in store.links(caller, id_, relation="related_to"):
-            other = link.target_id if link.source_id == id_ else link.source_id
-            weights[other] = max(link.weight, weights.get(other, 0.0))
-        others = self._live(store.get(caller, [*weights]))
-        found = sorted(others, key=lambda each: (weights[each.id], each.created_at, each.id), reverse=True)
-        return [NoteRelation(note=note_of(each), score=weights[each.id]) for each in found[:most]]
+        return self._parts().store.in_one_snapshot(caller, lambda: self._related(caller, named, most))
 
     def search(
         self,
@@ -231,14 +220,13 @@ class Notes(View):
         """How many of this agent's notes are cached, and how its recalls fared."""
         return self._parts().note_cache.stats(self._who)
 
-    def _drafted(self, act: Act, key: str, content: str, *, before: Fact | None) -> Fact:
-        """A note as a fact, categorised; `before` held the key until now."""
+    def _drafted(self, act: Act, key: str, content: str) -> Fact:
+        """A note as a fact, categorised, the first of its key."""
         caller = self._who
         from engrain.domain import importance
         from engrain.domain.categories import categorize
 
         category = categorize(key, content)
-        first = act.at if before is None else note_of(before).created_at
         return Fact(
             id=self._parts().ids(),
             tenant_id=caller.tenant_id,
@@ -252,7 +240,7 @@ class Notes(View):
             decay_rate=DECAY_RATES["standard"],
             created_at=act.at,
             last_confirmed_at=act.at,
-            metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: first.isoformat()},
+            metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: act.at.isoformat()},
         )
 
     def _archive(self, act: Act, prefix: str, group: Sequence[Fact]) -> int:
@@ -265,7 +253,8 @@ class Notes(View):
             group = group[: len(group) // 2]  # the rest is for another day
             if len(group) < LEAST_SUMMARIZED:
                 return 0
-        fact = self._drafted(act, key, summary_content(said, group), before=before)
+        fact = self._drafted(act, key, summary_content(said, group))
+        fact = fact if before is None else following(fact, before)
         closing = [*group, *([] if before is None else [before])]
         try:
             stored = parts.store.supersede(act, fact, [each.id for each in closing])
@@ -288,17 +277,21 @@ class Notes(View):
         return self._parts().store.held(caller, scope=own, subject=own, predicate=key)
 
     def _newest(self, narrowed: Filter, limit: int, *, after: Note | None) -> Sequence[Note]:
-        """So many notes, if there are; what stands among them and is none is passed over."""
+        """So many notes, if there are; what stands among them and is none is passed over. All is of one state."""
         parts = self._parts()
-        place = self._place(after)
-        notes: MutableSequence[Note] = []
-        while len(notes) < limit:
-            found = parts.store.recent(self._asking(replace(narrowed, after=place), parts.clock()), limit)
-            notes += [note_of(fact) for fact in self._live(found)]
-            if len(found) < limit:
-                break
-            place = (found[-1].happened_at, found[-1].id)
-        return notes[:limit]
+
+        def newest() -> Sequence[Note]:
+            place = self._place(after)
+            notes: MutableSequence[Note] = []
+            while len(notes) < limit:
+                found = parts.store.recent(self._asking(replace(narrowed, after=place), parts.clock()), limit)
+                notes += [note_of(fact) for fact in self._live(found)]
+                if len(found) < limit:
+                    break
+                place = (found[-1].happened_at, found[-1].id)
+            return notes[:limit]
+
+        return parts.store.in_one_snapshot(self._who, newest)
 
     def _place(self, note: Note | None) -> Place | None:
         """Where a note stands among the newest: by its fact, which may be true since another time."""
@@ -308,6 +301,20 @@ class Notes(View):
         if fact is None:
             raise InvalidInput(f"the note {note.id:.80} after which the page begins is gone; begin with the first page")
         return fact.happened_at, fact.id
+
+    def _related(self, caller: Caller, named: str, most: int) -> Sequence[NoteRelation]:
+        store = self._parts().store
+        of_key = self._active(named)
+        id_ = named if of_key is None else of_key.id
+        if not any(is_note(each, caller) for each in store.get(caller, [id_])):
+            return []
+        weights: dict[str, float] = {}
+        for link in store.links(caller, id_, relation="related_to"):
+            other = link.target_id if link.source_id == id_ else link.source_id
+            weights[other] = max(link.weight, weights.get(other, 0.0))
+        others = self._live(store.get(caller, [*weights]))
+        found = sorted(others, key=lambda each: (weights[each.id], each.created_at, each.id), reverse=True)
+        return [NoteRelation(note=note_of(each), score=weights[each.id]) for each in found[:most]]
 
     def _asking(self, narrowed: Filter, now: datetime) -> Request:
         caller = self._who

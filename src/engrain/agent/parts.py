@@ -15,7 +15,7 @@ from engrain.domain.wording import Wording, worded
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 # A search waits for vectors that are being made only while they are few; an import's thousands it does without.
 _WORTH_WAITING_FOR = 64
+
+# Somebody else may write between a look and a write that depends on it; the next try sees what they did.
+_MOST_TRIES = 3
 
 _Kept = TypeVar("_Kept", Episode, Fact, Rule)
 
@@ -91,7 +94,7 @@ class Parts:
     def act(self, caller: Caller) -> Act:
         """A write by `caller`, now; the references that recalls have left are counted before it."""
         self.references.settle()
-        return Act(caller=caller, at=self.clock())
+        return Act(caller=caller, at=self.clock(), checks_pools=caller.pools != ())
 
     def id_for(self, caller: Caller, idempotency_key: str | None) -> str:
         """A fresh id; with a key the one that this agent's key always gets, which sorts before every fresh one."""
@@ -114,6 +117,31 @@ class Parts:
         kept = stored[0]
         assert isinstance(kept, type(memory))
         return kept
+
+    def keep_instead(self, act: Act, id_: str, corrected: Callable[[Fact], Fact]) -> Fact:
+        """Store what `corrected` makes of an active fact in its place: of that fact, as it stands when this is written.
+
+        Raises:
+            NotFound, InvalidInput: as `active_fact`, or of what `corrected` says; nothing was written.
+        """
+        for left in reversed(range(_MOST_TRIES)):
+            old = active_fact(self.store, act.caller, id_)
+            fact = corrected(old)
+            try:
+                stored = self.store.supersede(act, fact, [old.id], derives=False)
+            except InvalidInput:  # of its own, unless whom it is about was merged since it was read
+                if not left or active_fact(self.store, act.caller, id_).entity_id == old.entity_id:
+                    raise
+                continue
+            finally:
+                self.note_cache.drop(fact)
+            if stored is not None:
+                self.follow_up(act, stored)
+                return stored
+        active_fact(self.store, act.caller, id_)
+        raise InvalidInput(
+            f"fact {id_} changes all the while, or the source of ids repeats itself; nothing was written"
+        )
 
     def keep_episode(self, act: Act, episode: Episode, key: str) -> Episode:
         """`keep`, for what may be stored again under its key."""
@@ -199,12 +227,15 @@ class Parts:
         return stored
 
     def _link(self, act: Act, memory: MemoryRecord) -> None:
-        """Note whom a new memory mentions; where the database cannot be written now it can still be enriched."""
+        """Note whom a new memory mentions; where that cannot be written now it can still be enriched.
+
+        It is stored already: that it was erased meanwhile, or the registry changes all the while, is no error of it.
+        """
         from engrain.agent import linking
 
         try:
             linking.link(self, act, memory)
-        except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
+        except (DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound):
             metrics.count("memories_not_linked")
 
     def _embedding(self, caller: Caller) -> QuestionVectors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
 
 _PAGE = 500
+# Somebody else may write to a place between our look and our write; the next try sees what they did.
+_MOST_TRIES = 3
 
 
 @watched("pools")
@@ -149,11 +152,12 @@ class Pools(View):
             if parts.store.get(caller, [copy.id]):
                 unchanged += 1
                 continue
-            own = _in_place(parts, caller, copy) if isinstance(copy, Fact) else None
-            if own is not None and own.metadata.get(SYNCED_KEY) != named:
-                kept.append(own.id)
-            elif _copied(parts, act, copy, original.id) is not None:
+            standing = _synced(parts, act, copy, named) if isinstance(copy, Fact) else _stored(parts, act, copy)
+            if standing is not None and standing.id == copy.id:
+                _follow(parts, act, standing, original.id)
                 copied.append(copy.id)
+            elif standing is not None:
+                kept.append(standing.id)
         return PoolSync(pool=named, copied=tuple(copied), unchanged=unchanged, kept=tuple(kept))
 
     def _in(self, name: str) -> Caller:
@@ -174,13 +178,41 @@ class Pools(View):
 
 def _copied(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> MemoryRecord | None:
     """A copy as stored, now or before, with a link to its original; None where it was erased."""
-    stored = parts.store.put(act, [copy]) or parts.store.get(act.caller, [copy.id])
-    for each in stored:
+    stored = _stored(parts, act, copy)
+    if stored is not None:
+        _follow(parts, act, stored, original_id)
+    return stored
+
+
+def _stored(parts: Parts, act: Act, copy: MemoryRecord) -> MemoryRecord | None:
+    """A copy as stored, now or before; None where it was erased."""
+    return next(iter(parts.store.put(act, [copy]) or parts.store.get(act.caller, [copy.id])), None)
+
+
+def _follow(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
+    """What follows from a copy; one whose original was erased meanwhile is linked to nothing."""
+    with suppress(NotFound):
         parts.store.link(
-            act, Link(source_id=each.id, target_id=original_id, relation="derived_from", created_at=act.at)
+            act, Link(source_id=copy.id, target_id=original_id, relation="derived_from", created_at=act.at)
         )
-        parts.follow_up(act, each)
-        return each
+    parts.follow_up(act, copy)
+
+
+def _synced(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
+    """A copy as stored, in place of nothing or of what was copied from the pool before; else what stays in its place.
+
+    None where it was erased, or others write to its place all the while: it is for the next time.
+    """
+    for _ in range(_MOST_TRIES):
+        own = _in_place(parts, act.caller, copy)
+        if own is not None and (own.id == copy.id or own.metadata.get(SYNCED_KEY) != pool):
+            return own
+        try:
+            stored = parts.store.supersede(act, copy, [] if own is None else [own.id], derives=False)
+        finally:
+            parts.note_cache.drop(copy)
+        if stored is not None:
+            return stored
     return None
 
 
@@ -199,10 +231,8 @@ def _copy_id(caller: Caller, pool: str, original: str) -> str:
 def _held(parts: Parts, caller: Caller, scope: str) -> Iterator[Fact | Rule]:
     """The live facts and rules of a scope that others put there, the newest first."""
     request = Request(caller=caller, filter=Filter(kinds=("fact", "rule"), scopes=(scope,)), now=parts.clock())
-    before: str | None = None
-    while page := parts.store.page(request, before=before, limit=_PAGE):
-        yield from (each for each in page if isinstance(each, Fact | Rule) and each.agent != caller.agent)
-        before = page[-1].id
+    found = _pages(parts, request)
+    yield from (each for each in found if isinstance(each, Fact | Rule) and each.agent != caller.agent)
 
 
 def _in_place(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
@@ -210,5 +240,18 @@ def _in_place(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
     if fact.entity_id is None:
         return parts.store.held(caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
     asked = Filter(kinds=("fact",), scopes=(fact.scope,), predicates=(fact.predicate,))
-    about = parts.store.recent(Request(caller=caller, filter=asked, now=parts.clock()), _PAGE)
-    return next((each for each in about if isinstance(each, Fact) and each.place == fact.place), None)
+    request = Request(caller=caller, filter=asked, now=parts.clock())
+
+    def found() -> Fact | None:
+        pages = _pages(parts, request)
+        return next((each for each in pages if isinstance(each, Fact) and each.place == fact.place), None)
+
+    return parts.store.in_one_snapshot(caller, found)
+
+
+def _pages(parts: Parts, request: Request) -> Iterator[MemoryRecord]:
+    """All that match, the newest first."""
+    before: str | None = None
+    while page := parts.store.page(request, before=before, limit=_PAGE):
+        yield from page
+        before = page[-1].id

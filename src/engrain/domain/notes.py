@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
@@ -112,6 +112,12 @@ def note_of(fact: Fact) -> Note:
         updated_at=fact.created_at,
         archived=fact.validity != "active",
     )
+
+
+def following(note: Fact, before: Fact) -> Fact:
+    """A note in the place of another of its key: the key was first saved when it was before."""
+    first = min(note_of(before).created_at, note_of(note).created_at)
+    return replace(note, metadata={**note.metadata, FIRST_SAVED_KEY: first.isoformat()})
 
 
 def summarizable(notes: Iterable[Fact]) -> dict[str, list[Fact]]:

@@ -125,9 +125,13 @@ class Records(Protocol):
     def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         """The active fact about no entity in this place; None where there is none, or the caller does not see it."""
 
-    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+    def put_related(
+        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
+    ) -> Fact | None:
         """Put an active fact, and in the same transaction a link `related_to` from it to each of `related`, weighed so.
 
+        `after` makes it what it is to be after the fact that it supersedes, where there is one; it may be asked again
+        where a transaction is repeated, and changes neither id nor place.
         What the caller does not see of them is left out. The links `related_to` that led from the fact it supersedes
         are removed: they were of what that said. The fact as stored; None, and nothing was written, where its id is
         taken.
@@ -136,13 +140,13 @@ class Records(Protocol):
             InvalidInput: as `put`.
         """
 
-    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
-        """Put an active fact in the place of several active ones: all or nothing, one transaction.
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
+        """Put an active fact in the place of these active ones, and of no other: all or nothing, one transaction.
 
-        Each of `ids` is closed as `put` closes what it supersedes, whatever its place, and the new fact is linked
-        `derived_from` it, which `fact_superseded` tells of. The fact as stored. None, and nothing was written, where
-        one of `ids` is no active fact that the caller sees, a fact that is none of them holds the new one's place, or
-        its id is taken.
+        Each of `ids` is closed as `put` closes what it supersedes, whatever its place, and where the new fact `derives`
+        from them it is linked `derived_from` each, which `fact_superseded` tells of. The fact as stored. None, and
+        nothing was written, where one of `ids` is no active fact that the caller sees, a fact that is none of them
+        holds the new one's place, or its id is taken.
 
         Raises:
             InvalidInput: as `put`.

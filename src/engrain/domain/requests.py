@@ -26,11 +26,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One write: who does it and when. Its events carry both, the caller's request id, and the run it is part of."""
+    """One write: who does it and when. Its events carry both, the caller's request id, and the run it is part of.
+
+    With `checks_pools` a memory is added to a pool only if the caller is in it when that is written: the pools of a
+    caller were looked up before, and it may have been taken out of one since, or the pool deleted.
+    """
 
     caller: Caller
     at: datetime
     run_id: str | None = None
+    checks_pools: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,8 @@ def _kept(study: Study, begun: Reflected, caller: Caller, thought: Thought) -> R
         said = "its time was up and another worker may reflect" if done is None else f"it was not kept: {done[0].error}"
         return replace(begun, outcome="failed", said=said, usage=thought.usage)
     metrics.count("reflections")
-    stored = next(each for each in study.store.get(caller, [done[0].memory_id]) if isinstance(each, Fact))
+    kept = study.store.get(caller, [done[0].memory_id])
+    stored = next((each for each in kept if isinstance(each, Fact)), None)  # somebody may have erased it already
     said = f"drawn from {len(thought.source_ids)} memories"
     return replace(begun, outcome="reflected", said=said, reflection=stored, method=thought.method, usage=thought.usage)
 
@@ -138,13 +139,16 @@ def _seen(study: Study, caller: Caller) -> Week:
     def asking(narrowed: Filter) -> Request:
         return Request(caller=caller, filter=narrowed, now=now)
 
-    last = latest(study.store, caller, now, own=True)
-    found = [
-        *study.store.recent(asking(replace(window, kinds=("fact",))), most),
-        *study.store.recent(asking(replace(window, kinds=("episode",))), most),
-        *study.store.page(asking(Filter(kinds=("fact",))), before=None, limit=most),
-    ]
-    return week(found, study.cadence, now, reflected_at=None if last is None else last.created_at)
+    def seen() -> Week:
+        last = latest(study.store, caller, now, own=True)
+        found = [
+            *study.store.recent(asking(replace(window, kinds=("fact",))), most),
+            *study.store.recent(asking(replace(window, kinds=("episode",))), most),
+            *study.store.page(asking(Filter(kinds=("fact",))), before=None, limit=most),
+        ]
+        return week(found, study.cadence, now, reflected_at=None if last is None else last.created_at)
+
+    return study.store.in_one_snapshot(caller, seen)
 
 
 def _blank(caller: Caller, seen: Week) -> Reflected:

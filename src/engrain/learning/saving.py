@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.categories import fact_category
 from engrain.domain.ids import derived_id
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, Record
-from engrain.errors import NotFound
+from engrain.errors import InvalidInput, NotFound
 from engrain.learning.folding import fold
 from engrain.learning.planning import SAID_AT, conflicting
 from engrain.learning.sameness import same_statement
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from engrain.learning.proposals import Statement
 
 _NEAR = 20
+# Somebody else may write between our look and our write; the next try sees what they did.
+_MOST_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +49,44 @@ def save(store: Store, act: Act, batch: Sequence[Extracted], *, scope: str, sear
     """Keep each statement once: exact repeats in the batch are dropped, what shares 3/4 with a known one confirms it.
 
     The new facts are one transaction, their links and the confirmations follow; ids are derived from sources and words,
-    so saving a batch again does what was left and adds nothing else.
+    so saving a batch again does what was left and adds nothing else. What says the same as a fact that is no longer
+    believed when it is to be confirmed is judged anew. What is erased meanwhile is linked to nothing.
 
     Raises:
         NotFound: the caller sees no such episode; nothing was written.
     """
     sources = _sources(store, act, batch)
     distinct = {tuple(map(fold, (e.says.subject, e.says.predicate, e.says.content))): e for e in reversed(batch)}
-    fresh: list[tuple[Fact, Extracted]] = []
+    left = list(reversed(distinct.values()))
+    saved: list[Fact] = []
     confirmed: dict[str, None] = {}
-    for each in reversed(distinct.values()):
+    for _ in range(_MOST_TRIES):
+        fresh, known = _judged(store, act, left, sources, scope=scope, search=search)
+        stored = store.put(act, [fact for fact, _ in fresh])
+        saved += [each for each in stored if isinstance(each, Fact)]
+        for fact, each in fresh:
+            _link(store, act, fact, each)
+        stands = {id_: _confirmed(store, act, id_) for id_ in dict.fromkeys(id_ for id_, _ in known)}
+        confirmed |= dict.fromkeys(id_ for id_, is_so in stands.items() if is_so)
+        left = [each for id_, each in known if not stands[id_]]
+        if not left:
+            break
+    return SavedFacts(saved=tuple(saved), confirmed=tuple(confirmed), repeated=len(batch) - len(distinct))
+
+
+def _judged(
+    store: Store,
+    act: Act,
+    batch: Iterable[Extracted],
+    sources: Mapping[str, Episode],
+    *,
+    scope: str,
+    search: Search,
+) -> tuple[list[tuple[Fact, Extracted]], list[tuple[str, Extracted]]]:
+    """What of a batch is new, as facts, and what is known, with the ids of the facts that say the same."""
+    fresh: list[tuple[Fact, Extracted]] = []
+    there: list[tuple[str, Extracted]] = []
+    for each in batch:
         fact = _fact(act, each, [sources[id_] for id_ in each.source_ids], scope)
         known = next(
             (
@@ -68,18 +99,23 @@ def save(store: Store, act: Act, batch: Sequence[Extracted], *, scope: str, sear
         if known is None or known.id == fact.id:
             fresh.append((fact, each))
         else:
-            confirmed[known.id] = None
-    saved = store.put(act, [fact for fact, _ in fresh])
-    for fact, each in fresh:
-        for source_id in each.source_ids:
+            there.append((known.id, each))
+    return fresh, there
+
+
+def _link(store: Store, act: Act, fact: Fact, extracted: Extracted) -> None:
+    """Say what a fact is derived from, as far as both are there."""
+    for source_id in extracted.source_ids:
+        with suppress(NotFound):
             store.link(act, Link(source_id=fact.id, target_id=source_id, relation="derived_from", created_at=act.at))
-    for id_ in confirmed:
-        store.confirm(act, id_)
-    return SavedFacts(
-        saved=tuple(each for each in saved if isinstance(each, Fact)),
-        confirmed=tuple(confirmed),
-        repeated=len(batch) - len(distinct),
-    )
+
+
+def _confirmed(store: Store, act: Act, id_: str) -> bool:
+    """Whether a fact was confirmed: it still holds."""
+    try:
+        return store.confirm(act, id_) is not None
+    except InvalidInput:
+        return False
 
 
 def conflicts(caller: Caller, fact: Fact, *, search: Search) -> list[Fact]:

@@ -13,7 +13,7 @@ from engrain.domain.indexing import asking
 from engrain.domain.maturity import Application
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage import lookups, registry, sweeping
+from engrain.storage import lookups, pools, registry, sweeping
 from engrain.storage.dialects import as_json
 from engrain.storage.filters import same_place, seen_by
 from engrain.storage.rows import KIND_TABLES
@@ -78,6 +78,8 @@ class Ledger:
 
     def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Insert memories; those that were new, as stored."""
+        if self.act.checks_pools:
+            pools.check_membership(self, {each.scope for each in memories})
         facts = [each for each in memories if isinstance(each, Fact)]
         about = {each.entity_id for each in facts if each.entity_id is not None}
         registry.held(self.tx, self.act.caller.tenant_id, about)  # before any fact is, as whoever merges them does
@@ -95,8 +97,14 @@ class Ledger:
         self.index.add(self.tx, added)
         return list(added.values())
 
-    def add_related(self, fact: Fact, related: Mapping[str, float]) -> Fact | None:
-        """Insert a fact and say what it is related to; None where its id is taken."""
+    def add_related(
+        self, fact: Fact, related: Mapping[str, float], after: Callable[[Fact, Fact], Fact] | None
+    ) -> Fact | None:
+        """Insert a fact, as it is to be after the one before it, and its relations; None where its id is taken."""
+        self._check_reach(fact)
+        before = None if after is None else self._place_holder(fact)
+        if after is not None and before is not None:
+            fact = after(fact, before[1])
         for stored in self.add([fact]):
             assert isinstance(stored, Fact)
             if stored.supersedes_id is not None:
@@ -109,22 +117,23 @@ class Ledger:
             return stored
         return None
 
-    def supersede(self, fact: Fact, ids: Sequence[str]) -> Fact | None:
+    def supersede(self, fact: Fact, ids: Sequence[str], *, derives: bool) -> Fact | None:
         """Insert a fact in the place of several; None where they do not stand as the caller believes."""
         self._check_reach(fact)
         locked = lookups.visible(self.tx, self.act.caller, ids, lock=self.tx.dialect.lock)
         old = {each.id: (doc, each) for doc, each in locked if isinstance(each, Fact) and each.validity == "active"}
         holder = self._place_holder(fact)
-        is_taken = self.tx.one("has_memory", tenant_id=fact.tenant_id, id=fact.id) is not None
-        if old.keys() != set(ids) or (holder is not None and holder[1].id not in old) or is_taken:
+        if old.keys() != set(ids) or (holder is not None and holder[1].id not in old):
             return None
-        [stored] = self.add([fact])
-        assert isinstance(stored, Fact)
+        stored = next(iter(self.add([fact])), None)
+        if not isinstance(stored, Fact):  # its id is taken, and nothing was written
+            return None
         for id_, (doc, each) in old.items():
             if id_ != stored.supersedes_id:
                 self.close(doc, each, stored)
-            link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=self.act.at)
-            self.connect(stored, each, link)
+            if derives:
+                link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=self.act.at)
+                self.connect(stored, each, link)
         return stored
 
     def touch(self, ids: Sequence[str]) -> list[MemoryRecord]:

@@ -10,12 +10,15 @@ from engrain.errors import InvalidInput
 from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
+
+
+_PREFIX = pool_scope("")
 
 
 class PoolVerbs(Verbs):
@@ -92,11 +95,25 @@ def _delete(ledger: Ledger, name: str) -> bool:
     return True
 
 
-def _holds(ledger: Ledger, name: str) -> bool:
+def _holds(ledger: Ledger, name: str, *, lock: str | None = None) -> bool:
     """Whether the acting agent is in a pool; nobody else changes who is, until the end of the transaction."""
     tx, caller = ledger.tx, ledger.act.caller
-    locked = f"SELECT name FROM pools WHERE tenant_id = :tenant_id AND name = :pool {tx.dialect.lock_whole}"  # noqa: S608  # the dialect's own words
+    by = tx.dialect.lock_whole if lock is None else lock
+    locked = f"SELECT name FROM pools WHERE tenant_id = :tenant_id AND name = :pool {by}"  # noqa: S608  # the dialect's own words
     return bool(tx.ask(locked, {"tenant_id": caller.tenant_id, "pool": name})) and name in _names(tx, caller)
+
+
+def check_membership(ledger: Ledger, scopes: Collection[str]) -> None:
+    """Whether the acting agent is still in the pools that it writes to; nobody deletes them until it has.
+
+    Raises:
+        InvalidInput: it is not; nothing was written.
+    """
+    lock = ledger.tx.dialect.hold
+    for scope in sorted(scope for scope in scopes if scope.startswith(_PREFIX)):
+        if not _holds(ledger, scope.removeprefix(_PREFIX), lock=lock):
+            said = f"agent {ledger.act.caller.agent} is in no pool {scope.removeprefix(_PREFIX)!r:.80} any more"
+            raise InvalidInput(f"{said}; nothing was written")
 
 
 def _names(tx: Transaction, caller: Caller) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """The profile `assistant`: the few tools that a conversation needs, with short answers."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
-from engrain.domain.records import Fact
+from engrain.domain.records import DECAY_RATES, Fact
 from engrain.errors import InvalidInput
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.counting import memory_stats
@@ -70,23 +71,25 @@ def confirm_fact(who: Identity, fact_id: given.FactId, *, request_context: Reque
         raise InvalidInput(f"{fact_id} is no active fact; search_memory shows those that hold")
     if fact.permanence == "permanent" and fact.confidence == 1.0:
         return Found.of(agent, agent.confirm(fact_id))
-    protected = agent.remember(
-        fact.content,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        entity_id=fact.entity_id,
-        scope=fact.scope,
-        valid_from=fact.valid_from,
-        valid_to=fact.valid_to,
-        category=fact.category,
-        permanence="permanent",
-        importance=fact.importance,
-        source=fact.source,
-        source_episode_id=fact.source_episode_id,
-        tags=fact.tags,
-        metadata=fact.metadata,
-    )
-    return Found.of(agent, protected)
+    parts = who.memory.parts
+    act = parts.act(parts.seeing(agent.caller))
+
+    def protected(unprotected: Fact) -> Fact:
+        return replace(
+            unprotected,
+            id=parts.ids(),
+            agent=act.caller.agent,
+            confidence=1.0,
+            permanence="permanent",
+            decay_rate=DECAY_RATES["permanent"],
+            created_at=act.at,
+            supersedes_id=None,
+            last_confirmed_at=act.at,
+            reference_count=0,
+            last_referenced_at=None,
+        )
+
+    return Found.of(agent, parts.keep_instead(act, fact_id, protected))
 
 
 def get_entity_info(

@@ -157,17 +157,19 @@ class PostgresStore(
             caller, lambda tx: readings.held(tx, caller, scope=scope, subject=subject, predicate=predicate)
         )
 
-    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+    def put_related(
+        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
+    ) -> Fact | None:
         def work(ledger: Ledger) -> Fact | None:
             _queue_for_places(ledger, [fact])
-            return ledger.add_related(fact, related)
+            return ledger.add_related(fact, related, after)
 
         return self._act(act, work, repeatable=False)
 
-    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
         def work(ledger: Ledger) -> Fact | None:
             _queue_for_places(ledger, [fact, *(old for _, old in lookups.visible(ledger.tx, act.caller, ids))])
-            return ledger.supersede(fact, ids)
+            return ledger.supersede(fact, ids, derives=derives)
 
         return self._act(act, work, repeatable=False)
 

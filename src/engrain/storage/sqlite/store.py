@@ -135,13 +135,15 @@ class SqliteStore(
         with self._reading() as tx:
             return readings.held(tx, caller, scope=scope, subject=subject, predicate=predicate)
 
-    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+    def put_related(
+        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
+    ) -> Fact | None:
         with self._acting(act) as ledger:
-            return ledger.add_related(fact, related)
+            return ledger.add_related(fact, related, after)
 
-    def supersede(self, act: Act, fact: Fact, ids: Sequence[str]) -> Fact | None:
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
         with self._acting(act) as ledger:
-            return ledger.supersede(fact, ids)
+            return ledger.supersede(fact, ids, derives=derives)
 
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
         with self._acting(act) as ledger:
