@@ -51,6 +51,29 @@ def test_a_used_file_is_sound_and_says_what_it_holds(path):
         assert (health.memories, health.embedded, health.embedder) == (19, 5, "test:axes")
 
 
+def test_a_file_that_is_written_while_it_is_looked_at_is_sound(path):
+    """What it should hold and what it does is asked in several statements, of one state."""
+    with closing(SqliteStore(path)) as store, closing(SqliteStore(path)) as other:
+        use(store)
+        looked = []
+
+        def write_between(db):
+            def note(_, sql, __):
+                if "entity_names" in sql and not looked:
+                    looked.append(other.put_entity(act(), entity("Ben")))
+                return True
+
+            db.exec_trace = note
+
+        apsw.connection_hooks.append(write_between)
+        try:
+            health = store.health()
+        finally:
+            apsw.connection_hooks.remove(write_between)
+        assert (len(looked), health.problems) == (1, ())
+        assert store.health().problems == ()
+
+
 def test_a_file_in_memory_is_sound_too():
     with closing(SqliteStore(":memory:")) as store:
         use(store)

@@ -379,7 +379,7 @@ class SqliteStore(
         return compacting.compact(self._connections)
 
     def health(self) -> Health:
-        with self._connections.fresh() as db:
+        with self._connections.unmapped_snapshot() as db:
             active = versions.active(Transaction(db, SPEECH))
             return Health(
                 location=self.location,
