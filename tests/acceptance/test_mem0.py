@@ -268,6 +268,34 @@ class TestOwnersAreApart:
                 wrong()
         assert texts(client.get_all(filters={"user_id": "alice"})) == [LISBON]
 
+    def test_a_batch_with_something_wrong_in_it_changes_nothing(self, client, mem0):
+        id_ = client.add(LISBON, user_id="alice")["results"][0]["id"]
+        gone = client.add(OSLO, user_id="alice")["results"][0]["id"]
+        client.delete(gone)
+        good = {"memory_id": id_, "text": "other words"}
+        for wrong in (
+            lambda: client.batch_update([good, {"memory_id": gone, "text": "too late"}]),
+            lambda: client.batch_update([good, {"memory_id": id_, "text": 5}]),
+            lambda: client.batch_update([good, {"memory_id": id_, "metadata": {"mem0": 1}}]),
+            lambda: client.batch_delete([{"memory_id": id_}, {"memory_id": gone}]),
+        ):
+            with pytest.raises(mem0.exceptions.MemoryError):
+                wrong()
+        assert texts(client.get_all(filters={"user_id": "alice"})) == [LISBON]
+        client.batch_delete([{"memory_id": id_}, {"memory_id": id_}])
+        assert texts(client.get_all(filters={"user_id": "alice"})) == []
+
+    def test_a_page_that_is_none_is_named(self, served):
+        headers = {"Authorization": f"Token {served.secrets['reader']}"}
+        said = served.server.ask("POST", "/mem0/v3/memories/?page=0", {"filters": {"user_id": "alice"}}, **headers)
+        assert (said.status, said.json["detail"].startswith("page: ")) == (400, True)
+
+    def test_filters_of_an_add_that_are_no_object_are_refused(self, served):
+        headers = {"Authorization": f"Token {served.secrets['writer']}"}
+        body = {"messages": [{"role": "user", "content": LISBON}], "user_id": "alice", "filters": [1]}
+        said = served.server.ask("POST", "/mem0/v3/memories/add/", body, **headers)
+        assert (said.status, said.json["detail"]) == (422, "filters must be an object, not list")
+
     def test_a_body_that_is_no_object_is_refused(self, served):
         for body in (b"[1]", b"{", b""):
             headers = {"Authorization": f"Token {served.secrets['writer']}", "Content-Type": "application/json"}

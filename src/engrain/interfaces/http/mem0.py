@@ -54,10 +54,16 @@ class _Route(APIRoute):
             except EngrainError as error:
                 found = problem_of(request, error)
                 return Response(found.body, found.status_code, {**found.headers, "content-type": "application/json"})
-            except RequestValidationError:
-                return JSONResponse({"detail": "the body must be a JSON object"}, HTTPStatus.BAD_REQUEST)
+            except RequestValidationError as error:
+                return JSONResponse({"detail": _refusal(error)}, HTTPStatus.BAD_REQUEST)
 
         return admitted
+
+
+def _refusal(error: RequestValidationError) -> str:
+    """What of a request the framework cannot read: a number in its address, else its body."""
+    asked = [f"{each['loc'][-1]}: {each['msg']}" for each in error.errors() if each["loc"][0] == "query"]
+    return "; ".join(asked)[:300] or "the body must be a JSON object"
 
 
 router = APIRouter(prefix=PREFIX, route_class=_Route, include_in_schema=False)
@@ -84,7 +90,9 @@ def add(asked: Asked, body: Posted) -> Json:
     """Keep messages as they are, each as an episode of its owner; `infer` changes nothing."""
     given = words.known(body, _ADD)
     named = given.get("filters") or {}
-    where = words.owned({**given, **(named if isinstance(named, dict) else {})})
+    if not isinstance(named, dict):
+        raise InvalidInput(f"filters must be an object, not {type(named).__name__}")
+    where = words.owned({**given, **named})
     said = words.messages(given.get("messages"))
     now = asked.memory.parts.clock()
     agent = _agent(asked, where)
@@ -185,8 +193,8 @@ def delete_all(request: Request, asked: Asked) -> Json:
 @router.put("/v1/batch/")
 @_needing("writer")
 def batch_update(asked: Asked, body: Posted) -> Json:
-    """Update several memories, one after the other."""
-    named = _batch(body)
+    """Update several memories, one after the other; none where one of them is not there."""
+    named = _batch(asked, body)
     for each in named:
         _updated(asked, each["memory_id"], {name: each[name] for name in ("text", "metadata") if each.get(name)})
     return {"message": f"Successfully updated {len(named)} memories"}
@@ -195,10 +203,10 @@ def batch_update(asked: Asked, body: Posted) -> Json:
 @router.delete("/v1/batch/")
 @_needing("writer")
 def batch_delete(asked: Asked, body: Posted) -> Json:
-    """Forget several memories, one after the other."""
-    named = _batch(body)
-    for each in named:
-        _forget(asked, each["memory_id"])
+    """Forget several memories, one after the other; none where one of them is not there."""
+    named = _batch(asked, body)
+    for memory_id in dict.fromkeys(each["memory_id"] for each in named):
+        _forget(asked, memory_id)
     return {"message": f"Successfully deleted {len(named)} memories"}
 
 
@@ -361,17 +369,23 @@ def _forget(asked: Asking, memory_id: str) -> None:
         agent.forget(each.id)
 
 
-def _batch(body: Json) -> list[Json]:
-    """The memories that a batch names.
+def _batch(asked: Asking, body: Json) -> list[Json]:
+    """The memories that a batch names, all of them checked before the first is changed.
 
     Raises:
-        InvalidInput: it names none, or one without an id.
+        InvalidInput: it names none, or one without an id, or what one should say is no text or no metadata.
+        NotFound: one of them is not there.
     """
     named = body.get("memories")
     if not isinstance(named, list) or not named:
         raise InvalidInput("memories must be a list of {memory_id, ...}, and not empty")
     if not all(isinstance(each, dict) and isinstance(each.get("memory_id"), str) for each in named):
         raise InvalidInput("each of memories needs a memory_id")
+    for each in named:
+        if each.get("text"):
+            checks.content(each["text"])
+        words.metadata_of(each.get("metadata") or None, {}, ends=None)
+        _live(asked, each["memory_id"], _versions(asked, each["memory_id"]))
     return named
 
 
