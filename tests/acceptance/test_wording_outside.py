@@ -159,10 +159,17 @@ def test_tools_over_http_tell_no_more_and_tools_of_whoever_runs_it_tell_all(memo
     """Over stdio the client was started by whoever can open the database."""
     with asked_over_http(memory) as (_, url), posted(url, headers=WHO) as tools:
         outside = {name: tools.raw(name, **arguments) for name, arguments in TOOLS.items()}
-        learned = tools.raw("memory_run_consolidation")
+        memory.agent(AGENT).observe(TURN)
+        learned = [tools.raw("consolidate")]
+        memory.agent(AGENT).observe(TURN)
+        learned += [tools.raw("memory_run_consolidation"), tools.raw("runs")]
+        summary = tools.raw("summarize", session_id=SESSION, strategy="simple")
     for name, answer in outside.items():
         assert EMBEDDER in answer.structured_content["degraded"], name
-    for answer in (*outside.values(), learned):
+    assert LLM in json.dumps(summary.structured_content)
+    for answer in learned:
+        assert "the language model cannot answer now" in json.dumps(answer.structured_content)
+    for answer in (*outside.values(), *learned, summary):
         assert not answer.is_error
         assert says_nothing_of(json.dumps(answer.model_dump(mode="json")), nowhere)
     assert sum(str(nowhere) in each["reason"] for each in logged(caplog)) >= len(TOOLS)

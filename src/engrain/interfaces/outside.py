@@ -9,18 +9,17 @@ from engrain.domain.wording import Wording
 _LOG = logging.getLogger(__name__)
 # What the request in hand is called in its answer; None where nobody asks over a network.
 REQUEST: ContextVar[str | None] = ContextVar("engrain_request_id", default=None)
+_PLAIN = frozenset((str, int, float, bool, type(None)))  # exactly: a Wording is a str
 
 
 def outside(value: Any) -> Any:
     """A JSON value as others may have it: each `Wording` in it says what it says outside, and is logged whole."""
-    match value:
-        case Wording():
-            if value.outside != value:
-                _LOG.warning("an answer is degraded", extra={"reason": str(value), "request_id": REQUEST.get()})
-            return value.outside
-        case dict():
-            return {name: outside(each) for name, each in value.items()}
-        case list():
-            return [outside(each) for each in value]
-        case _:
-            return value
+    if isinstance(value, dict):
+        return {name: each if type(each) in _PLAIN else outside(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [each if type(each) in _PLAIN else outside(each) for each in value]
+    if not isinstance(value, Wording):
+        return value
+    if value.outside != value:
+        _LOG.warning("an answer is degraded", extra={"reason": str(value), "request_id": REQUEST.get()})
+    return value.outside
