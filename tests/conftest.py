@@ -3,7 +3,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from engrain.agent.watching import keep_journal
 
@@ -12,8 +13,15 @@ ROOT = str(Path(__file__).parents[1])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-settings.register_profile("engrain", derandomize=True, deadline=None, max_examples=100)
+# A slow machine fails no test: neither an example nor the making of some is timed.
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in every run. `pytest --hypothesis-profile random` looks for others.
+settings.register_profile("engrain", UNTIMED, derandomize=True)
+settings.register_profile("random", UNTIMED)
 settings.load_profile("engrain")
+# Hypothesis (6.170) also draws constants from the source of whatever modules of ours are loaded by then: what a test is
+# given would hang on which others its process ran before, which is chance where several share them. No setting ends it.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture(autouse=True)

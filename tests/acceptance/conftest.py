@@ -15,7 +15,7 @@ import pytest
 from engrain.interfaces.cli import main
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "two_friends.jsonl"
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def posted(address, *, key=None, mode="auto", headers=None):
     """The tools that a server has at an address, asked with a key."""
     said = {**(headers or {}), **({} if key is None else {"Authorization": f"Bearer {key}"})}
     with anyio.from_thread.start_blocking_portal() as portal:
-        client = httpx2.AsyncClient(headers=said)
+        client = httpx2.AsyncClient(headers=said, timeout=60)
         with (
             portal.wrap_async_context_manager(client),
             portal.wrap_async_context_manager(

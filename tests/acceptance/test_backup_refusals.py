@@ -20,7 +20,7 @@ from tests.servers.postgres import server
 
 pytestmark = pytest.mark.req("G13")
 ROOT = Path(__file__).parents[2]
-ONCE = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONCE = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from engrain import InvalidInput, Memory, metrics
 
 LONG_S = 3_600
-PATIENCE_S = 60
+PATIENCE_S = 180
 HOST = """
 import signal, sys
 from engrain import Memory

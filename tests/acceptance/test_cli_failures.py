@@ -1,6 +1,7 @@
 """Every failure is one line that says what to do, with a code a script can branch on, and never a traceback."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -180,8 +181,10 @@ def test_a_busy_file_is_exit_code_4_and_can_be_tried_again(process, database):
 def test_a_reader_that_goes_away_ends_the_command_quietly(chat):
     assert chat("recall", "canoe").code == 0
     command = [sys.executable, "-m", "engrain", "recall", "canoe", "--limit", "200"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
-        started.stdout.close()
+    read, write = os.pipe()
+    os.close(read)  # nobody reads, from the beginning
+    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE) as started:
+        os.close(write)
         said = started.stderr.read().decode()
         assert started.wait(60) == ExitCode.OUTPUT_CLOSED
     assert said == ""

@@ -66,6 +66,7 @@ def test_the_same_store_at_the_same_moment_gives_the_same_bytes(memory, aide):
     for number in range(60):
         memory.agent("aide", session=f"s{number % 7}").observe(f"Turn about trams {number % 5}", speaker="Ana")
         aide.remember(f"tram {number % 5}", subject=f"Ana {number}", predicate="takes")
+    memory.flush()
     first = aide.context("Which tram does Ana take?", budget_tokens=200)
     memory.parts.references.settle()
     assert aide.context("Which tram does Ana take?", budget_tokens=200).text == first.text

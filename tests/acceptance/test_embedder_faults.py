@@ -57,6 +57,7 @@ def test_an_embedder_that_fails_costs_vectors_and_nothing_else(caplog, fault):
         agent = memory.agent("ana", session="s")
         episode = agent.observe("A turn about apples")
         fact = agent.remember("apples", subject="Ana", predicate="likes")
+        assert not memory.parts.queue.wait(60)  # by then the thread has failed as well
         for preset in ("engrain", "semantic", "hybrid", "keyword"):
             answer = agent.recall("Who likes apples?", preset=preset)
             assert {hit.memory.id for hit in answer} == {episode.id, fact.id}

@@ -17,7 +17,7 @@ from tests.servers.http import serving
 
 PROBLEM = "application/problem+json"
 FACT = {"content": "Lisbon", "subject": "Ana", "predicate": "lives in"}
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 
 def until(is_so):
@@ -39,7 +39,7 @@ def server():
     """An application that is served; each test has a memory of its own in it."""
     with Memory.open(":memory:", embedder="none") as memory:
         app = create_app(memory, gate=Gate(memory, keys_required=False))
-    with serving(app) as url, httpx2.Client(base_url=url) as client:
+    with serving(app) as url, httpx2.Client(base_url=url, timeout=60) as client:
         yield app, client
 
 
@@ -220,10 +220,11 @@ def test_a_memory_goes_out_as_a_backup_and_comes_back(client, tmp_path):
     assert (report["tenant_id"], report["agent"], report["path"]) == ("default", "assistant", "engrain-backup.gz")
     assert (len(backup.content), backup.headers["Content-Type"]) == (report["bytes"], "application/gzip")
     with Memory.open(tmp_path / "other.db", embedder="none") as other, served(other) as url:
-        sent = httpx2.post(f"{url}/v1/restore", content=backup.content, headers={"Content-Type": "application/gzip"})
+        packed = {"Content-Type": "application/gzip"}
+        sent = httpx2.post(f"{url}/v1/restore", content=backup.content, headers=packed, timeout=60)
         assert (sent.status_code, sent.json()["added"]["facts"], sent.json()["path"]) == (200, 1, "backup")
         assert other.agent().get(fact["id"]).content == "Lisbon"
-        broken = httpx2.post(f"{url}/v1/restore", content=backup.content[:-40])
+        broken = httpx2.post(f"{url}/v1/restore", content=backup.content[:-40], timeout=60)
     assert (broken.status_code, broken.json()["code"]) == (422, "unusable_backup")
     assert "/tmp" not in broken.json()["detail"]
 

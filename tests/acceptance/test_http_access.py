@@ -18,7 +18,7 @@ def memory():
 @pytest.fixture(scope="module")
 def client(memory):
     app = create_app(memory, gate=Gate(memory, keys_required=True))
-    with serving(app) as url, httpx2.Client(base_url=url) as client:
+    with serving(app) as url, httpx2.Client(base_url=url, timeout=60) as client:
         yield client
 
 
@@ -64,6 +64,6 @@ def test_who_asks_too_often_is_told_when_to_come_again():
     with Memory.open(":memory:", embedder="none", settings=settings) as memory:
         key = shown(memory.keys.create(role="reader"))
         with serving(create_app(memory, gate=Gate(memory, keys_required=True))) as url:
-            answers = [httpx2.get(f"{url}/v1/stats", headers=key) for _ in range(3)]
+            answers = [httpx2.get(f"{url}/v1/stats", headers=key, timeout=60) for _ in range(3)]
     assert [each.status_code for each in answers] == [200, 200, 429]
     assert int(answers[-1].headers["Retry-After"]) > 0

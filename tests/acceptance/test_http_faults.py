@@ -57,7 +57,7 @@ def answer():
     with (
         Memory.open(":memory:", embedder="none") as memory,
         serving(create_app(memory, gate=(gate := Raising(memory, keys_required=False)))) as url,
-        httpx2.Client(base_url=url) as client,
+        httpx2.Client(base_url=url, timeout=60) as client,
     ):
         yield of
 

@@ -27,6 +27,21 @@ CHECKS = [
     negative_data_rejection,
 ]
 ANSWERED = Counter()
+# What is carried out whatever was asked before; most that is asked of an id is of none.
+CARRIED_OUT = {
+    "GET /v1/stats",
+    "POST /v1/consolidation/save_facts",
+    "POST /v1/context",
+    "POST /v1/episodes",
+    "POST /v1/facts",
+    "POST /v1/hooks/message",
+    "POST /v1/messages",
+    "POST /v1/recall",
+    "POST /v1/rules",
+    "POST /v1/summarize",
+    "POST /v1/working/append",
+}
+TAKES_NOTHING = {"GET /v1/keys"}
 
 
 @schemathesis.serializer("application/gzip", "application/octet-stream")
@@ -52,8 +67,16 @@ def served():
     with Memory.open(":memory:", embedder="none") as memory:
         API.app.state.memory, API.app.state.gate = memory, Gate(memory, keys_required=False)
         yield
-    assert ANSWERED[2] > 100  # else all would have been refused
-    assert ANSWERED[4] > 1000
+
+
+@pytest.fixture(autouse=True)
+def _both_ways(request):
+    """Some requests of an operation are refused, and some carried out; of each alone, as a process may get a few."""
+    ANSWERED.clear()
+    yield
+    operation = request.node.name.partition("[")[2].removesuffix("]")
+    assert ANSWERED[2] or operation not in CARRIED_OUT
+    assert ANSWERED[4] or operation in TAKES_NOTHING
 
 
 @API.parametrize()

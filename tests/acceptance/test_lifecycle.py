@@ -161,7 +161,7 @@ def test_a_closed_memory_leaves_no_thread(path):
     with opened(path) as memory:
         memory.agent(AGENT).observe("A turn")
         assert len(set(threading.enumerate()) - before) == 1
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before  # another test's may have come to their end
 
 
 def test_threads_that_come_and_go_leave_no_connection(path):

@@ -107,7 +107,7 @@ def test_more_than_a_dashboard_has_room_for_is_refused(memory, given):
 def test_it_is_the_same_over_http(memory):
     with (
         serving(create_app(memory, gate=Gate(memory, keys_required=False))) as url,
-        httpx2.Client(base_url=url) as client,
+        httpx2.Client(base_url=url, timeout=60) as client,
     ):
         asked = client.get("/v1/dashboard", params={"days": 4, "limit": 3}, headers={"Engrain-Agent": "ana"})
         refused = client.get("/v1/dashboard", params={"days": 999})

@@ -221,7 +221,7 @@ STEPS = st.tuples(
 
 
 @pytest.mark.req("G14")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_only_members_see_a_pool_whoever_comes_and_goes(steps):
     with Memory.open(":memory:", settings=NO_VECTORS) as memory:

@@ -13,7 +13,7 @@ from tests.servers.postgres import PostgresServer
 
 WRITERS = 3
 BETWEEN = 25  # acknowledged writes of each writer before the server goes, and after it is back
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,15 @@ def recalled(server, query, **headers):
     return [hit["memory"]["content"] for hit in found.json["hits"]]
 
 
+def in_time(server, path, body=None):
+    """What is answered to somebody who speaks within a moment; on a busy machine that may not be the first to try."""
+    while True:
+        with contextlib.suppress(ConnectionError):
+            answered = server.ask("GET" if body is None else "POST", path, body)
+            if answered.status != 408:
+                return answered
+
+
 def kept(path):
     with Memory.open(path, settings={"embedding": {"model": "none"}}) as memory:
         return [hit.memory.content for hit in memory.agent().recall("", preset="recency", limit=100)]
@@ -203,14 +212,18 @@ class TestClientsThatMisbehave:
         with Raw(impatient.port) as client:
             client.send(b"POST /v1/episodes HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
             assert client.is_closed()
-        assert observe(impatient).status == 201
+        assert in_time(impatient, "/v1/episodes", {"content": SAID}).status == 201
 
     def test_so_does_a_second_one_on_the_same_connection(self, impatient):
-        with Raw(impatient.port) as client:
-            client.send(client.begin("/v1/episodes", {"content": "first"}, sent=5))
-            assert client.answer()[0] == b"201"
-            client.send(b"POST /v1/ep")
-            assert client.is_closed()
+        status = b"408"
+        while status == b"408":
+            with Raw(impatient.port) as client:
+                client.send(client.begin("/v1/episodes", {"content": "first"}, sent=5))
+                status, _ = client.answer()
+                if status == b"201":
+                    client.send(b"POST /v1/ep")
+                assert client.is_closed()
+        assert status == b"201"
 
     def test_and_saying_nothing_at_all(self, impatient):
         with Raw(impatient.port) as client:
@@ -218,11 +231,12 @@ class TestClientsThatMisbehave:
 
     def test_an_answer_that_is_not_taken_ends_the_connection(self, impatient):
         """Its place is free again: two such clients would be all that this server answers at once."""
-        assert observe(impatient, "huge " + "x" * 9_000_000).status == 201
+        with Memory.open(impatient.db, settings={"embedding": {"model": "none"}}) as memory:
+            memory.agent().observe("huge " + "x" * 9_000_000)
         with Raw(impatient.port, receive_bytes=4_096) as one, Raw(impatient.port, receive_bytes=4_096) as other:
             for client in (one, other):
                 client.send(client.begin("/v1/recall", {"query": "huge"}, sent=1))
-            while impatient.ask("POST", "/v1/recall", {"query": "Lisbon", "limit": 1}).status != 200:
+            while in_time(impatient, "/v1/recall", {"query": "Lisbon", "limit": 1}).status != 200:
                 pass
 
     def test_who_goes_away_in_the_middle_is_not_missed(self, impatient):
@@ -231,7 +245,7 @@ class TestClientsThatMisbehave:
                 client.begin("/v1/episodes", {"content": "never said"}, sent=sent)
         with Raw(impatient.port) as client:
             client.send(client.begin("/v1/recall", {"query": "Lisbon"}, sent=1))
-        while (found := impatient.ask("POST", "/v1/recall", {"query": "never said"})).status == 503:
+        while (found := in_time(impatient, "/v1/recall", {"query": "never said"})).status == 503:
             pass
         assert b"never said" not in found.body.partition(b'"hits"')[2]
 
@@ -243,7 +257,7 @@ class TestClientsThatMisbehave:
         with Raw(impatient.port) as client:
             client.send(nonsense)
             assert client.is_closed()
-        assert impatient.ask("GET", "/healthz").status == 200
+        assert in_time(impatient, "/healthz").status == 200
 
     def test_a_head_without_end_is_refused(self, impatient):
         with Raw(impatient.port) as client:

@@ -20,7 +20,7 @@ from tests.conformance.transcripts import Said
 
 # Every so many steps are a process of their own.
 _OWN_PROCESS = 24
-_PATIENCE_S = 60
+_PATIENCE_S = 180
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from engrain.storage.batch_writer import BatchWriter
 from tests.sample_records import CALLER, act, episode, fact
 
 LONG_S = 3_600.0
-PATIENCE_S = 60
+PATIENCE_S = 180
 
 
 class Counting:

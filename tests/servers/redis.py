@@ -6,14 +6,15 @@
 import contextlib
 import importlib.util
 import os
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 import redis
 
-PATIENCE_S = 30
+from tests.servers.ports import free_port
+
+PATIENCE_S = 120
 
 
 def _program():
@@ -28,8 +29,7 @@ class Server:
     def __init__(self, folder):
         self._folder = folder
         self._process = None
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
 
     @property
     def url(self):

@@ -135,5 +135,5 @@ def test_a_memory_is_gone_at_the_moment_it_expires():
 
 
 @given(FILTERS)
-def test_a_filter_is_narrow_when_it_asks_for_more_than_a_kind(filter_):
-    assert filter_.is_narrow == any(getattr(filter_, name) for name in CONDITIONS if name != "kinds")
+def test_a_filter_is_narrow_when_it_asks_for_more_than_a_kind_and_a_scope(filter_):
+    assert filter_.is_narrow == any(getattr(filter_, name) for name in CONDITIONS if name not in {"kinds", "scopes"})

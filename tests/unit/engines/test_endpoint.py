@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from engrain import metrics
 from engrain.engines.endpoint import Access, Endpoint, Patience, Refused, joined, sendable
 from engrain.errors import EngineUnavailable, InvalidInput
-from tests.servers.models import KEY, Fault, free_port
+from tests.servers.models import KEY, Fault
+from tests.servers.ports import free_port
 
 SAID = "what Ana said in confidence"
 BODY = {"model": "m", "input": [SAID]}

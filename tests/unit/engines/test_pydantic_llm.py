@@ -11,7 +11,8 @@ from engrain.engines.answers import Limits
 from engrain.engines.endpoint import Refused
 from engrain.engines.pydantic_llm import PydanticLLM
 from engrain.errors import EngineUnavailable
-from tests.servers.models import KEY, Fault, free_port
+from tests.servers.models import KEY, Fault
+from tests.servers.ports import free_port
 
 SAID = "what Ana said in confidence"
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}

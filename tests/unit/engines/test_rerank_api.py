@@ -8,7 +8,8 @@ from pydantic import SecretStr
 from engrain.engines.endpoint import Access
 from engrain.engines.rerank_api import Served, ServedReranker
 from engrain.errors import EngineUnavailable
-from tests.servers.models import KEY, Fault, free_port, words_shared
+from tests.servers.models import KEY, Fault, words_shared
+from tests.servers.ports import free_port
 
 QUERY = "who likes red apples"
 DOCUMENTS = ["ben reads books", "ana likes red apples", "", "pears and apples", "red ships \udc00"]
@@ -31,12 +32,12 @@ def reranker(request, make):
 
 
 def test_each_document_gets_its_score_wherever_the_answer_puts_it(reranker):
-    pairs = dict(reranker.rerank(QUERY, DOCUMENTS, timeout_s=5))
+    pairs = dict(reranker.rerank(QUERY, DOCUMENTS, timeout_s=30))
     assert pairs == {at: words_shared(QUERY, each) for at, each in enumerate(DOCUMENTS)}
 
 
 def test_cohere_jina_and_vllm_are_asked_by_model(make, models):
-    make().rerank(QUERY, ["a", ""], timeout_s=5)
+    make().rerank(QUERY, ["a", ""], timeout_s=30)
     [(path, headers, body)] = models.asked
     assert (path, headers["authorization"]) == ("/v2/rerank", f"Bearer {KEY}")
     assert body == {"model": "rerank-v3.5", "query": QUERY, "documents": ["a", " "], "top_n": 2}
@@ -45,21 +46,21 @@ def test_cohere_jina_and_vllm_are_asked_by_model(make, models):
 def test_text_embeddings_inference_is_asked_without_and_for_as_many_as_it_takes(make, models):
     models.most_texts = 32
     documents = [f"apples {at}" if at % 3 else "ships" for at in range(50)]
-    pairs = make("tei", None, "/rerank").rerank("apples", documents, timeout_s=5)
+    pairs = make("tei", None, "/rerank").rerank("apples", documents, timeout_s=30)
     assert [body.keys() for _, _, body in models.asked] == [{"query", "texts", "truncate"}] * 2
     assert sorted(pairs) == [(at, 1.0 if at % 3 else 0.0) for at in range(50)]
 
 
 def test_no_documents_ask_nobody(reranker, models):
-    assert list(reranker.rerank(QUERY, [], timeout_s=5)) == []
+    assert list(reranker.rerank(QUERY, [], timeout_s=30)) == []
     assert models.asked == []
 
 
 def test_either_kind_of_answer_is_read_whoever_was_asked(make, models):
     models.twist = lambda answer: [{"index": each["index"], "score": 0.5} for each in answer["results"]]
-    assert sorted(make().rerank(QUERY, ["a", "b"], timeout_s=5)) == [(0, 0.5), (1, 0.5)]
+    assert sorted(make().rerank(QUERY, ["a", "b"], timeout_s=30)) == [(0, 0.5), (1, 0.5)]
     models.twist = lambda answer: {"results": [{"index": each["index"], "relevance_score": 1} for each in answer]}
-    assert sorted(make("tei", None, "/rerank").rerank(QUERY, ["a", "b"], timeout_s=5)) == [(0, 1.0), (1, 1.0)]
+    assert sorted(make("tei", None, "/rerank").rerank(QUERY, ["a", "b"], timeout_s=30)) == [(0, 1.0), (1, 1.0)]
 
 
 def results(*pairs):
@@ -88,7 +89,7 @@ def test_an_answer_that_scores_not_every_document_is_refused(make, models, twist
     with pytest.raises(
         EngineUnavailable, match=r"the re-ranker cohere:rerank-v3\.5 (answered JSON that holds no|did not give each)"
     ) as raised:
-        make().rerank(QUERY, ["what Ana said", "b"], timeout_s=5)
+        make().rerank(QUERY, ["what Ana said", "b"], timeout_s=30)
     assert "Ana" not in str(raised.value)
 
 
@@ -112,4 +113,4 @@ def test_nobody_there_is_said(make):
 def test_a_refused_key_names_the_setting(make, models):
     models.key = "another"
     with pytest.raises(EngineUnavailable, match=r"does not accept the key \(401 invalid_api_key\): set reranking.key"):
-        make().rerank(QUERY, ["a"], timeout_s=5)
+        make().rerank(QUERY, ["a"], timeout_s=30)

@@ -130,7 +130,7 @@ def test_a_providers_key_goes_to_the_providers_own_address_alone(models, monkeyp
     settings = load({"embedding": {"model": "openai:elsewhere", "url": f"{models.url}/v1"}})
     embedder_of(settings).embed(["a"], role="query")
     served = {"reranking": {"model": "cohere:elsewhere", "url": f"{models.url}/v2"}}
-    reranker_of(load(served)).rerank("q", ["a"], timeout_s=5)
+    reranker_of(load(served)).rerank("q", ["a"], timeout_s=30)
     assert len(models.asked) == 3  # one to learn the dimensions
     assert not any("authorization" in headers for _, headers, _ in models.asked)
     assert "of-openai" not in json.dumps([body for _, _, body in models.asked])
@@ -139,7 +139,7 @@ def test_a_providers_key_goes_to_the_providers_own_address_alone(models, monkeyp
 def test_settings_choose_the_reranker(models):
     assert reranker_of(load()) is None
     settings = load({"reranking": {"model": "http:m", "url": f"{models.url}/v2/rerank", "key": KEY}})
-    pairs = reranker_of(settings).rerank("red apples", ["red apples", "ships"], timeout_s=5)
+    pairs = reranker_of(settings).rerank("red apples", ["red apples", "ships"], timeout_s=30)
     assert sorted(pairs) == [(0, 1.0), (1, 0.0)]
 
 

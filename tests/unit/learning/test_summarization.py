@@ -2,7 +2,7 @@ import re
 import threading
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import metrics
@@ -208,7 +208,6 @@ def test_five_megabytes_of_reply_are_cut():
 
 
 @pytest.mark.req("G11")
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     PASSAGES,
     st.sampled_from(STRATEGIES),

@@ -496,7 +496,9 @@ def test_a_snapshot_whose_connection_ends_is_begun_again_from_its_beginning(stor
 
 def test_a_snapshot_holds_one_connection_and_others_inside_it_take_another(url):
     other = replace(CALLER, tenant_id="other")
-    with closing(PostgresStore(url, pool_size=1, timeout_s=0.1)) as store:
+    with closing(PostgresStore(url, pool_size=1)) as store:
+        store._connections._pool.wait()
+        store._connections._timeout_s = 0.1  # from now on, as the one connection is there
         assert store.in_one_snapshot(CALLER, lambda: store.in_one_snapshot(CALLER, lambda: store.waiting(CALLER))) == 0
         with pytest.raises(errors.DatabaseBusy):
             store.in_one_snapshot(CALLER, lambda: store.waiting(other))

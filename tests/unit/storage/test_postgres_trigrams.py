@@ -22,7 +22,7 @@ def extension():
 
 
 @pytest.mark.req("B17.4")
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(WORDS, WORDS)
 def test_similarity_is_what_pg_trgm_computes(extension, one, two):
     [theirs] = extension.execute("SELECT similarity(%s, %s)", [one, two]).fetchone()
