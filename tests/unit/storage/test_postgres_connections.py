@@ -12,6 +12,7 @@ import numpy as np
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import PoolTimeout
 
 from engrain import errors
 from engrain.storage.postgres.connections import Connections, _is_alive
@@ -242,6 +243,17 @@ def test_connections_that_ended_while_they_lay_idle_are_not_handed_out(connectio
 def test_a_connection_that_always_breaks_is_given_up_on_in_time(url):
     with closing(ready(Connections(url, timeout_s=0.1))) as connections, pytest.raises(errors.DatabaseUnreachable):
         connections.read(TENANT, lambda connection: (terminate(connection), one(connection, "SELECT 1")))
+
+
+def test_a_connection_that_takes_too_long_to_make_is_not_one_in_use(url, monkeypatch):
+    with closing(ready(Connections(url, timeout_s=0.1))) as connections:
+        monkeypatch.setattr(connections._pool, "getconn", late)
+        with pytest.raises(errors.DatabaseBusy, match="no connection was made in time"):
+            count(connections)
+
+
+def late(timeout):
+    raise PoolTimeout(f"couldn't get a connection after {timeout:.2f} sec")
 
 
 @pytest.mark.parametrize("state", ["40001", "40P01"])

@@ -21,7 +21,7 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from engrain.domain.vitals import PoolVitals
-from engrain.errors import InvalidInput, MemoryClosed, OutcomeUnknown
+from engrain.errors import DatabaseBusy, InvalidInput, MemoryClosed, OutcomeUnknown
 from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate, translated
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Connections:
                 connection = self._pool.getconn(timeout=min(wait, left))
             except PoolTimeout as error:
                 if time.monotonic() >= until:
-                    raise self._why_none_came(error) from error
+                    raise self._why_none_came(error, patience.lost) from error
                 wait = math.inf if self._is_full() else _GLANCE_S
             except psycopg.Error as error:
                 raise translate(error, self.location) from error
@@ -209,14 +209,19 @@ class Connections:
         stats = self._pool.get_stats()
         return stats["pool_size"] >= stats["pool_max"]
 
-    def _why_none_came(self, error: psycopg.Error) -> Exception:
-        """The pool tells nobody why it cannot connect: what connecting says now, or that all are in use."""
-        if not self._is_full():
-            try:
-                psycopg.connect(self._conninfo, **self._options()).close()
-            except psycopg.Error as refused:
-                return translate(refused, self.location)
-        return translate(error, self.location)
+    def _why_none_came(self, error: psycopg.Error, lost: psycopg.Error | None) -> Exception:
+        """The pool tells nobody why it has none: that all are in use, what connecting says now, or how one was lost."""
+        if self._is_full():
+            return translate(error, self.location)
+        try:
+            psycopg.connect(self._conninfo, **self._options()).close()
+        except psycopg.Error as refused:
+            return translate(refused, self.location)
+        if lost is not None:
+            return translate(lost, self.location)
+        return DatabaseBusy(
+            f"{self.location}: no connection was made in time; nothing was written: try again ({error})"
+        )
 
 
 class _BinaryCursor(psycopg.Cursor[tuple[Any, ...]]):
@@ -263,7 +268,8 @@ class _Patience:
         self._timeout_s = timeout_s
         self._pause_s = _FIRST_PAUSE_S
         self._conflicts = 0
-        self.until: float | None = None  # unset until the first failure
+        self.until: float | None = None  # both unset until a connection is lost
+        self.lost: psycopg.Error | None = None
 
     def lasts(self, failure: psycopg.Error) -> bool:
         """Whether to run again after one more failure."""
@@ -271,6 +277,7 @@ class _Patience:
             self._conflicts += 1
             return self._conflicts <= _MOST_CONFLICTS
         self.until = self.until or time.monotonic() + self._timeout_s
+        self.lost = failure
         return time.monotonic() + self._pause_s < self.until
 
     def pause(self) -> None:
