@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import psycopg
-from pgvector.psycopg import register_vector
+from pgvector.psycopg.vector import register_vector_info
 from psycopg.adapt import AdaptersMap
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import Escaping, ExecStatus, Format, TransactionStatus
+from psycopg.types import TypeInfo
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -75,9 +76,18 @@ class Connections:
         self._process = os.getpid()
         self._conninfo = make_conninfo("", **{"connect_timeout": math.ceil(timeout_s), **_DEFAULTS, **parameters})
         self._types = _Types(_adapters())
-        self._knows_vectors = False
+        with translated(self.location):
+            first = psycopg.connect(self._conninfo, **self._options())
+        try:
+            with translated(self.location):
+                self._knows_vectors = self._learned_from(first)
+        except BaseException:
+            first.close()
+            raise
+        self._made = [first]
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             self._conninfo,
+            connection_class=_handing_out(self._made),
             kwargs=self._options,
             min_size=1,
             max_size=pool_size,
@@ -87,7 +97,6 @@ class Connections:
             reconnect_timeout=0,  # a waiter asks again, at its own pace; the pool's own grows to minutes
             num_workers=1,
         )
-        self.register_vectors()
         self._pool.open()
 
     def read(self, tenant: str | None, work: Callable[[Connection], T]) -> T:
@@ -126,12 +135,21 @@ class Connections:
         if self._knows_vectors:
             return
         with translated(self.location), psycopg.connect(self._conninfo, **self._options()) as connection:
-            if connection.execute("SELECT to_regtype('vector')").fetchone() == (None,):
-                return
-            register_vector(connection)
-            self._types = _Types(connection.adapters)
-        self._knows_vectors = True
-        self._pool.drain()  # those that are open do not know
+            self._knows_vectors = self._learned_from(connection)
+        if self._knows_vectors:
+            self._pool.drain()  # those that are open do not know
+
+    def _learned_from(self, connection: Connection) -> bool:
+        """Whether there are vectors; then this connection and all to be made know them.
+
+        Of the extension's types no other is ever sent, and asking for them takes as long as connecting does.
+        """
+        vector = TypeInfo.fetch(connection, "vector")
+        if vector is None:
+            return False
+        register_vector_info(connection, vector)
+        self._types = _Types(connection.adapters)
+        return True
 
     def vitals(self) -> PoolVitals:
         """How many connections there are, and what waits for one."""
@@ -148,6 +166,8 @@ class Connections:
         """End every connection and the pool's threads; work that is under way ends with its connection given back."""
         if os.getpid() == self._process:  # a fork's words on these sockets would end the parent's sessions
             self._pool.close()
+            for each in self._made:  # closed before the pool had come to it
+                each.close()
 
     def _options(self) -> dict[str, Any]:
         return {"autocommit": True, "prepare_threshold": 1, "context": self._types, "cursor_factory": _BinaryCursor}
@@ -230,6 +250,17 @@ class _BinaryCursor(psycopg.Cursor[tuple[Any, ...]]):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.format = Format.BINARY
+
+
+def _handing_out(made: list[Connection]) -> type[Connection]:
+    """What a pool connects by: before it makes any it takes those that were made for it."""
+
+    class _Handed(psycopg.Connection[tuple[Any, ...]]):
+        @classmethod
+        def connect(cls, conninfo: str = "", **options: Any) -> Connection:  # type: ignore[override]  # of no row type
+            return made.pop() if made else psycopg.connect(conninfo, **options)
+
+    return _Handed
 
 
 class _LostCommittingError(Exception):
