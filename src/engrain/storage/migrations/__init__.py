@@ -8,6 +8,7 @@ migrations.
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.resources import files
 from typing import Literal
 
@@ -38,6 +39,7 @@ def for_alembic(dialect_name: str, revision: str) -> list[str]:
     return statements(known[dialect_name], revision)
 
 
+@cache
 def script(dialect: Dialect, revision: str) -> str:
     """The SQL that takes a database from the revision before to this one."""
     return (files("engrain.storage") / dialect / "revisions" / f"{revision}.sql").read_text(encoding="utf-8")
