@@ -4,7 +4,7 @@ A verb that takes a caller and is in none of these tables fails the suite.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property
@@ -15,6 +15,7 @@ from engrain.domain.query import Filter
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
 from engrain.domain.runs import RUN_KINDS
+from tests.conformance.conftest import WAYS_TO_SEARCH, Backend
 from tests.leaks.hearing import said
 from tests.leaks.world import READ_AT, World, canary_of
 from tests.sample_records import NOON
@@ -406,11 +407,20 @@ READS: dict[str, Callable[[Reader], Asked]] = {
 }
 
 
-def all_said(reader: Reader) -> dict[str, str]:
+# What can be answered otherwise by another way to search, and what says all there is to find.
+SEARCHES = ("keyword", "nearest", "in_one_snapshot", "get", "recent", "load")
+
+
+def reads_on(backend: Backend) -> dict[str, Callable[[Reader], Asked]]:
+    """The verbs to ask a store of a backend."""
+    return {verb: READS[verb] for verb in SEARCHES} if backend.name in WAYS_TO_SEARCH else READS
+
+
+def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = READS) -> dict[str, str]:
     """Every answer a caller gets from a store, word for word, by what was asked."""
     return {
         f"{verb} {place}: {asked}": said(answer, reader.refs)
-        for verb, probe in READS.items()
+        for verb, probe in verbs.items()
         for place, (asked, answer) in enumerate(probe(reader))
     }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.leaks.store_probes import Reader, all_said
+from tests.leaks.store_probes import Reader, all_said, reads_on
 from tests.leaks.world import live
 from tests.leaks.worlds import make_world
 
@@ -24,4 +24,4 @@ def test_no_answer_depends_on_what_its_reader_may_not_see(backend, seed):
 def _heard(backend, happened, caller, *, asked_of):
     """Every answer in one world, to questions made of the names in another."""
     with backend.fresh() as store:
-        return all_said(Reader(store, caller, asked_of, live(store, happened)))
+        return all_said(Reader(store, caller, asked_of, live(store, happened)), reads_on(backend))

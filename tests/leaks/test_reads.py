@@ -1,5 +1,7 @@
 """Nobody is told anything of a tenant or scope that is not his own, whatever he asks and however he asks it."""
 
+import inspect
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -10,8 +12,10 @@ from engrain.domain.pools import Pools
 from engrain.domain.ports import Records, Registry, Searches, Store, Surveys
 from engrain.domain.records import Caller
 from engrain.domain.runs_port import Runs
+from engrain.storage.postgres.store import PostgresStore
+from engrain.storage.sqlite.store import SqliteStore
 from tests.leaks.hearing import Refs, said, secrets_in, strangers_in
-from tests.leaks.store_probes import HOUSEKEEPING, READS, WRITES, Reader, takes_caller, verbs
+from tests.leaks.store_probes import HOUSEKEEPING, READS, SEARCHES, WRITES, Reader, reads_on, takes_caller, verbs
 from tests.leaks.world import World, canary_of, live
 from tests.leaks.worlds import make_world
 
@@ -36,7 +40,8 @@ def heard(backend, request):
     with backend.fresh() as store:
         refs = live(store, world)
         readers = [Reader(store, caller, world, refs) for caller in world.some_callers(MOST_CALLERS)]
-        answers = {reader.caller: {verb: list(probe(reader)) for verb, probe in READS.items()} for reader in readers}
+        verbs_ = reads_on(backend)
+        answers = {reader.caller: {verb: list(probe(reader)) for verb, probe in verbs_.items()} for reader in readers}
     return Heard(world, refs, answers)
 
 
@@ -48,6 +53,16 @@ def test_every_verb_of_a_store_is_asked_or_is_known_to_be_housekeeping():
         *map(verbs, (Records, Registry, Pools, Searches, Surveys, Overviews, Runs, AccessKeys))
     )
     assert of_callers == {*READS, *WRITES, "settle", "shards"}
+
+
+@pytest.mark.parametrize("kind", [SqliteStore, PostgresStore])
+def test_the_ways_to_search_are_those_of_the_verbs_that_search(kind):
+    """Nothing else knows of them, so that nothing else need be asked of a store for each of them."""
+    ways = re.compile(r"self\._(narrow|read_all|scan_all)\b")
+    methods = inspect.getmembers(kind, inspect.isfunction)
+    knowing = {name for name, method in methods if ways.search(inspect.getsource(method))}
+    assert knowing == {"__init__", "keyword", "nearest"}
+    assert knowing - {"__init__"} < {*SEARCHES}
 
 
 @pytest.mark.req("B06.1", "B06.2", "B29.1", "B29.2", "N12")
@@ -70,7 +85,7 @@ def test_a_caller_finds_all_that_it_may_see(heard):
             assert found == seen, f"seed {heard.world.seed}: {caller} asked {verb}"
 
 
-def test_every_verb_tells_somebody_something(heard):
+def test_every_verb_tells_somebody_something(heard, backend):
     """A probe that gets no answer would hold no leak either."""
     answered = {
         verb
@@ -78,7 +93,7 @@ def test_every_verb_tells_somebody_something(heard):
         for verb, found in answers.items()
         if any(answer for _, answer in found)
     }
-    assert answered == set(READS), f"seed {heard.world.seed}"
+    assert answered == {*reads_on(backend)}, f"seed {heard.world.seed}"
 
 
 def _contents(answer):
