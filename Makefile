@@ -6,6 +6,8 @@
 
 PYTHON ?= python3
 export PIP_CONSTRAINT := constraints.txt
+# What is compiled is kept, whatever the machine prefers: or each command that a test starts would compile the package.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,14 +54,18 @@ def room(module):
     return [*module.split("."), "__init__"][1]
 
 
+@cache
 def modules():
-    """Name and syntax tree of every module of the package."""
-    for path in sorted((SOURCE / PACKAGE).rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        yield name, ast.parse(path.read_text(encoding="utf-8"))
+    """Syntax tree of every module of the package by its name; not read where these tests are only collected."""
+    return {_module(path): ast.parse(path.read_text(encoding="utf-8")) for path in (SOURCE / PACKAGE).rglob("*.py")}
 
 
+def _module(path):
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
 def exists(module):
     path = SOURCE.joinpath(*module.split("."))
     return path.is_dir() or path.with_suffix(".py").is_file()
@@ -77,18 +82,21 @@ def imported_by(tree):
                 yield inner if exists(inner) else node.module
 
 
-MODULES = dict(modules())
-IMPORTS = [
-    Import(name, imported)
-    for name, tree in MODULES.items()
-    for imported in imported_by(tree)
-    if imported.split(".")[0] == PACKAGE
-]
+@cache
+def imported():
+    """The modules that each of ours imports, by its name."""
+    return {name: [*imported_by(tree)] for name, tree in sorted(modules().items())}
+
+
+@cache
+def imports():
+    """Every import of a module of ours by another."""
+    return [Import(name, each) for name, named in imported().items() for each in named if each.split(".")[0] == PACKAGE]
 
 
 def test_the_imports_of_the_package_are_seen():
     """Otherwise everything below would pass on nothing."""
-    said = {str(each) for each in IMPORTS}
+    said = {str(each) for each in imports()}
     assert "engrain.service imports engrain.config" in said  # from engrain import config
     assert "engrain.agent.reading imports engrain.retrieval.search" in said  # inside a function
     assert "engrain.service imports engrain.domain.ports" in said  # for its types
@@ -96,14 +104,14 @@ def test_the_imports_of_the_package_are_seen():
 
 
 def test_every_room_has_a_place():
-    rooms = {room(name) for name in MODULES} - LEAVES - {"__init__"}
+    rooms = {room(name) for name in modules()} - LEAVES - {"__init__"}
     assert rooms <= set(LEVEL_OF)
 
 
 def test_nothing_imports_to_its_right_and_rooms_of_one_level_leave_each_other_alone():
     wrong = [
         str(each)
-        for each in IMPORTS
+        for each in imports()
         if each.room in LEVEL_OF
         and each.room != each.importer
         and LEVEL_OF[each.room] >= LEVEL_OF.get(each.importer, len(LEVELS))
@@ -112,29 +120,31 @@ def test_nothing_imports_to_its_right_and_rooms_of_one_level_leave_each_other_al
 
 
 def test_leaves_import_nothing_but_errors():
-    wrong = [str(each) for each in IMPORTS if each.importer in LEAVES and each.room not in {"errors", each.importer}]
+    wrong = [str(each) for each in imports() if each.importer in LEAVES and each.room not in {"errors", each.importer}]
     assert wrong == []
 
 
 def test_only_who_wires_reads_settings():
-    wrong = [str(each) for each in IMPORTS if each.room == "config" and each.importer not in READS_SETTINGS]
+    wrong = [str(each) for each in imports() if each.room == "config" and each.importer not in READS_SETTINGS]
     assert wrong == []
 
 
 def test_portability_knows_memories_and_the_store_and_nothing_else():
-    wrong = [str(each) for each in IMPORTS if each.importer == "portability" and each.room not in PORTABILITY_KNOWS]
+    wrong = [str(each) for each in imports() if each.importer == "portability" and each.room not in PORTABILITY_KNOWS]
     assert wrong == []
 
 
 def test_the_package_itself_imports_its_rooms_when_they_are_asked_for_and_no_sooner():
-    at_once = ast.Module([node for node in MODULES[PACKAGE].body if isinstance(node, ast.Import | ast.ImportFrom)], [])
+    at_once = ast.Module(
+        [node for node in modules()[PACKAGE].body if isinstance(node, ast.Import | ast.ImportFrom)], []
+    )
     assert {name.split(".")[0] for name in imported_by(at_once)} <= {"__future__", "importlib", "typing"}
 
 
 def test_no_room_imports_the_package_itself():
     """`from engrain import Memory` inside the package would tie a room to the facade."""
     wrong = [
-        str(each) for each in IMPORTS if each.room == "__init__" and each.importer not in {"interfaces", "__main__"}
+        str(each) for each in imports() if each.room == "__init__" and each.importer not in {"interfaces", "__main__"}
     ]
     assert wrong == []
 
@@ -142,7 +152,7 @@ def test_no_room_imports_the_package_itself():
 def test_imports_are_absolute():
     relative = [
         name
-        for name, tree in MODULES.items()
+        for name, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.level
     ]
@@ -150,9 +160,7 @@ def test_imports_are_absolute():
 
 
 def who_imports(package):
-    return {
-        room(name) for name, tree in MODULES.items() if package in {each.split(".")[0] for each in imported_by(tree)}
-    }
+    return {room(name) for name, named in imported().items() if package in {each.split(".")[0] for each in named}}
 
 
 @pytest.mark.parametrize("driver", ["apsw", "sqlite3", "psycopg", "redis"])
