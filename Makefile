@@ -1,8 +1,8 @@
 # make run    the main job on real input: imports a conversation, answers questions about it
 # make test   all tests; make check: lint, types, generated files; make bench: the measurements
 # make test-llm    against a small language model on this machine, which it installs: 200 MB
-# Each sets up what it needs in .venv, from nothing. The tests run in a process for each core, up to four, each with a
-# PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
+# Each sets up what it needs in .venv, from nothing. The tests run in a process for each core and one more, up to four,
+# each with a PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
 
 PYTHON ?= python3
 export PIP_CONSTRAINT := constraints.txt
@@ -13,6 +13,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.ready-dev
 LLM_READY := $(VENV)/.ready-llm
+# One more than cores: what waits for a server, a lock or a time to pass leaves its core to another.
+PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min((os.cpu_count() or 1) + 1, 4))')
 DATA ?=
 RETRIEVAL ?=
 FILE ?=
@@ -24,7 +26,7 @@ run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
 
 test: $(DEV_READY)
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal --durations 15
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --durations 15
 
 test-llm: $(LLM_READY)
 	$(BIN)/python -m pytest tests/llm --durations 5
