@@ -226,7 +226,24 @@ def memory(tmp_path, monkeypatch):
 
 @pytest.fixture
 def agent(memory):
-    agent = memory.agent("ana", session="s")
+    return known(memory.agent("ana", session="s"))
+
+
+@pytest.fixture(scope="module")
+def lasting():
+    with Memory(open_store(":memory:")) as memory:
+        yield known(memory.agent("ana", session="s"))
+
+
+@pytest.fixture
+def unchanged(lasting, tmp_path, monkeypatch):
+    """An agent as above, for calls that leave its memory as it was: not even a reference is counted."""
+    monkeypatch.chdir(tmp_path)
+    return lasting
+
+
+def known(agent):
+    """The agent, with a memory of each kind that the calls below name."""
     agent.observe("A turn", speaker="Ana", tags=["a tag"], idempotency_key="of a turn")
     agent.remember("A fact", subject="Ana", predicate="lives in", idempotency_key="of a fact")
     agent.entities.create("Ana")
@@ -245,14 +262,14 @@ def test_what_is_called_good_here_is_good(agent, tmp_path):
 
 
 @pytest.mark.parametrize(("verb", "parameter", "value"), CASES, ids=case_name)
-def test_a_bad_value_is_refused_by_name_and_nothing_is_written(agent, verb, parameter, value):
-    before = agent.stats(), agent.events(limit=1_000)
+def test_a_bad_value_is_refused_by_name_and_nothing_is_written(unchanged, verb, parameter, value):
+    before = unchanged.stats(), unchanged.events(limit=1_000)
     with pytest.raises(InvalidInput) as refused:
-        call(agent, verb, **{**GOOD[verb], parameter: value})
+        call(unchanged, verb, **{**GOOD[verb], parameter: value})
     message = str(refused.value)
     assert says(message, value), message
     assert len(message) < 1_000
-    assert (agent.stats(), agent.events(limit=1_000)) == before
+    assert (unchanged.stats(), unchanged.events(limit=1_000)) == before
 
 
 OF_AGENT = {
