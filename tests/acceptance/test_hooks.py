@@ -42,7 +42,6 @@ def memory(path):
 def locked(path):
     """While another process writes, and for as long as it likes."""
     with closing(apsw.Connection(str(path))) as other:
-        other.set_busy_timeout(60_000)  # what a search left to count may be written just now
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
