@@ -56,8 +56,7 @@ class Intake:
         Raises:
             InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored.
         """
-        if self._writer is not None:
-            self._writer.flush()  # what came before it
+        self._flush()  # what came before it
         heard = self.outbox.deliver(act, episode, parts.keep_episode, key=key)
         if heard.is_stored:
             consolidating.after_switch(parts, act.caller, heard.episode)
@@ -80,8 +79,7 @@ class Intake:
     def settle(self, parts: Parts) -> tuple[Wording, ...]:
         """Store what waits; why not, where it cannot be."""
         self._rescue(parts)
-        if self._writer is not None:
-            self._writer.flush()
+        self._flush()
         why = self.outbox.drain(parts.keep_episode)
         return () if why is None else (why.after(f"{len(self.outbox)} messages wait in this process: "),)
 
@@ -142,6 +140,12 @@ class Intake:
             episodes = [each for each in memories if isinstance(each, Episode)]
             for place in {(each.tenant_id, each.agent, each.session) for each in episodes if each.session}:
                 self.recent.drop(*place)
+
+    def _flush(self) -> None:
+        """Have stored what was batched; `close` may take the writer away at any moment."""
+        writer = self._writer
+        if writer is not None:
+            writer.flush()
 
     def _batches(self, parts: Parts) -> BatchWriter:
         """The writer, from when it is first needed; what waits is written when the interpreter ends as it should."""
