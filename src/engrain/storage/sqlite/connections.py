@@ -184,7 +184,7 @@ class Connections:
                 yield db
             finally:
                 if db.in_transaction:
-                    db.execute("COMMIT")
+                    db.execute("ROLLBACK")  # COMMIT fails where the file was found damaged, and says no more of it
 
     def close(self) -> None:
         """Close every connection of every thread; the last one out folds the write-ahead log into the file."""
