@@ -4,7 +4,7 @@ Each deed is done at its place in the verb, once, by another store of the same d
 """
 
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -18,20 +18,8 @@ from engrain.interfaces.mcp.assistant import confirm_fact
 from engrain.interfaces.mcp.identity import Identity
 from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite.store import SqliteStore
+from tests.acceptance.learning_memories import NOON, Clock
 from tests.servers.wiped import fresh_store
-
-NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-
-
-class Clock:
-    """Each look is a second later, whoever looks."""
-
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(seconds=1)
-        return self.now
 
 
 class Interrupted:

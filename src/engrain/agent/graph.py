@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from engrain.agent.parts import writable
+from engrain.agent.parts import MOST_TRIES, as_registered, writable
 from engrain.agent.turns import weight
 from engrain.agent.view import View
 from engrain.agent.watching import watched
@@ -34,7 +34,7 @@ from engrain.domain.requests import Request
 from engrain.errors import IntegrityViolated, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 _PAGE = 500
 _MOST_FACTS = 100_000  # of one entity
-# Somebody else may take a name between our look and our write; the next try sees what they did.
-_MOST_TRIES = 3
 
 
 @watched("graph")
@@ -67,7 +65,7 @@ class Graph(View):
         asked = [_entity(each) for each in _several(entities, GraphEntity)]
         _count([text for each in asked for text in each.observations])
         wanted = {each.name: each for each in reversed(asked)}
-        for left in reversed(range(_MOST_TRIES)):
+        for left in reversed(range(MOST_TRIES)):
             known = self._named(wanted)
             new = [wanted[name] for name in dict.fromkeys(each.name for each in asked) if name not in known]
             if not new:
@@ -86,7 +84,7 @@ class Graph(View):
             InvalidInput: an empty name or type; nothing was written.
         """
         asked = list(dict.fromkeys(_relation(each) for each in _several(relations, GraphRelation)))
-        return self._as_registered(lambda: self._relate(asked))
+        return as_registered(lambda: self._relate(asked))
 
     def add_observations(self, observations: Iterable[Observed]) -> list[Observed]:
         """Say more of entities that are there; of each of `observations` the texts that were not known.
@@ -97,7 +95,7 @@ class Graph(View):
         """
         asked = [_observed(each) for each in _several(observations, Observed)]
         _count([text for each in asked for text in each.contents])
-        return self._as_registered(lambda: self._observe(asked))
+        return as_registered(lambda: self._observe(asked))
 
     def delete_entities(self, names: Iterable[str]) -> list[str]:
         """Forget entities: out of the registry, with what this agent sees said of them, and all their relations.
@@ -214,16 +212,6 @@ class Graph(View):
             return set()
         request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
         return {said for each in self._facts(request) if (said := relation_of(each)) is not None}
-
-    def _as_registered(self, work: Callable[[], list[_Value]]) -> list[_Value]:
-        """What `work` writes of whom it found in the registry; it looks again where they are gone since."""
-        for left in reversed(range(_MOST_TRIES)):
-            try:
-                return work()
-            except InvalidInput:
-                if not left:
-                    raise
-        raise AssertionError("unreachable: the last try returns or raises")
 
     def _relate(self, asked: Sequence[GraphRelation]) -> list[GraphRelation]:
         ends = self._named(name for each in asked for name in (each.source, each.target))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.agent.parts import unknown
+from engrain.agent.parts import as_registered, unknown
 from engrain.domain.entities import new_names
 from engrain.domain.records import GLOBAL_SCOPE, Entity
 from engrain.domain.registry import Enrichment
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act, Request
 
 _SPELLING = RegexNames()
-# Somebody else may merge or remove an entity between our look and our write; the next try sees what they did.
-_MOST_TRIES = 3
 _NO_FINDER = "no name finder is configured: set entities.name_finder (such as spacy), or ask for strategy fast"
 _NOT_WIRED = "no name finder is configured, so only spelling could be read: set entities.name_finder (such as spacy)"
 
@@ -93,7 +91,7 @@ def link(parts: Parts, act: Act, memory: MemoryRecord) -> list[str]:
         mentioned, _ = _linked(parts, act, memory, [_SPELLING], publish=False)
         return parts.store.mention(act, memory.id, mentioned) if mentioned else []
 
-    return _as_registered(work)
+    return as_registered(work)
 
 
 def _enriched(
@@ -108,20 +106,8 @@ def _enriched(
         made += created
         return parts.store.enrich(act, memory.id, mentioned)
 
-    links = _as_registered(work)
+    links = as_registered(work)
     return Enrichment(enriched=before.enriched + 1, links=before.links + len(links), created=before.created + made)
-
-
-def _as_registered(work: Callable[[], list[str]]) -> list[str]:
-    """What `work` notes of whom it found in the registry; it looks again where they are gone since."""
-    for left in reversed(range(_MOST_TRIES)):
-        try:
-            return work()
-        except InvalidInput:
-            if not left:
-                raise
-            metrics.count("entities_taken_meanwhile")
-    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def _may_name(text: str) -> bool:

@@ -42,9 +42,10 @@ if TYPE_CHECKING:
 _WORTH_WAITING_FOR = 64
 
 # Somebody else may write between a look and a write that depends on it; the next try sees what they did.
-_MOST_TRIES = 3
+MOST_TRIES = 3
 
 _Kept = TypeVar("_Kept", Episode, Fact, Rule)
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +125,7 @@ class Parts:
         Raises:
             NotFound, InvalidInput: as `active_fact`, or of what `corrected` says; nothing was written.
         """
-        for left in reversed(range(_MOST_TRIES)):
+        for left in reversed(range(MOST_TRIES)):
             old = active_fact(self.store, act.caller, id_)
             fact = corrected(old)
             try:
@@ -296,6 +297,22 @@ def agent_name(value: object) -> str:
     if name == GLOBAL_SCOPE or name.startswith("pool:"):
         raise InvalidInput(f"agent {name!r} is the name of a scope; choose another")
     return name
+
+
+def as_registered(work: Callable[[], _Answer]) -> _Answer:
+    """What `work` writes of whom it found in the registry; it looks again where they were merged or removed since.
+
+    Raises:
+        InvalidInput: of the last try.
+    """
+    for left in reversed(range(MOST_TRIES)):
+        try:
+            return work()
+        except InvalidInput:
+            if not left:
+                raise
+            metrics.count("entities_taken_meanwhile")
+    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def unknown(caller: Caller, id_: str) -> NotFound:

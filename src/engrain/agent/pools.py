@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engrain.agent.parts import MOST_TRIES
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
 
 _PAGE = 500
-# Somebody else may write to a place between our look and our write; the next try sees what they did.
-_MOST_TRIES = 3
 
 
 @watched("pools")
@@ -203,7 +202,7 @@ def _synced(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
 
     None where it was erased, or others write to its place all the while: it is for the next time.
     """
-    for _ in range(_MOST_TRIES):
+    for _ in range(MOST_TRIES):
         own = _in_place(parts, act.caller, copy)
         if own is not None and (own.id == copy.id or own.metadata.get(SYNCED_KEY) != pool):
             return own
