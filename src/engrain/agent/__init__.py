@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,26 +219,19 @@ class Agent(Reading):
             InvalidInput: it is no fact, no longer active, or a value is refused; nothing was written.
         """
         parts = self._parts()
-        caller = self._caller
-        act = parts.act(caller)
+        act = parts.act(self._caller)
         named = checks.name(id_, what="id")
         start, end = interval(valid_from, valid_to)
         said: dict[str, Any] = {
-            "agent": caller.agent,
             "content": checks.content(content),
             "source": checks.optional_name(source, what="source"),
             "confidence": checks.number(confidence, what="confidence", low=0, high=1),
             "valid_from": start,
             "valid_to": end,
-            "created_at": act.at,
-            "supersedes_id": None,
             "source_episode_id": checks.optional_name(source_episode_id, what="source_episode_id"),
-            "last_confirmed_at": act.at,
-            "reference_count": 0,
-            "last_referenced_at": None,
             "metadata": checks.metadata(metadata),
         }
-        return parts.keep_instead(act, named, lambda old: replace(old, id=parts.ids(), **said))
+        return parts.keep_instead(act, named, **said)
 
     def confirm(self, id_: str) -> Fact | Rule:
         """Say that a fact or a rule still holds: it fades from now on, not from when it was learned.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain import metrics
 from engrain.domain import checks
@@ -119,15 +119,19 @@ class Parts:
         assert isinstance(kept, type(memory))
         return kept
 
-    def keep_instead(self, act: Act, id_: str, corrected: Callable[[Fact], Fact]) -> Fact:
-        """Store what `corrected` makes of an active fact in its place: of that fact, as it stands when this is written.
+    def keep_instead(self, act: Act, id_: str, **said: Any) -> Fact:
+        """Store a new fact in the place of an active one: as that stands when this is written, but for what is `said`.
+
+        It is the caller's, of now, and nobody has referred to it.
 
         Raises:
-            NotFound, InvalidInput: as `active_fact`, or of what `corrected` says; nothing was written.
+            NotFound, InvalidInput: as `active_fact`, or of what is said; nothing was written.
         """
+        anew: dict[str, Any] = {"agent": act.caller.agent, "created_at": act.at, "last_confirmed_at": act.at}
+        anew |= {"supersedes_id": None, "reference_count": 0, "last_referenced_at": None}
         for left in reversed(range(MOST_TRIES)):
             old = active_fact(self.store, act.caller, id_)
-            fact = corrected(old)
+            fact = replace(old, id=self.ids(), **anew, **said)
             try:
                 stored = self.store.supersede(act, fact, [old.id], derives=False)
             except InvalidInput:  # of its own, unless whom it is about was merged since it was read

@@ -13,7 +13,6 @@ from engrain.domain.query import Filter
 from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs import Claim, Retry
-from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection import PROMPT_VERSION, Cadence, Reflected, as_fact, week, why_not, written
 
@@ -99,7 +98,7 @@ def _in_run(study: Study, caller: Caller, run_id: str, *, force: bool) -> Reflec
         )
     except EngineUnavailable as error:
         metrics.count("reflections_failed")
-        said = Wording(str(error)) if writer.llm is None else worded(error, "the language model")
+        said = writer.why_not(error)
         _LOG.warning("a reflection failed", extra={"code": error.code, "run": run_id, "reason": str(error)})
         study.store.give_up(Act(caller=caller, at=study.clock()), run_id, said.outside, Retry())
         return replace(_blank(caller, seen), outcome="failed", said=said, run_id=run_id)

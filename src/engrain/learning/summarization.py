@@ -60,6 +60,10 @@ class Writer:
     timeout_s: float = 120.0
     prompt_tokens: int = 6_000
 
+    def why_not(self, error: EngineUnavailable) -> Wording:
+        """Why no model wrote; that there is none is nothing to hide."""
+        return Wording(str(error)) if self.llm is None else worded(error, "the language model")
+
 
 def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy, target_tokens: int) -> Summary:
     """One text about all passages, of at most `target_tokens`; empty where they say nothing.
@@ -86,7 +90,7 @@ def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy
         except EngineUnavailable as error:
             metrics.count("summaries_degraded")
             text, used = extract(told, target_tokens, writer.count_tokens).text, "extractive"
-            degraded = [_why(writer, error).after("extractive: ")]
+            degraded = [writer.why_not(error).after("extractive: ")]
     is_generated = used != "extractive"
     summary = Summary(
         text=text,
@@ -103,11 +107,6 @@ def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy
     metrics.count("summarization_runs")
     metrics.count("summarization_tokens_saved", max(summary.source_tokens - summary.tokens, 0))
     return summary
-
-
-def _why(writer: Writer, error: EngineUnavailable) -> Wording:
-    """Why no model wrote it; that there is none is nothing to hide."""
-    return Wording(str(error)) if writer.llm is None else worded(error, "the language model")
 
 
 def packed(

@@ -1,6 +1,5 @@
 """The profile `assistant`: the few tools that a conversation needs, with short answers."""
 
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -72,24 +71,9 @@ def confirm_fact(who: Identity, fact_id: given.FactId, *, request_context: Reque
     if fact.permanence == "permanent" and fact.confidence == 1.0:
         return Found.of(agent, agent.confirm(fact_id))
     parts = who.memory.parts
+    believed = {"confidence": 1.0, "permanence": "permanent", "decay_rate": DECAY_RATES["permanent"]}
     act = parts.act(parts.seeing(agent.caller))
-
-    def protected(unprotected: Fact) -> Fact:
-        return replace(
-            unprotected,
-            id=parts.ids(),
-            agent=act.caller.agent,
-            confidence=1.0,
-            permanence="permanent",
-            decay_rate=DECAY_RATES["permanent"],
-            created_at=act.at,
-            supersedes_id=None,
-            last_confirmed_at=act.at,
-            reference_count=0,
-            last_referenced_at=None,
-        )
-
-    return Found.of(agent, parts.keep_instead(act, fact_id, protected))
+    return Found.of(agent, parts.keep_instead(act, fact_id, **believed))
 
 
 def get_entity_info(
