@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from engrain import agent, service
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     )
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
-    from engrain.context.messages import ContextMessages, Summariser
+    from engrain.context.messages import ContextMessages
     from engrain.domain.access import AccessKey, CreatedKey, Grant
     from engrain.domain.completions import Usage
     from engrain.domain.findings import Audit
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     )
     from engrain.domain.overview import Overview
     from engrain.domain.pools import Pool, PoolSync
-    from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
+    from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
     from engrain.domain.readiness import Readiness
     from engrain.domain.records import (
         Answer,
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
     from engrain.portability.importer import ImportReport
     from engrain.portability.restoring import RestoreReport
     from engrain.retrieval.reembedding import ReembedReport
+    from engrain.verbs import words
 
 
 class AsyncMemory:
@@ -153,11 +153,11 @@ class AsyncMemory:
         """What this memory does by itself, and when."""
         return AsyncJobs(self._wrapped.jobs)
 
-    async def flush(self, progress: Callable[[int], None] | None = None) -> None:
+    async def flush(self, progress: words.Progress | None = None) -> None:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch."""
         await asyncio.to_thread(self._wrapped.flush, progress)
 
-    async def reembed(self, progress: Callable[[int], None] | None = None) -> ReembedReport:
+    async def reembed(self, progress: words.Progress | None = None) -> ReembedReport:
         """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them."""
         return await asyncio.to_thread(self._wrapped.reembed, progress)
 
@@ -188,18 +188,22 @@ class AsyncMemory:
         return self._wrapped.settings
 
     async def decay(
-        self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
+        self,
+        tenant: words.Tenant | None = None,
+        *,
+        dry_run: words.DryRun = False,
+        progress: words.Progress | None = None,
     ) -> DecayReport:
         """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long."""
         return await asyncio.to_thread(self._wrapped.decay, tenant, dry_run=dry_run, progress=progress)
 
     async def cleanup(
         self,
-        tenant: str | None = None,
+        tenant: words.Tenant | None = None,
         *,
-        max_entries: int | None = None,
-        dry_run: bool = False,
-        progress: Callable[[int], None] | None = None,
+        max_entries: words.MaxEntries | None = None,
+        dry_run: words.DryRun = False,
+        progress: words.Progress | None = None,
     ) -> CleanupReport:
         """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones."""
         return await asyncio.to_thread(
@@ -208,14 +212,14 @@ class AsyncMemory:
 
     async def consolidate(
         self,
-        tenant: str | None = None,
+        tenant: words.Tenant | None = None,
         *,
-        agent: str | None = None,
-        session: str | None = None,
-        exclude_session: str | None = None,
-        dry_run: bool = False,
-        max_batches: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        session: words.OneSession | None = None,
+        exclude_session: words.OtherSession | None = None,
+        dry_run: words.DryRun = False,
+        max_batches: words.MaxBatches | None = None,
+        progress: words.Progress | None = None,
     ) -> ConsolidationReport:
         """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all."""
         return await asyncio.to_thread(
@@ -231,28 +235,30 @@ class AsyncMemory:
 
     async def runs(
         self,
-        agent: str | None = None,
+        agent: words.CallerAgent | None = None,
         *,
-        tenant: str | None = None,
-        kind: str | None = None,
-        limit: int = 50,
+        tenant: words.Tenant | None = None,
+        kind: words.OfRunKind | None = None,
+        limit: words.PageLimit = 50,
         after: Run | None = None,
     ) -> list[Run]:
         """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id)."""
         return await asyncio.to_thread(self._wrapped.runs, agent, tenant=tenant, kind=kind, limit=limit, after=after)
 
-    async def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
+    async def undo(
+        self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
+    ) -> Undone:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays."""
         return await asyncio.to_thread(self._wrapped.undo, run_id, agent=agent, tenant=tenant)
 
     async def reflect(
         self,
-        tenant: str | None = None,
+        tenant: words.Tenant | None = None,
         *,
-        agent: str | None = None,
-        dry_run: bool = False,
-        force: bool = False,
-        progress: Callable[[int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        dry_run: words.DryRun = False,
+        force: words.Force = False,
+        progress: words.Progress | None = None,
     ) -> ReflectionReport:
         """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection."""
         return await asyncio.to_thread(
@@ -261,12 +267,12 @@ class AsyncMemory:
 
     async def backup(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        agent: str | None = None,
-        tenant: str | None = None,
-        vectors: bool = True,
-        progress: Callable[[str, int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        tenant: words.Tenant | None = None,
+        vectors: words.WithVectors = True,
+        progress: words.StepProgress | None = None,
     ) -> BackupReport:
         """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment."""
         return await asyncio.to_thread(
@@ -275,14 +281,14 @@ class AsyncMemory:
 
     async def restore(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        agent: str | None = None,
-        tenant: str | None = None,
-        replace: bool = False,
-        with_erased: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[str, int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        tenant: words.Tenant | None = None,
+        replace: words.Replace = False,
+        with_erased: words.WithErased = False,
+        dry_run: words.DryRun = False,
+        progress: words.StepProgress | None = None,
     ) -> RestoreReport:
         """Add what is missing of a backup to its own agent or tenant, or to those that are named."""
         return await asyncio.to_thread(
@@ -298,13 +304,13 @@ class AsyncMemory:
 
     async def export(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        agent: str | None = None,
-        tenant: str | None = None,
-        format: str = "jsonl",
-        kinds: Iterable[str] | None = None,
-        progress: Callable[[int], None] | None = None,
+        agent: words.CallerAgent | None = None,
+        tenant: words.Tenant | None = None,
+        format: words.ExportFormat = "jsonl",
+        kinds: words.ExportKinds | None = None,
+        progress: words.Progress | None = None,
     ) -> ExportReport:
         """Write what an agent (the settings' where none is named) remembers into a new file, for others to read."""
         return await asyncio.to_thread(
@@ -363,20 +369,20 @@ class AsyncAgent:
 
     async def observe(
         self,
-        content: str,
+        content: words.Content,
         *,
-        role: str = "user",
-        speaker: str | None = None,
-        session: str | None = None,
-        event_time: datetime | str | None = None,
-        importance: float | None = None,
-        ttl_days: float | None = None,
-        tokens: int | None = None,
-        model: str | None = None,
-        tool_calls: Iterable[Any] | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        session: words.Session | None = None,
+        event_time: words.EventTime | None = None,
+        importance: words.Importance | None = None,
+        ttl_days: words.TtlDays | None = None,
+        tokens: words.Tokens | None = None,
+        model: words.Model | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> Episode:
         """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon."""
         return await asyncio.to_thread(
@@ -398,23 +404,23 @@ class AsyncAgent:
 
     async def remember(
         self,
-        content: str,
+        content: words.Statement,
         *,
-        subject: str,
-        predicate: str,
-        entity_id: str | None = None,
-        scope: str | None = None,
-        valid_from: datetime | str | None = None,
-        valid_to: datetime | str | None = None,
-        category: str | None = None,
-        permanence: str = "standard",
-        importance: float | None = None,
-        confidence: float = 1.0,
-        source: str | None = None,
-        source_episode_id: str | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        subject: words.Subject,
+        predicate: words.Predicate,
+        entity_id: words.AboutEntity | None = None,
+        scope: words.Scope | None = None,
+        valid_from: words.ValidFrom | None = None,
+        valid_to: words.ValidTo | None = None,
+        category: words.Category | None = None,
+        permanence: words.HowLong = "standard",
+        importance: words.Importance | None = None,
+        confidence: words.Confidence = 1.0,
+        source: words.Source | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> Fact:
         """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before."""
         return await asyncio.to_thread(
@@ -439,15 +445,15 @@ class AsyncAgent:
 
     async def correct(
         self,
-        id_: str,
-        content: str,
+        id_: words.Id,
+        content: words.Statement,
         *,
-        valid_from: datetime | str | None = None,
-        valid_to: datetime | str | None = None,
-        confidence: float = 1.0,
-        source: str | None = None,
-        source_episode_id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        valid_from: words.ValidFrom | None = None,
+        valid_to: words.ValidTo | None = None,
+        confidence: words.Confidence = 1.0,
+        source: words.Source | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        metadata: words.Metadata | None = None,
     ) -> Fact:
         """Put a new fact in the place of an active one, which it supersedes: the same statement with other content."""
         return await asyncio.to_thread(
@@ -462,31 +468,38 @@ class AsyncAgent:
             metadata=metadata,
         )
 
-    async def confirm(self, id_: str) -> Fact | Rule:
+    async def confirm(self, id_: words.Id) -> Fact | Rule:
         """Say that a fact or a rule still holds: it fades from now on, not from when it was learned."""
         return await asyncio.to_thread(self._wrapped.confirm, id_)
 
-    async def forget(self, id_: str) -> MemoryRecord:
+    async def forget(self, id_: words.Id) -> MemoryRecord:
         """Forget one memory: it leaves every search at once, and stays readable by its id; twice is once."""
         return await asyncio.to_thread(self._wrapped.forget, id_)
 
-    async def erase(self, ids: Iterable[str] | str) -> list[str]:
+    async def erase(self, ids: words.Ids) -> list[str]:
         """Remove memories for good, with their vectors, words, links and what events say of them; the ids that went."""
         return await asyncio.to_thread(self._wrapped.erase, ids)
 
-    async def link(self, source_id: str, target_id: str, relation: str, *, weight: float = 1.0) -> Link:
+    async def link(
+        self,
+        source_id: words.LinkSource,
+        target_id: words.LinkTarget,
+        relation: words.LinkRelation,
+        *,
+        weight: words.LinkWeight = 1.0,
+    ) -> Link:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is."""
         return await asyncio.to_thread(self._wrapped.link, source_id, target_id, relation, weight=weight)
 
     async def summarize(
         self,
-        query: str | None = None,
+        query: words.SummaryQuery | None = None,
         *,
-        session: str | None = None,
-        ids: Iterable[str] | str | None = None,
-        strategy: str | None = None,
-        target_tokens: int | None = None,
-        store: bool = False,
+        session: words.SummarySession | None = None,
+        ids: words.SummaryIds | None = None,
+        strategy: words.SummaryStrategy | None = None,
+        target_tokens: words.TargetTokens | None = None,
+        store: words.StoreSummary = False,
     ) -> Summary:
         """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`."""
         return await asyncio.to_thread(
@@ -499,21 +512,25 @@ class AsyncAgent:
             store=store,
         )
 
-    async def route(self, content: str, *, role: str = "user", speaker: str | None = None) -> Routing:
+    async def route(
+        self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
+    ) -> Routing:
         """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory."""
         return await asyncio.to_thread(self._wrapped.route, content, role=role, speaker=speaker)
 
-    async def handle(self, content: str, *, role: str = "user", speaker: str | None = None) -> Handled:
+    async def handle(
+        self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
+    ) -> Handled:
         """Do with an input what `route` says: store it, hold it, or answer it by `recall`."""
         return await asyncio.to_thread(self._wrapped.handle, content, role=role, speaker=speaker)
 
     async def import_file(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        format: str = "auto",
-        strict: bool = False,
-        progress: Callable[[int], None] | None = None,
+        format: words.ImportFormat = "auto",
+        strict: words.Strict = False,
+        progress: words.Progress | None = None,
     ) -> ImportReport:
         """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes."""
         return await asyncio.to_thread(self._wrapped.import_file, path, format=format, strict=strict, progress=progress)
@@ -525,26 +542,26 @@ class AsyncAgent:
 
     async def recall(
         self,
-        query: str,
+        query: words.Query,
         *,
-        limit: int | None = None,
-        preset: str | None = None,
-        kinds: Iterable[str] | str | None = None,
-        scope: str | None = None,
-        sessions: Iterable[str] | str | None = None,
-        exclude_sessions: Iterable[str] | str | None = None,
-        roles: Iterable[str] | str | None = None,
-        speakers: Iterable[str] | str | None = None,
-        subjects: Iterable[str] | str | None = None,
-        tags: Iterable[str] | str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-        min_confidence: float | None = None,
-        deep: bool = False,
-        neighbours: int = 0,
-        explain: bool = False,
+        limit: words.Limit | None = None,
+        preset: words.PresetName | None = None,
+        kinds: words.Kinds | None = None,
+        scope: words.WithinScope | None = None,
+        sessions: words.Sessions | None = None,
+        exclude_sessions: words.ExcludeSessions | None = None,
+        roles: words.Roles | None = None,
+        speakers: words.Speakers | None = None,
+        subjects: words.Subjects | None = None,
+        tags: words.AllTags | None = None,
+        since: words.Since | None = None,
+        until: words.Until | None = None,
+        as_of: words.AsOf | None = None,
+        include_inactive: words.IncludeInactive = False,
+        min_confidence: words.MinConfidence | None = None,
+        deep: words.Deep = False,
+        neighbours: words.Neighbours = 0,
+        explain: words.Explain = False,
     ) -> Answer:
         """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why."""
         return await asyncio.to_thread(
@@ -572,15 +589,15 @@ class AsyncAgent:
 
     async def context(
         self,
-        query: str,
+        query: words.Prompt,
         *,
-        budget_tokens: int | None = None,
-        count_tokens: TokenCounter | str | None = None,
-        recipe: str | None = None,
-        recent_episodes: int | None = None,
-        include_superseded: bool = False,
-        with_dates: bool = True,
-        with_sources: bool = False,
+        budget_tokens: words.BudgetTokens | None = None,
+        count_tokens: words.CountTokens | None = None,
+        recipe: words.RecipeName | None = None,
+        recent_episodes: words.RecentEpisodes | None = None,
+        include_superseded: words.IncludeSuperseded = False,
+        with_dates: words.WithDates = True,
+        with_sources: words.WithSources = False,
     ) -> ContextBlock:
         """A Markdown block for a prompt: facts, rules, what was said, the latest reflection; what is best and fits."""
         return await asyncio.to_thread(
@@ -597,15 +614,15 @@ class AsyncAgent:
 
     async def messages(
         self,
-        asked: str,
+        asked: words.Prompt,
         *,
-        system: str = "",
-        tools: Sequence[Mapping[str, Any] | str] | int = 0,
-        window_tokens: int | None = None,
-        count_tokens: TokenCounter | str | None = None,
-        recipe: str | None = None,
-        recent_episodes: int | None = None,
-        summarise: Summariser | None = None,
+        system: words.SystemPrompt = "",
+        tools: words.Tools = 0,
+        window_tokens: words.WindowTokens | None = None,
+        count_tokens: words.CountTokens | None = None,
+        recipe: words.RecipeName | None = None,
+        recent_episodes: words.RecentEpisodes | None = None,
+        summarise: words.Summarise | None = None,
     ) -> ContextMessages:
         """Messages for a chat: the system prompt, the block of what is remembered, what is asked; never too long."""
         return await asyncio.to_thread(
@@ -620,18 +637,18 @@ class AsyncAgent:
             summarise=summarise,
         )
 
-    async def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
+    async def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
         """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory."""
         return await asyncio.to_thread(self._wrapped.get, id_, as_of=as_of)
 
     async def facts(
         self,
-        subject: str | None = None,
-        predicate: str | None = None,
+        subject: words.OfSubject | None = None,
+        predicate: words.OfPredicate | None = None,
         *,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-        limit: int = 100,
+        as_of: words.AsOf | None = None,
+        include_inactive: words.IncludeInactive = False,
+        limit: words.PageLimit = 100,
         after: Fact | None = None,
     ) -> list[Fact]:
         """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
@@ -649,36 +666,43 @@ class AsyncAgent:
         """What this agent carries on from the last time it looked back (`Memory.reflect`); None before the first."""
         return await asyncio.to_thread(self._wrapped.latest_reflection)
 
-    async def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
+    async def links(
+        self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
+    ) -> list[Link]:
         """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory."""
         return await asyncio.to_thread(self._wrapped.links, id_, direction=direction, relation=relation)
 
-    async def history(self, id_: str) -> list[Fact]:
+    async def history(self, id_: words.Id) -> list[Fact]:
         """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
         return await asyncio.to_thread(self._wrapped.history, id_)
 
     async def events(
-        self, id_: str | None = None, *, event_type: str | None = None, limit: int = 100, after: Event | None = None
+        self,
+        id_: words.OfMemory | None = None,
+        *,
+        event_type: words.EventType | None = None,
+        limit: words.PageLimit = 100,
+        after: Event | None = None,
     ) -> list[Event]:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request."""
         return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit, after=after)
 
-    async def stats(self, *, scope: str | None = None) -> Stats:
+    async def stats(self, *, scope: words.WithinScope | None = None) -> Stats:
         """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone."""
         return await asyncio.to_thread(self._wrapped.stats, scope=scope)
 
-    async def overview(self, *, days: int = 30, limit: int = 10) -> Overview:
+    async def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
         """What a dashboard shows of what this agent sees, as of one moment; nothing counts as a reference."""
         return await asyncio.to_thread(self._wrapped.overview, days=days, limit=limit)
 
     async def audit(
         self,
         *,
-        kinds: Iterable[str] | str | None = None,
-        limit: int = 100,
-        skip: int = 0,
-        unused_days: float = 30.0,
-        progress: Callable[[int], None] | None = None,
+        kinds: words.FindingKinds | None = None,
+        limit: words.PageLimit = 100,
+        skip: words.Skip = 0,
+        unused_days: words.UnusedDays = 30.0,
+        progress: words.Progress | None = None,
     ) -> Audit:
         """What looks wrong with what this agent sees, with evidence and a command for each finding; changes nothing."""
         return await asyncio.to_thread(
@@ -697,13 +721,13 @@ class AsyncRules:
 
     async def add(
         self,
-        content: str,
+        content: words.Guidance,
         *,
-        scope: str | None = None,
-        source_episode_id: str | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        scope: words.Scope | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> Rule:
         """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it."""
         return await asyncio.to_thread(
@@ -716,15 +740,17 @@ class AsyncRules:
             idempotency_key=idempotency_key,
         )
 
-    async def mark_helpful(self, id_: str) -> Rule:
+    async def mark_helpful(self, id_: words.RuleId) -> Rule:
         """Say that following a rule helped: what often helps is established, and in time proven."""
         return await asyncio.to_thread(self._wrapped.mark_helpful, id_)
 
-    async def mark_harmful(self, id_: str, reason: str | None = None) -> Rule:
+    async def mark_harmful(self, id_: words.RuleId, reason: words.HarmReason | None = None) -> Rule:
         """Say that following a rule did harm, which weighs as much as four helps, and why."""
         return await asyncio.to_thread(self._wrapped.mark_harmful, id_, reason)
 
-    async def applications(self, id_: str, *, limit: int = 100, after: Application | None = None) -> list[Application]:
+    async def applications(
+        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: Application | None = None
+    ) -> list[Application]:
         """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule."""
         return await asyncio.to_thread(self._wrapped.applications, id_, limit=limit, after=after)
 
@@ -740,64 +766,68 @@ class AsyncEntities:
 
     async def create(
         self,
-        name: str,
-        entity_type: str = "other",
+        name: words.EntityName,
+        entity_type: words.TypeOfEntity = "other",
         *,
-        aliases: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        aliases: words.Aliases | None = None,
+        metadata: words.Metadata | None = None,
     ) -> Entity:
         """Add somebody or something under its canonical name; `remember(..., entity_id=)` says facts about it."""
         return await asyncio.to_thread(self._wrapped.create, name, entity_type, aliases=aliases, metadata=metadata)
 
-    async def get(self, id_: str) -> Entity | None:
+    async def get(self, id_: words.EntityId) -> Entity | None:
         """One entity by id; None where the tenant knows none of that id."""
         return await asyncio.to_thread(self._wrapped.get, id_)
 
     async def update(
         self,
-        id_: str,
+        id_: words.EntityId,
         *,
-        name: str | None = None,
-        aliases: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        name: words.NewEntityName | None = None,
+        aliases: words.Aliases | None = None,
+        metadata: words.MergedMetadata | None = None,
     ) -> Entity:
         """Call an entity otherwise, or say more of it: the name is replaced, all aliases are, metadata is merged."""
         return await asyncio.to_thread(self._wrapped.update, id_, name=name, aliases=aliases, metadata=metadata)
 
     async def find(
-        self, *, entity_type: str | None = None, after: Entity | None = None, limit: int | None = None
+        self,
+        *,
+        entity_type: words.OfEntityType | None = None,
+        after: Entity | None = None,
+        limit: words.PageLimit | None = None,
     ) -> list[Entity]:
         """The entities that stand for themselves, by canonical name, then type; the next page is `after` the last."""
         return await asyncio.to_thread(self._wrapped.find, entity_type=entity_type, after=after, limit=limit)
 
     async def resolve(
         self,
-        name: str,
+        name: words.EntityName,
         *,
-        entity_type: str | None = None,
-        hints: Mapping[str, Any] | None = None,
-        fuzzy: bool = False,
-        limit: int | None = None,
+        entity_type: words.OfEntityType | None = None,
+        hints: words.NameHints | None = None,
+        fuzzy: words.Fuzzy = False,
+        limit: words.Limit | None = None,
     ) -> list[EntityMatch]:
         """Whom a name may mean, the likeliest first; empty where nobody answers to it. Nothing is created."""
         return await asyncio.to_thread(
             self._wrapped.resolve, name, entity_type=entity_type, hints=hints, fuzzy=fuzzy, limit=limit
         )
 
-    async def merge(self, source_id: str, target_id: str) -> EntityMerge:
+    async def merge(self, source_id: words.MergeSource, target_id: words.MergeTarget) -> EntityMerge:
         """Let one entity take in another that is the same: facts, mentions, aliases and metadata move to the target."""
         return await asyncio.to_thread(self._wrapped.merge, source_id, target_id)
 
-    async def unmerge(self, source_id: str) -> EntityMerge:
+    async def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
         """Undo the merge of an entity: what moved goes back, what was superseded by it is believed again."""
         return await asyncio.to_thread(self._wrapped.unmerge, source_id)
 
-    async def profile(self, id_or_name: str) -> EntityProfile:
+    async def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
         """Everything this agent knows of an entity: its facts with their history, episodes, rules, who is with it."""
         return await asyncio.to_thread(self._wrapped.profile, id_or_name)
 
     async def enrich(
-        self, ids: Iterable[str] | str, *, strategy: str = "accurate", publish: bool = False
+        self, ids: words.Ids, *, strategy: words.EnrichStrategy = "accurate", publish: words.Publish = False
     ) -> Enrichment:
         """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`."""
         return await asyncio.to_thread(self._wrapped.enrich, ids, strategy=strategy, publish=publish)
@@ -805,17 +835,17 @@ class AsyncEntities:
     async def enrich_waiting(
         self,
         *,
-        most_entities: int = 2,
-        limit: int = 50,
-        publish: bool = False,
-        progress: Callable[[int], None] | None = None,
+        most_entities: words.MostEntities = 2,
+        limit: words.PageLimit = 50,
+        publish: words.Publish = False,
+        progress: words.Progress | None = None,
     ) -> Enrichment:
         """Enrich the newest episodes and facts that `to_enrich` names, with the name finder of the settings."""
         return await asyncio.to_thread(
             self._wrapped.enrich_waiting, most_entities=most_entities, limit=limit, publish=publish, progress=progress
         )
 
-    async def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
+    async def to_enrich(self, *, most_entities: words.MostEntities = 2, limit: words.PageLimit = 50) -> list[str]:
         """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
         return await asyncio.to_thread(self._wrapped.to_enrich, most_entities=most_entities, limit=limit)
 
@@ -829,27 +859,27 @@ class AsyncGraph:
         """Made by `AsyncAgent.graph`."""
         self._wrapped = wrapped
 
-    async def create_entities(self, entities: Iterable[GraphEntity]) -> list[GraphEntity]:
+    async def create_entities(self, entities: words.NewNodes) -> list[GraphEntity]:
         """Add entities, with what is observed of them; those whose name nobody had, each once."""
         return await asyncio.to_thread(self._wrapped.create_entities, entities)
 
-    async def create_relations(self, relations: Iterable[GraphRelation]) -> list[GraphRelation]:
+    async def create_relations(self, relations: words.Relations) -> list[GraphRelation]:
         """Say how entities relate; those that were not known, each once. Their ends need not be known."""
         return await asyncio.to_thread(self._wrapped.create_relations, relations)
 
-    async def add_observations(self, observations: Iterable[Observed]) -> list[Observed]:
+    async def add_observations(self, observations: words.Observations) -> list[Observed]:
         """Say more of entities that are there; of each of `observations` the texts that were not known."""
         return await asyncio.to_thread(self._wrapped.add_observations, observations)
 
-    async def delete_entities(self, names: Iterable[str]) -> list[str]:
+    async def delete_entities(self, names: words.NodeNames) -> list[str]:
         """Forget entities: out of the registry, with what this agent sees said of them, and all their relations."""
         return await asyncio.to_thread(self._wrapped.delete_entities, names)
 
-    async def delete_observations(self, observations: Iterable[Observed]) -> int:
+    async def delete_observations(self, observations: words.Observations) -> int:
         """Forget what is observed of entities: out of every search, readable by id. How many facts said it."""
         return await asyncio.to_thread(self._wrapped.delete_observations, observations)
 
-    async def delete_relations(self, relations: Iterable[GraphRelation]) -> int:
+    async def delete_relations(self, relations: words.Relations) -> int:
         """Forget how entities relate: out of every search, readable by id. How many facts said it."""
         return await asyncio.to_thread(self._wrapped.delete_relations, relations)
 
@@ -857,11 +887,11 @@ class AsyncGraph:
         """All of it, the oldest first."""
         return await asyncio.to_thread(self._wrapped.read)
 
-    async def search(self, query: str) -> KnowledgeGraph:
+    async def search(self, query: words.GraphQuery) -> KnowledgeGraph:
         """The entities whose name, type or observations hold a text, whatever the case, and all their relations."""
         return await asyncio.to_thread(self._wrapped.search, query)
 
-    async def open(self, names: Iterable[str]) -> KnowledgeGraph:
+    async def open(self, names: words.NodeNames) -> KnowledgeGraph:
         """The entities of exactly these names, and all their relations."""
         return await asyncio.to_thread(self._wrapped.open, names)
 
@@ -875,45 +905,47 @@ class AsyncNotes:
         """Made by `AsyncAgent.notes`."""
         self._wrapped = wrapped
 
-    async def save(self, key: str, content: str) -> Note:
+    async def save(self, key: words.NoteKey, content: words.NoteText) -> Note:
         """Keep a note under a key, in the place of the one that was there; its history stays (`Agent.history`)."""
         return await asyncio.to_thread(self._wrapped.save, key, content)
 
-    async def recall(self, key: str) -> Note | None:
+    async def recall(self, key: words.NoteKey) -> Note | None:
         """The note under a key; None where there is none. A second call asks the database nothing."""
         return await asyncio.to_thread(self._wrapped.recall, key)
 
-    async def list(self, limit: int = 100, *, after: Note | None = None) -> Sequence[Note]:
+    async def list(self, limit: words.PageLimit = 100, *, after: Note | None = None) -> Sequence[Note]:
         """The notes, the newest first; the next page is `after` the last."""
         return await asyncio.to_thread(self._wrapped.list, limit, after=after)
 
-    async def list_by_category(self, category: str, limit: int = 20, *, after: Note | None = None) -> Sequence[Note]:
+    async def list_by_category(
+        self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: Note | None = None
+    ) -> Sequence[Note]:
         """The notes of one category, the newest first; none where it has none. The next page is `after` the last."""
         return await asyncio.to_thread(self._wrapped.list_by_category, category, limit, after=after)
 
-    async def related(self, note: str, limit: int = 10) -> Sequence[NoteRelation]:
+    async def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:
         """Notes that share words with one, given by its key or id, the most alike first, then the newest."""
         return await asyncio.to_thread(self._wrapped.related, note, limit)
 
     async def search(
         self,
-        query: str,
+        query: words.Query,
         *,
-        mode: str = "fast",
-        limit: int | None = None,
-        category: str | None = None,
-        min_similarity: float = 0.0,
+        mode: words.NoteMode = "fast",
+        limit: words.Limit | None = None,
+        category: words.PreferredCategory | None = None,
+        min_similarity: words.MinSimilarity = 0.0,
     ) -> NoteAnswer:
         """The best notes for a question by the ranking `notes`, each saying which search it owes its place to."""
         return await asyncio.to_thread(
             self._wrapped.search, query, mode=mode, limit=limit, category=category, min_similarity=min_similarity
         )
 
-    async def forget(self, key: str) -> Note:
+    async def forget(self, key: words.NoteKey) -> Note:
         """Forget the note under a key: it leaves every search at once, and stays readable by its id."""
         return await asyncio.to_thread(self._wrapped.forget, key)
 
-    async def summarize_old(self, older_than_days: float = 30) -> int:
+    async def summarize_old(self, older_than_days: words.OlderThanDays = 30) -> int:
         """Put one summary in the place of each group of old notes, without a language model; how many notes it was."""
         return await asyncio.to_thread(self._wrapped.summarize_old, older_than_days)
 
@@ -940,7 +972,7 @@ class AsyncPools:
         self._wrapped = wrapped
 
     async def create(
-        self, name: str, members: Iterable[str] | str | None = None, *, metadata: Mapping[str, Any] | None = None
+        self, name: words.PoolName, members: words.PoolMembers | None = None, *, metadata: words.Metadata | None = None
     ) -> Pool:
         """Make a pool that this agent and `members` are in: what is put into it they see, and nobody else."""
         return await asyncio.to_thread(self._wrapped.create, name, members, metadata=metadata)
@@ -949,27 +981,34 @@ class AsyncPools:
         """The pools this agent is in, by name."""
         return await asyncio.to_thread(self._wrapped.list)
 
-    async def add(self, name: str, member: str) -> Pool:
+    async def add(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Let another agent of the tenant in; it sees all that the pool holds, at once. Twice is once."""
         return await asyncio.to_thread(self._wrapped.add, name, member)
 
-    async def remove(self, name: str, member: str) -> Pool:
+    async def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Take somebody out, or leave: its next call sees nothing of the pool any more. Twice is once."""
         return await asyncio.to_thread(self._wrapped.remove, name, member)
 
-    async def delete(self, name: str) -> None:
+    async def delete(self, name: words.PoolName) -> None:
         """Remove a pool that holds nothing."""
         await asyncio.to_thread(self._wrapped.delete, name)
 
-    async def contribute(self, name: str, id_: str) -> MemoryRecord:
+    async def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
         """Put a copy of a memory that this agent sees into a pool; the copy, linked `derived_from` the original."""
         return await asyncio.to_thread(self._wrapped.contribute, name, id_)
 
-    async def query(self, name: str, query: str, *, limit: int | None = None, preset: str | None = None) -> Answer:
+    async def query(
+        self,
+        name: words.PoolName,
+        query: words.Query,
+        *,
+        limit: words.Limit | None = None,
+        preset: words.PresetName | None = None,
+    ) -> Answer:
         """What a pool knows of a question, best first, as `Agent.recall` finds it; nothing from elsewhere."""
         return await asyncio.to_thread(self._wrapped.query, name, query, limit=limit, preset=preset)
 
-    async def sync_to_agent(self, name: str) -> PoolSync:
+    async def sync_to_agent(self, name: words.PoolName) -> PoolSync:
         """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves."""
         return await asyncio.to_thread(self._wrapped.sync_to_agent, name)
 
@@ -983,27 +1022,29 @@ class AsyncConsolidation:
         """Made by `AsyncAgent.consolidation`."""
         self._wrapped = wrapped
 
-    async def is_session_consolidated(self, session: str) -> bool:
+    async def is_session_consolidated(self, session: words.OneSession) -> bool:
         """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
         return await asyncio.to_thread(self._wrapped.is_session_consolidated, session)
 
-    async def episodes(self, session: str, *, page: int = 0, limit: int = 30) -> list[Episode]:
+    async def episodes(
+        self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
+    ) -> list[Episode]:
         """A page of what was said in a session, in its order, from page 0 on; empty past the last one."""
         return await asyncio.to_thread(self._wrapped.episodes, session, page=page, limit=limit)
 
-    async def save_facts(self, facts: Iterable[Mapping[str, Any]], *, scope: str | None = None) -> SavedFacts:
+    async def save_facts(self, facts: words.ExtractedFacts, *, scope: words.Scope | None = None) -> SavedFacts:
         """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed."""
         return await asyncio.to_thread(self._wrapped.save_facts, facts, scope=scope)
 
-    async def detect_conflicts(self, fact_id: str) -> list[Fact]:
+    async def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
         """Active facts that may contradict one: of its subject, saying otherwise elsewhere, by a hybrid search."""
         return await asyncio.to_thread(self._wrapped.detect_conflicts, fact_id)
 
-    async def resolve_conflict(self, old_id: str, new_id: str) -> Fact:
+    async def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
         """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now."""
         return await asyncio.to_thread(self._wrapped.resolve_conflict, old_id, new_id)
 
-    async def mark_session(self, session: str) -> int:
+    async def mark_session(self, session: words.OneSession) -> int:
         """Say that all of a session has been learned from; how many of its episodes waited until now."""
         return await asyncio.to_thread(self._wrapped.mark_session, session)
 
@@ -1019,15 +1060,15 @@ class AsyncWorking:
 
     async def append(
         self,
-        content: str,
+        content: words.Content,
         *,
-        role: str = "user",
-        speaker: str | None = None,
-        event_time: datetime | str | None = None,
-        tokens: int | None = None,
-        tool_calls: Iterable[Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        event_time: words.EventTime | None = None,
+        tokens: words.Tokens | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> WorkingStats:
         """Add a message, `tokens` long (four characters a token); with an `idempotency_key` a repeat adds nothing."""
         return await asyncio.to_thread(
@@ -1042,7 +1083,7 @@ class AsyncWorking:
             idempotency_key=idempotency_key,
         )
 
-    async def tool_result(self, name: str, value: Any) -> WorkingStats:
+    async def tool_result(self, name: words.ToolName, value: words.ToolValue) -> WorkingStats:
         """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there."""
         return await asyncio.to_thread(self._wrapped.tool_result, name, value)
 
@@ -1050,7 +1091,7 @@ class AsyncWorking:
         """What tools answered, by name."""
         return await asyncio.to_thread(self._wrapped.tool_results)
 
-    async def scratchpad(self, text: str | None = None) -> str:
+    async def scratchpad(self, text: words.ScratchpadText | None = None) -> str:
         """What the agent notes for itself while it works, replaced by `text` where that is given."""
         return await asyncio.to_thread(self._wrapped.scratchpad, text)
 
@@ -1083,26 +1124,26 @@ class AsyncKeys:
     async def create(
         self,
         *,
-        role: str,
-        tenant: str | None = None,
-        agent: str | None = None,
-        name: str | None = None,
-        expires_at: datetime | str | None = None,
+        role: words.KeyRole,
+        tenant: words.Tenant | None = None,
+        agent: words.OfAgent | None = None,
+        name: words.KeyName | None = None,
+        expires_at: words.ExpiresAt | None = None,
     ) -> CreatedKey:
         """Make a key. Its secret is in this answer and nowhere else: only a digest of it is kept."""
         return await asyncio.to_thread(
             self._wrapped.create, role=role, tenant=tenant, agent=agent, name=name, expires_at=expires_at
         )
 
-    async def list(self, *, tenant: str | None = None) -> list[AccessKey]:
+    async def list(self, *, tenant: words.Tenant | None = None) -> list[AccessKey]:
         """The keys of a tenant, revoked and expired ones too, newest first (then the larger id)."""
         return await asyncio.to_thread(self._wrapped.list, tenant=tenant)
 
-    async def revoke(self, key_id: str, *, tenant: str | None = None) -> AccessKey:
+    async def revoke(self, key_id: words.KeyId, *, tenant: words.Tenant | None = None) -> AccessKey:
         """Let a key open nothing from now on, in whatever process it is shown. Twice is once."""
         return await asyncio.to_thread(self._wrapped.revoke, key_id, tenant=tenant)
 
-    async def authenticate(self, secret: str) -> Grant:
+    async def authenticate(self, secret: words.Secret) -> Grant:
         """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute."""
         return await asyncio.to_thread(self._wrapped.authenticate, secret)
 
@@ -1116,24 +1157,26 @@ class AsyncHooks:
         """Made by `AsyncAgent.hooks`."""
         self._wrapped = wrapped
 
-    async def session_start(self, prompt: str, *, budget_tokens: int | None = None) -> ContextBlock:
+    async def session_start(
+        self, prompt: words.Prompt, *, budget_tokens: words.BudgetTokens | None = None
+    ) -> ContextBlock:
         """What an agent should know before it answers `prompt`: `Agent.context`, or an empty block that says why."""
         return await asyncio.to_thread(self._wrapped.session_start, prompt, budget_tokens=budget_tokens)
 
     async def message(
         self,
-        content: str,
+        content: words.Content,
         *,
-        role: str = "user",
-        speaker: str | None = None,
-        event_time: datetime | str | None = None,
-        tokens: int | None = None,
-        model: str | None = None,
-        tool_calls: Iterable[Any] | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-        durable: bool = True,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        event_time: words.EventTime | None = None,
+        tokens: words.Tokens | None = None,
+        model: words.Model | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
+        durable: words.Durable = True,
     ) -> Heard:
         """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction."""
         return await asyncio.to_thread(
@@ -1151,7 +1194,7 @@ class AsyncHooks:
             durable=durable,
         )
 
-    async def recent(self, limit: int = 20) -> RecentTurns:
+    async def recent(self, limit: words.PageLimit = 20) -> RecentTurns:
         """The newest turns of the session, oldest first: from Redis where the settings name one, else the database."""
         return await asyncio.to_thread(self._wrapped.recent, limit)
 
@@ -1170,15 +1213,22 @@ class AsyncJobs:
         self._wrapped = wrapped
 
     async def list(
-        self, *, tenant: str | None = None, name: str | None = None, status: str | None = None, limit: int = 50
+        self,
+        *,
+        tenant: words.Tenant | None = None,
+        name: words.OfJobName | None = None,
+        status: words.OfJobStatus | None = None,
+        limit: words.PageLimit = 50,
     ) -> list[Job]:
         """Jobs, newest first: of one tenant, or of every one and of all of them together."""
         return await asyncio.to_thread(self._wrapped.list, tenant=tenant, name=name, status=status, limit=limit)
 
-    async def run(self, name: str, *, tenant: str | None = None, enqueue: bool = False) -> Job:
+    async def run(
+        self, name: words.NameOfJob, *, tenant: words.Tenant | None = None, enqueue: words.Enqueue = False
+    ) -> Job:
         """Do a job now, of one tenant or of all, in this process; with `enqueue` leave it to a worker."""
         return await asyncio.to_thread(self._wrapped.run, name, tenant=tenant, enqueue=enqueue)
 
-    async def retry(self, job_id: str, *, tenant: str | None = None) -> Job:
+    async def retry(self, job_id: words.JobId, *, tenant: words.Tenant | None = None) -> Job:
         """Let a worker try a dead letter again, as often as at first."""
         return await asyncio.to_thread(self._wrapped.retry, job_id, tenant=tenant)

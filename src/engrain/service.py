@@ -25,7 +25,7 @@ from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from types import TracebackType
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Health
     from engrain.metrics import Measured
     from engrain.retrieval.reembedding import ReembedReport
+    from engrain.verbs import words
 
 
 def utc_now() -> datetime:
@@ -193,7 +194,7 @@ class Memory(Keeping):
         """What this memory does by itself, and when."""
         return Jobs(self, lambda: self.parts, self.agent().caller)
 
-    def flush(self, progress: Callable[[int], None] | None = None) -> None:
+    def flush(self, progress: words.Progress | None = None) -> None:
         """Make the vectors of everything that waits for one, telling `progress` how many after each batch.
 
         Raises:
@@ -201,7 +202,7 @@ class Memory(Keeping):
         """
         self.parts.queue.drain(progress)
 
-    def reembed(self, progress: Callable[[int], None] | None = None) -> ReembedReport:
+    def reembed(self, progress: words.Progress | None = None) -> ReembedReport:
         """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them.
 
         For a database whose vectors are of another embedder. Its searches go on all the while, and change over at once

@@ -23,13 +23,13 @@ from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact,
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
+    from collections.abc import Iterable
 
     from engrain.agent.summarizing import Choice
     from engrain.domain.routing import Handled, Routing
     from engrain.domain.summaries import Summary
     from engrain.portability.importer import ImportReport
+    from engrain.verbs import words
 
 
 @watched()
@@ -80,20 +80,20 @@ class Agent(Reading):
 
     def observe(  # what an episode is made of
         self,
-        content: str,
+        content: words.Content,
         *,
-        role: str = "user",
-        speaker: str | None = None,
-        session: str | None = None,
-        event_time: datetime | str | None = None,
-        importance: float | None = None,
-        ttl_days: float | None = None,
-        tokens: int | None = None,
-        model: str | None = None,
-        tool_calls: Iterable[Any] | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        session: words.Session | None = None,
+        event_time: words.EventTime | None = None,
+        importance: words.Importance | None = None,
+        ttl_days: words.TtlDays | None = None,
+        tokens: words.Tokens | None = None,
+        model: words.Model | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> Episode:
         """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon.
 
@@ -134,23 +134,23 @@ class Agent(Reading):
 
     def remember(  # what a fact is made of
         self,
-        content: str,
+        content: words.Statement,
         *,
-        subject: str,
-        predicate: str,
-        entity_id: str | None = None,
-        scope: str | None = None,
-        valid_from: datetime | str | None = None,
-        valid_to: datetime | str | None = None,
-        category: str | None = None,
-        permanence: str = "standard",
-        importance: float | None = None,
-        confidence: float = 1.0,
-        source: str | None = None,
-        source_episode_id: str | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        subject: words.Subject,
+        predicate: words.Predicate,
+        entity_id: words.AboutEntity | None = None,
+        scope: words.Scope | None = None,
+        valid_from: words.ValidFrom | None = None,
+        valid_to: words.ValidTo | None = None,
+        category: words.Category | None = None,
+        permanence: words.HowLong = "standard",
+        importance: words.Importance | None = None,
+        confidence: words.Confidence = 1.0,
+        source: words.Source | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> Fact:
         """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before.
 
@@ -200,15 +200,15 @@ class Agent(Reading):
 
     def correct(
         self,
-        id_: str,
-        content: str,
+        id_: words.Id,
+        content: words.Statement,
         *,
-        valid_from: datetime | str | None = None,
-        valid_to: datetime | str | None = None,
-        confidence: float = 1.0,
-        source: str | None = None,
-        source_episode_id: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        valid_from: words.ValidFrom | None = None,
+        valid_to: words.ValidTo | None = None,
+        confidence: words.Confidence = 1.0,
+        source: words.Source | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        metadata: words.Metadata | None = None,
     ) -> Fact:
         """Put a new fact in the place of an active one, which it supersedes: the same statement with other content.
 
@@ -233,7 +233,7 @@ class Agent(Reading):
         }
         return parts.keep_instead(act, named, **said)
 
-    def confirm(self, id_: str) -> Fact | Rule:
+    def confirm(self, id_: words.Id) -> Fact | Rule:
         """Say that a fact or a rule still holds: it fades from now on, not from when it was learned.
 
         Raises:
@@ -249,7 +249,7 @@ class Agent(Reading):
         assert not isinstance(confirmed, Episode)
         return confirmed
 
-    def forget(self, id_: str) -> MemoryRecord:
+    def forget(self, id_: words.Id) -> MemoryRecord:
         """Forget one memory: it leaves every search at once, and stays readable by its id; twice is once.
 
         An episode expires, a fact is retracted, a rule gets `metadata["forgotten"]`.
@@ -269,7 +269,7 @@ class Agent(Reading):
         parts.intake.withdrawn([gone])
         return gone
 
-    def erase(self, ids: Iterable[str] | str) -> list[str]:
+    def erase(self, ids: words.Ids) -> list[str]:
         """Remove memories for good, with their vectors, words, links and what events say of them; the ids that went.
 
         This cannot be undone. What this agent does not see is left alone. The event `memory_erased` stays, with a
@@ -290,7 +290,14 @@ class Agent(Reading):
             parts.note_cache.drop_agent(caller)
             parts.intake.withdrawn(withdrawn)
 
-    def link(self, source_id: str, target_id: str, relation: str, *, weight: float = 1.0) -> Link:
+    def link(
+        self,
+        source_id: words.LinkSource,
+        target_id: words.LinkTarget,
+        relation: words.LinkRelation,
+        *,
+        weight: words.LinkWeight = 1.0,
+    ) -> Link:
         """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is.
 
         `relation` is derived_from, supports, contradicts, supersedes or related_to; `weight` lies in 0-1.
@@ -318,13 +325,13 @@ class Agent(Reading):
 
     def summarize(
         self,
-        query: str | None = None,
+        query: words.SummaryQuery | None = None,
         *,
-        session: str | None = None,
-        ids: Iterable[str] | str | None = None,
-        strategy: str | None = None,
-        target_tokens: int | None = None,
-        store: bool = False,
+        session: words.SummarySession | None = None,
+        ids: words.SummaryIds | None = None,
+        strategy: words.SummaryStrategy | None = None,
+        target_tokens: words.TargetTokens | None = None,
+        store: words.StoreSummary = False,
     ) -> Summary:
         """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`.
 
@@ -358,7 +365,9 @@ class Agent(Reading):
         )
         return summarizing.keep(parts, caller, choice, summary) if is_kept and summary.text else summary
 
-    def route(self, content: str, *, role: str = "user", speaker: str | None = None) -> Routing:
+    def route(
+        self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
+    ) -> Routing:
         """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory.
 
         By its role and its English words alone; nothing is asked or stored. Of what somebody may have several of (say
@@ -375,7 +384,9 @@ class Agent(Reading):
             speaker=checks.optional_name(speaker, what="speaker"),
         )
 
-    def handle(self, content: str, *, role: str = "user", speaker: str | None = None) -> Handled:
+    def handle(
+        self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
+    ) -> Handled:
         """Do with an input what `route` says: store it, hold it, or answer it by `recall`.
 
         Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
@@ -390,11 +401,11 @@ class Agent(Reading):
 
     def import_file(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        format: str = "auto",  # noqa: A002  # the word of the command line
-        strict: bool = False,
-        progress: Callable[[int], None] | None = None,
+        format: words.ImportFormat = "auto",  # noqa: A002  # the word of the command line
+        strict: words.Strict = False,
+        progress: words.Progress | None = None,
     ) -> ImportReport:
         """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engrain.agent import consolidating
 from engrain.agent.parts import active_fact, unknown, writable
@@ -17,6 +17,7 @@ from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from engrain.learning.saving import Extracted, SavedFacts
+    from engrain.verbs import words
 
 _MOST_PAGES = 1_000_000
 _MOST_FACTS = 1_000
@@ -33,12 +34,14 @@ class Consolidation(View):
 
     __slots__ = ()
 
-    def is_session_consolidated(self, session: str) -> bool:
+    def is_session_consolidated(self, session: words.OneSession) -> bool:
         """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
         parts = self._parts()
         return parts.store.is_session_consolidated(self._caller, checks.name(session, what="session"), parts.clock())
 
-    def episodes(self, session: str, *, page: int = 0, limit: int = 30) -> list[Episode]:
+    def episodes(
+        self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
+    ) -> list[Episode]:
         """A page of what was said in a session, in its order, from page 0 on; empty past the last one.
 
         Reads the session, 500 turns a statement.
@@ -50,7 +53,7 @@ class Consolidation(View):
         start = checks.count(page, what="page", high=_MOST_PAGES) * most
         return self._turns(checks.name(session, what="session"))[start : start + most]
 
-    def save_facts(self, facts: Iterable[Mapping[str, Any]], *, scope: str | None = None) -> SavedFacts:
+    def save_facts(self, facts: words.ExtractedFacts, *, scope: words.Scope | None = None) -> SavedFacts:
         """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed.
 
         A fact has `subject`, `predicate` and `content`, and may have `importance`, `confidence`, `permanence`,
@@ -73,7 +76,7 @@ class Consolidation(View):
         consolidating.follow_up(parts, act, [each.id for each in saved.saved])
         return saved
 
-    def detect_conflicts(self, fact_id: str) -> list[Fact]:
+    def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
         """Active facts that may contradict one: of its subject, saying otherwise elsewhere, by a hybrid search.
 
         What stood in the very place of the fact was superseded when it was stored, and is in its `history`.
@@ -89,7 +92,7 @@ class Consolidation(View):
         fact = active_fact(parts.store, caller, checks.name(fact_id, what="fact_id"))
         return saving.conflicts(caller, fact, search=consolidating.search_of(parts))
 
-    def resolve_conflict(self, old_id: str, new_id: str) -> Fact:
+    def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
         """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now.
 
         The new one is linked `supersedes` to it. The old one stays active, and fades the sooner; twice is once.
@@ -110,7 +113,7 @@ class Consolidation(View):
             raise unknown(caller, next((each for each in (old, new) if each not in seen), old))
         return doubted
 
-    def mark_session(self, session: str) -> int:
+    def mark_session(self, session: words.OneSession) -> int:
         """Say that all of a session has been learned from; how many of its episodes waited until now.
 
         What waits for its retry waits on.

@@ -15,9 +15,8 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from engrain.domain.records import Caller, EntityType, Fact
+    from engrain.verbs import words
 
 _MOST_PROPOSED = 200
 _FACTS_OF_CANDIDATE = 500
@@ -32,11 +31,11 @@ class Entities(View):
 
     def create(
         self,
-        name: str,
-        entity_type: str = "other",
+        name: words.EntityName,
+        entity_type: words.TypeOfEntity = "other",
         *,
-        aliases: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        aliases: words.Aliases | None = None,
+        metadata: words.Metadata | None = None,
     ) -> Entity:
         """Add somebody or something under its canonical name; `remember(..., entity_id=)` says facts about it.
 
@@ -60,7 +59,7 @@ class Entities(View):
         )
         return parts.store.put_entity(act, entity)
 
-    def get(self, id_: str) -> Entity | None:
+    def get(self, id_: words.EntityId) -> Entity | None:
         """One entity by id; None where the tenant knows none of that id.
 
         One that was merged is a tombstone: its `metadata["merged_into"]` is the id of the entity that took it in.
@@ -69,11 +68,11 @@ class Entities(View):
 
     def update(
         self,
-        id_: str,
+        id_: words.EntityId,
         *,
-        name: str | None = None,
-        aliases: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        name: words.NewEntityName | None = None,
+        aliases: words.Aliases | None = None,
+        metadata: words.MergedMetadata | None = None,
     ) -> Entity:
         """Call an entity otherwise, or say more of it: the name is replaced, all aliases are, metadata is merged.
 
@@ -98,7 +97,11 @@ class Entities(View):
         return next(iter(parts.store.entities(caller, [known])), changed)
 
     def find(
-        self, *, entity_type: str | None = None, after: Entity | None = None, limit: int | None = None
+        self,
+        *,
+        entity_type: words.OfEntityType | None = None,
+        after: Entity | None = None,
+        limit: words.PageLimit | None = None,
     ) -> list[Entity]:
         """The entities that stand for themselves, by canonical name, then type; the next page is `after` the last.
 
@@ -115,12 +118,12 @@ class Entities(View):
 
     def resolve(
         self,
-        name: str,
+        name: words.EntityName,
         *,
-        entity_type: str | None = None,
-        hints: Mapping[str, Any] | None = None,
-        fuzzy: bool = False,
-        limit: int | None = None,
+        entity_type: words.OfEntityType | None = None,
+        hints: words.NameHints | None = None,
+        fuzzy: words.Fuzzy = False,
+        limit: words.Limit | None = None,
     ) -> list[EntityMatch]:
         """Whom a name may mean, the likeliest first; empty where nobody answers to it. Nothing is created.
 
@@ -154,7 +157,7 @@ class Entities(View):
         }
         return resolution.ranked(asked, proposed, fuzzy=alike, hints=known, facts=by_entity)[:most]
 
-    def merge(self, source_id: str, target_id: str) -> EntityMerge:
+    def merge(self, source_id: words.MergeSource, target_id: words.MergeTarget) -> EntityMerge:
         """Let one entity take in another that is the same: facts, mentions, aliases and metadata move to the target.
 
         Where both have an active fact in one place, the one of lower confidence is superseded (of equals the source's).
@@ -168,7 +171,7 @@ class Entities(View):
         source, target = checks.name(source_id, what="source_id"), checks.name(target_id, what="target_id")
         return self._counted(parts.store.merge_entities(parts.act(self._caller), source, target))
 
-    def unmerge(self, source_id: str) -> EntityMerge:
+    def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
         """Undo the merge of an entity: what moved goes back, what was superseded by it is believed again.
 
         What was done since the merge stays as it is. Merges come apart in the reverse of their order.
@@ -181,7 +184,7 @@ class Entities(View):
         source = checks.name(source_id, what="source_id")
         return self._counted(parts.store.unmerge_entities(parts.act(self._caller), source))
 
-    def profile(self, id_or_name: str) -> EntityProfile:
+    def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
         """Everything this agent knows of an entity: its facts with their history, episodes, rules, who is with it.
 
         The newest 100 memories that mention it or are about it; `related` are those mentioned in the same ones. A
@@ -206,7 +209,9 @@ class Entities(View):
 
         return parts.store.in_one_snapshot(caller, told)
 
-    def enrich(self, ids: Iterable[str] | str, *, strategy: str = "accurate", publish: bool = False) -> Enrichment:
+    def enrich(
+        self, ids: words.Ids, *, strategy: words.EnrichStrategy = "accurate", publish: words.Publish = False
+    ) -> Enrichment:
         """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`.
 
         `strategy` is accurate (spelling and the name finder that the settings name) or fast (spelling alone); accurate
@@ -233,10 +238,10 @@ class Entities(View):
     def enrich_waiting(
         self,
         *,
-        most_entities: int = 2,
-        limit: int = 50,
-        publish: bool = False,
-        progress: Callable[[int], None] | None = None,
+        most_entities: words.MostEntities = 2,
+        limit: words.PageLimit = 50,
+        publish: words.Publish = False,
+        progress: words.Progress | None = None,
     ) -> Enrichment:
         """Enrich the newest episodes and facts that `to_enrich` names, with the name finder of the settings.
 
@@ -257,7 +262,7 @@ class Entities(View):
             progress=progress or (lambda _: None),
         )
 
-    def to_enrich(self, *, most_entities: int = 2, limit: int = 50) -> list[str]:
+    def to_enrich(self, *, most_entities: words.MostEntities = 2, limit: words.PageLimit = 50) -> list[str]:
         """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
         parts = self._parts()
         request = self._unread()

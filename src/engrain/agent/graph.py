@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.verbs import words
 
 _Value = TypeVar("_Value")
 _PAGE = 500
@@ -54,7 +55,7 @@ class Graph(View):
 
     __slots__ = ()
 
-    def create_entities(self, entities: Iterable[GraphEntity]) -> list[GraphEntity]:
+    def create_entities(self, entities: words.NewNodes) -> list[GraphEntity]:
         """Add entities, with what is observed of them; those whose name nobody had, each once.
 
         The type may be any word: the registry knows it as one of its own, and keeps the word.
@@ -77,7 +78,7 @@ class Graph(View):
                     raise
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def create_relations(self, relations: Iterable[GraphRelation]) -> list[GraphRelation]:
+    def create_relations(self, relations: words.Relations) -> list[GraphRelation]:
         """Say how entities relate; those that were not known, each once. Their ends need not be known.
 
         Raises:
@@ -86,7 +87,7 @@ class Graph(View):
         asked = list(dict.fromkeys(_relation(each) for each in _several(relations, GraphRelation)))
         return as_registered(lambda: self._relate(asked))
 
-    def add_observations(self, observations: Iterable[Observed]) -> list[Observed]:
+    def add_observations(self, observations: words.Observations) -> list[Observed]:
         """Say more of entities that are there; of each of `observations` the texts that were not known.
 
         Raises:
@@ -97,7 +98,7 @@ class Graph(View):
         _count([text for each in asked for text in each.contents])
         return as_registered(lambda: self._observe(asked))
 
-    def delete_entities(self, names: Iterable[str]) -> list[str]:
+    def delete_entities(self, names: words.NodeNames) -> list[str]:
         """Forget entities: out of the registry, with what this agent sees said of them, and all their relations.
 
         The facts leave every search and stay readable by their ids (`erase` removes them). What only others see said of
@@ -116,7 +117,7 @@ class Graph(View):
         self._forget(facts, [node.entity.id for node in going])
         return list(dict.fromkeys(node.entity.canonical_name for node in going))
 
-    def delete_observations(self, observations: Iterable[Observed]) -> int:
+    def delete_observations(self, observations: words.Observations) -> int:
         """Forget what is observed of entities: out of every search, readable by id. How many facts said it."""
         asked = [_observed(each) for each in _several(observations, Observed)]
         gone = {(each.entity_name, text) for each in asked for text in each.contents}
@@ -130,7 +131,7 @@ class Graph(View):
         self._forget(facts, [])
         return len(facts)
 
-    def delete_relations(self, relations: Iterable[GraphRelation]) -> int:
+    def delete_relations(self, relations: words.Relations) -> int:
         """Forget how entities relate: out of every search, readable by id. How many facts said it."""
         asked = {_relation(each) for each in _several(relations, GraphRelation)}
         facts = [id_ for said, ids in self._drawing().relations.items() if said in asked for id_ in ids]
@@ -141,7 +142,7 @@ class Graph(View):
         """All of it, the oldest first."""
         return self._drawing().whole
 
-    def search(self, query: str) -> KnowledgeGraph:
+    def search(self, query: words.GraphQuery) -> KnowledgeGraph:
         """The entities whose name, type or observations hold a text, whatever the case, and all their relations.
 
         `recall` finds by meaning and words.
@@ -149,7 +150,7 @@ class Graph(View):
         text = checks.query(query)
         return self._drawing().where(lambda each: holds(each, text))
 
-    def open(self, names: Iterable[str]) -> KnowledgeGraph:
+    def open(self, names: words.NodeNames) -> KnowledgeGraph:
         """The entities of exactly these names, and all their relations."""
         asked = set(_texts(names, what="name"))
         return self._drawing().where(lambda each: each.name in asked)

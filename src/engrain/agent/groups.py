@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engrain.agent.parts import unknown, writable
 from engrain.agent.view import View
@@ -11,9 +11,8 @@ from engrain.domain import checks
 from engrain.domain.records import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from engrain.domain.maturity import Application, Outcome
+    from engrain.verbs import words
 
 
 @watched("rules")
@@ -24,13 +23,13 @@ class Rules(View):
 
     def add(
         self,
-        content: str,
+        content: words.Guidance,
         *,
-        scope: str | None = None,
-        source_episode_id: str | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        scope: words.Scope | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> Rule:
         """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it.
 
@@ -59,7 +58,7 @@ class Rules(View):
         )
         return parts.keep(act, rule, idempotency_key=key)
 
-    def mark_helpful(self, id_: str) -> Rule:
+    def mark_helpful(self, id_: words.RuleId) -> Rule:
         """Say that following a rule helped: what often helps is established, and in time proven.
 
         Raises:
@@ -68,7 +67,7 @@ class Rules(View):
         """
         return self._mark(id_, "helpful", None)
 
-    def mark_harmful(self, id_: str, reason: str | None = None) -> Rule:
+    def mark_harmful(self, id_: words.RuleId, reason: words.HarmReason | None = None) -> Rule:
         """Say that following a rule did harm, which weighs as much as four helps, and why.
 
         It may lose what it had earned. After three harms, and with an effectiveness below 0.3 (or as the settings
@@ -84,7 +83,9 @@ class Rules(View):
         self._parts().queue.announce()  # a warning waits for a vector of its own words
         return rule
 
-    def applications(self, id_: str, *, limit: int = 100, after: Application | None = None) -> list[Application]:
+    def applications(
+        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: Application | None = None
+    ) -> list[Application]:
         """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule.
 
         The next page is `after` the last.

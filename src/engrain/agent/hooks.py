@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from engrain import metrics
 from engrain.agent import consolidating, turns
@@ -18,8 +18,9 @@ from engrain.domain.requests import Act
 from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
+    from collections.abc import Callable
+
+    from engrain.verbs import words
 
 _LOG = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class Hooks(View):
 
     __slots__ = ()
 
-    def session_start(self, prompt: str, *, budget_tokens: int | None = None) -> ContextBlock:
+    def session_start(self, prompt: words.Prompt, *, budget_tokens: words.BudgetTokens | None = None) -> ContextBlock:
         """What an agent should know before it answers `prompt`: `Agent.context`, or an empty block that says why.
 
         Messages that could not be stored before are stored now, if that works.
@@ -57,18 +58,18 @@ class Hooks(View):
 
     def message(
         self,
-        content: str,
+        content: words.Content,
         *,
-        role: str = "user",
-        speaker: str | None = None,
-        event_time: datetime | str | None = None,
-        tokens: int | None = None,
-        model: str | None = None,
-        tool_calls: Iterable[Any] | None = None,
-        tags: Iterable[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-        durable: bool = True,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        event_time: words.EventTime | None = None,
+        tokens: words.Tokens | None = None,
+        model: words.Model | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
+        durable: words.Durable = True,
     ) -> Heard:
         """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction.
 
@@ -103,7 +104,7 @@ class Hooks(View):
             return parts.intake.hear(parts, act, episode, key=key)
         return parts.intake.hear_soon(parts, act, episode, key=key)
 
-    def recent(self, limit: int = 20) -> RecentTurns:
+    def recent(self, limit: words.PageLimit = 20) -> RecentTurns:
         """The newest turns of the session, oldest first: from Redis where the settings name one, else the database.
 
         Where the database cannot be read, what Redis holds, marked degraded.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engrain.agent.keeping import Keeping
     from engrain.agent.parts import Parts
     from engrain.domain.records import Caller
+    from engrain.verbs import words
 
 
 @watched("jobs")
@@ -34,7 +35,12 @@ class Jobs(View):
         self._memory = memory
 
     def list(
-        self, *, tenant: str | None = None, name: str | None = None, status: str | None = None, limit: int = 50
+        self,
+        *,
+        tenant: words.Tenant | None = None,
+        name: words.OfJobName | None = None,
+        status: words.OfJobStatus | None = None,
+        limit: words.PageLimit = 50,
     ) -> list[Job]:
         """Jobs, newest first: of one tenant, or of every one and of all of them together.
 
@@ -52,7 +58,7 @@ class Jobs(View):
             limit=checks.count(limit, what="limit"),
         )
 
-    def run(self, name: str, *, tenant: str | None = None, enqueue: bool = False) -> Job:
+    def run(self, name: words.NameOfJob, *, tenant: words.Tenant | None = None, enqueue: words.Enqueue = False) -> Job:
         """Do a job now, of one tenant or of all, in this process; with `enqueue` leave it to a worker.
 
         The job as it stands then. One that fails here is not tried again by itself; `retry` lets a worker do it.
@@ -82,7 +88,7 @@ class Jobs(View):
         assert outcome.after is not None
         return outcome.after
 
-    def retry(self, job_id: str, *, tenant: str | None = None) -> Job:
+    def retry(self, job_id: words.JobId, *, tenant: words.Tenant | None = None) -> Job:
         """Let a worker try a dead letter again, as often as at first.
 
         Raises:

@@ -11,8 +11,7 @@ from engrain.agent.watching import watched
 from engrain.domain import checks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from engrain.agent.parts import Parts
     from engrain.domain.backups import Extent
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from engrain.portability.backups import BackupReport
     from engrain.portability.exporting import ExportReport
     from engrain.portability.restoring import RestoreReport
+    from engrain.verbs import words
 
 _MOST_ENTRIES = 1_000_000_000_000
 
@@ -38,7 +38,11 @@ class Keeping(ABC):
     _decay_policy: DecayPolicy
 
     def decay(
-        self, tenant: str | None = None, *, dry_run: bool = False, progress: Callable[[int], None] | None = None
+        self,
+        tenant: words.Tenant | None = None,
+        *,
+        dry_run: words.DryRun = False,
+        progress: words.Progress | None = None,
     ) -> DecayReport:
         """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
 
@@ -56,11 +60,11 @@ class Keeping(ABC):
 
     def cleanup(
         self,
-        tenant: str | None = None,
+        tenant: words.Tenant | None = None,
         *,
-        max_entries: int | None = None,
-        dry_run: bool = False,
-        progress: Callable[[int], None] | None = None,
+        max_entries: words.MaxEntries | None = None,
+        dry_run: words.DryRun = False,
+        progress: words.Progress | None = None,
     ) -> CleanupReport:
         """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
 
@@ -82,14 +86,14 @@ class Keeping(ABC):
 
     def consolidate(
         self,
-        tenant: str | None = None,
+        tenant: words.Tenant | None = None,
         *,
-        agent: str | None = None,
-        session: str | None = None,
-        exclude_session: str | None = None,
-        dry_run: bool = False,
-        max_batches: int | None = None,
-        progress: Callable[[int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        session: words.OneSession | None = None,
+        exclude_session: words.OtherSession | None = None,
+        dry_run: words.DryRun = False,
+        max_batches: words.MaxBatches | None = None,
+        progress: words.Progress | None = None,
     ) -> ConsolidationReport:
         """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all.
 
@@ -115,11 +119,11 @@ class Keeping(ABC):
 
     def runs(
         self,
-        agent: str | None = None,
+        agent: words.CallerAgent | None = None,
         *,
-        tenant: str | None = None,
-        kind: str | None = None,
-        limit: int = 50,
+        tenant: words.Tenant | None = None,
+        kind: words.OfRunKind | None = None,
+        limit: words.PageLimit = 50,
         after: Run | None = None,
     ) -> list[Run]:
         """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
@@ -136,7 +140,9 @@ class Keeping(ABC):
         place = None if after is None else (after.started_at, after.id)
         return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"), after=place)
 
-    def undo(self, run_id: str, *, agent: str | None = None, tenant: str | None = None) -> Undone:
+    def undo(
+        self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
+    ) -> Undone:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
 
         Its episodes wait again, so they are learned from anew. `runs` shows the ids.
@@ -154,12 +160,12 @@ class Keeping(ABC):
 
     def reflect(
         self,
-        tenant: str | None = None,
+        tenant: words.Tenant | None = None,
         *,
-        agent: str | None = None,
-        dry_run: bool = False,
-        force: bool = False,
-        progress: Callable[[int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        dry_run: words.DryRun = False,
+        force: words.Force = False,
+        progress: words.Progress | None = None,
     ) -> ReflectionReport:
         """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection.
 
@@ -172,12 +178,12 @@ class Keeping(ABC):
 
     def backup(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        agent: str | None = None,
-        tenant: str | None = None,
-        vectors: bool = True,
-        progress: Callable[[str, int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        tenant: words.Tenant | None = None,
+        vectors: words.WithVectors = True,
+        progress: words.StepProgress | None = None,
     ) -> BackupReport:
         """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment.
 
@@ -196,14 +202,14 @@ class Keeping(ABC):
 
     def restore(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        agent: str | None = None,
-        tenant: str | None = None,
-        replace: bool = False,
-        with_erased: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[str, int], None] | None = None,
+        agent: words.OfAgent | None = None,
+        tenant: words.Tenant | None = None,
+        replace: words.Replace = False,
+        with_erased: words.WithErased = False,
+        dry_run: words.DryRun = False,
+        progress: words.StepProgress | None = None,
     ) -> RestoreReport:
         """Add what is missing of a backup to its own agent or tenant, or to those that are named.
 
@@ -231,13 +237,13 @@ class Keeping(ABC):
 
     def export(
         self,
-        path: str | Path,
+        path: words.FilePath,
         *,
-        agent: str | None = None,
-        tenant: str | None = None,
-        format: str = "jsonl",  # noqa: A002  # the word of the command line
-        kinds: Iterable[str] | None = None,
-        progress: Callable[[int], None] | None = None,
+        agent: words.CallerAgent | None = None,
+        tenant: words.Tenant | None = None,
+        format: words.ExportFormat = "jsonl",  # noqa: A002  # the word of the command line
+        kinds: words.ExportKinds | None = None,
+        progress: words.Progress | None = None,
     ) -> ExportReport:
         """Write what an agent (the settings' where none is named) remembers into a new file, for others to read.
 

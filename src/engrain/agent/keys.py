@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engrain.agent.workers import Workers
     from engrain.domain.access import HeldKey
     from engrain.domain.ports import Store
+    from engrain.verbs import words
 
 _LOG = logging.getLogger(__name__)
 _USES_EVERY = timedelta(minutes=1)
@@ -42,11 +43,11 @@ class Keys(View):
     def create(
         self,
         *,
-        role: str,
-        tenant: str | None = None,
-        agent: str | None = None,
-        name: str | None = None,
-        expires_at: datetime | str | None = None,
+        role: words.KeyRole,
+        tenant: words.Tenant | None = None,
+        agent: words.OfAgent | None = None,
+        name: words.KeyName | None = None,
+        expires_at: words.ExpiresAt | None = None,
     ) -> CreatedKey:
         """Make a key. Its secret is in this answer and nowhere else: only a digest of it is kept.
 
@@ -74,11 +75,11 @@ class Keys(View):
         self._parts().store.put_key(act, key, access.digest(secret))
         return CreatedKey(secret=secret, key=key)
 
-    def list(self, *, tenant: str | None = None) -> list[AccessKey]:
+    def list(self, *, tenant: words.Tenant | None = None) -> list[AccessKey]:
         """The keys of a tenant, revoked and expired ones too, newest first (then the larger id)."""
         return self._parts().store.keys(self._of(tenant))
 
-    def revoke(self, key_id: str, *, tenant: str | None = None) -> AccessKey:
+    def revoke(self, key_id: words.KeyId, *, tenant: words.Tenant | None = None) -> AccessKey:
         """Let a key open nothing from now on, in whatever process it is shown. Twice is once.
 
         Raises:
@@ -90,7 +91,7 @@ class Keys(View):
             raise NotFound(f"tenant {self._of(tenant).tenant_id} has no key {named}; keys.list shows those it has")
         return revoked
 
-    def authenticate(self, secret: str) -> Grant:
+    def authenticate(self, secret: words.Secret) -> Grant:
         """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute.
 
         Raises:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from engrain.domain.query import Place
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.verbs import words
 
 _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 # One call summarises the newest so many of the old ones; the next goes on.
@@ -52,7 +53,7 @@ class Notes(View):
 
     __slots__ = ()
 
-    def save(self, key: str, content: str) -> Note:
+    def save(self, key: words.NoteKey, content: words.NoteText) -> Note:
         """Keep a note under a key, in the place of the one that was there; its history stays (`Agent.history`).
 
         It gets a category and how sure that is, the TF-IDF weights of its 50 heaviest terms (`metadata.tfidf` of the
@@ -83,7 +84,7 @@ class Notes(View):
         parts.follow_up(act, stored)
         return note_of(stored)
 
-    def recall(self, key: str) -> Note | None:
+    def recall(self, key: words.NoteKey) -> Note | None:
         """The note under a key; None where there is none. A second call asks the database nothing.
 
         What this process writes is seen at once, what another one writes after `notes.cache_ttl_s` at the latest. Not
@@ -96,7 +97,7 @@ class Notes(View):
         parts = self._parts()
         return parts.note_cache.read(self._who, named, lambda: self._read(named))
 
-    def list(self, limit: int = 100, *, after: Note | None = None) -> Sequence[Note]:
+    def list(self, limit: words.PageLimit = 100, *, after: Note | None = None) -> Sequence[Note]:
         """The notes, the newest first; the next page is `after` the last.
 
         Raises:
@@ -104,7 +105,9 @@ class Notes(View):
         """
         return self._newest(Filter(), checks.count(limit, what="limit"), after=after)
 
-    def list_by_category(self, category: str, limit: int = 20, *, after: Note | None = None) -> Sequence[Note]:
+    def list_by_category(
+        self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: Note | None = None
+    ) -> Sequence[Note]:
         """The notes of one category, the newest first; none where it has none. The next page is `after` the last.
 
         Raises:
@@ -113,7 +116,7 @@ class Notes(View):
         narrowed = Filter(categories=(checks.name(category, what="category"),))
         return self._newest(narrowed, checks.count(limit, what="limit"), after=after)
 
-    def related(self, note: str, limit: int = 10) -> Sequence[NoteRelation]:
+    def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:
         """Notes that share words with one, given by its key or id, the most alike first, then the newest.
 
         None where there is no such note. Links `related_to` that somebody made by hand count too, by their weight.
@@ -127,12 +130,12 @@ class Notes(View):
 
     def search(
         self,
-        query: str,
+        query: words.Query,
         *,
-        mode: str = "fast",
-        limit: int | None = None,
-        category: str | None = None,
-        min_similarity: float = 0.0,
+        mode: words.NoteMode = "fast",
+        limit: words.Limit | None = None,
+        category: words.PreferredCategory | None = None,
+        min_similarity: words.MinSimilarity = 0.0,
     ) -> NoteAnswer:
         """The best notes for a question by the ranking `notes`, each saying which search it owes its place to.
 
@@ -169,7 +172,7 @@ class Notes(View):
             degraded=answer.degraded,
         )
 
-    def forget(self, key: str) -> Note:
+    def forget(self, key: words.NoteKey) -> Note:
         """Forget the note under a key: it leaves every search at once, and stays readable by its id.
 
         Raises:
@@ -189,7 +192,7 @@ class Notes(View):
                 return note_of(gone)  # else it was saved anew meanwhile: the new one goes
         raise NotFound(f"agent {caller.agent} has no note {named!r}; list shows the keys")
 
-    def summarize_old(self, older_than_days: float = 30) -> int:
+    def summarize_old(self, older_than_days: words.OlderThanDays = 30) -> int:
         """Put one summary in the place of each group of old notes, without a language model; how many notes it was.
 
         A group is two or more notes of one key prefix (before the first colon), not saved for so many days. The summary

@@ -18,13 +18,13 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
 
     from engrain.agent.parts import Parts
     from engrain.domain.pools import Pool
     from engrain.domain.records import Answer, Caller
     from engrain.domain.requests import Act
+    from engrain.verbs import words
 
 _PAGE = 500
 
@@ -36,7 +36,7 @@ class Pools(View):
     __slots__ = ()
 
     def create(
-        self, name: str, members: Iterable[str] | str | None = None, *, metadata: Mapping[str, Any] | None = None
+        self, name: words.PoolName, members: words.PoolMembers | None = None, *, metadata: words.Metadata | None = None
     ) -> Pool:
         """Make a pool that this agent and `members` are in: what is put into it they see, and nobody else.
 
@@ -54,7 +54,7 @@ class Pools(View):
         """The pools this agent is in, by name."""
         return self._parts().store.pools(self._who)
 
-    def add(self, name: str, member: str) -> Pool:
+    def add(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Let another agent of the tenant in; it sees all that the pool holds, at once. Twice is once.
 
         Raises:
@@ -65,7 +65,7 @@ class Pools(View):
         parts = self._parts()
         return self._there(parts.store.join_pool(parts.act(self._who), named, joined), named)
 
-    def remove(self, name: str, member: str) -> Pool:
+    def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Take somebody out, or leave: its next call sees nothing of the pool any more. Twice is once.
 
         Raises:
@@ -76,7 +76,7 @@ class Pools(View):
         parts = self._parts()
         return self._there(parts.store.leave_pool(parts.act(self._who), named, left), named)
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: words.PoolName) -> None:
         """Remove a pool that holds nothing.
 
         Raises:
@@ -88,7 +88,7 @@ class Pools(View):
         if not parts.store.delete_pool(parts.act(self._who), named):
             raise self._unknown(named)
 
-    def contribute(self, name: str, id_: str) -> MemoryRecord:
+    def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
         """Put a copy of a memory that this agent sees into a pool; the copy, linked `derived_from` the original.
 
         A fact supersedes what the pool held of the same; an episode comes without its session, and is not consolidated
@@ -116,7 +116,14 @@ class Pools(View):
             )
         return kept
 
-    def query(self, name: str, query: str, *, limit: int | None = None, preset: str | None = None) -> Answer:
+    def query(
+        self,
+        name: words.PoolName,
+        query: words.Query,
+        *,
+        limit: words.Limit | None = None,
+        preset: words.PresetName | None = None,
+    ) -> Answer:
         """What a pool knows of a question, best first, as `Agent.recall` finds it; nothing from elsewhere.
 
         Raises:
@@ -131,7 +138,7 @@ class Pools(View):
         asked = Question(text=checks.query(query), preset=parts.preset(preset), limit=most)
         return parts.answer(caller, asked, Filter(scopes=(pool_scope(named),)))
 
-    def sync_to_agent(self, name: str) -> PoolSync:
+    def sync_to_agent(self, name: words.PoolName) -> PoolSync:
         """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves.
 
         That is the pool's live facts and rules. A repeat copies what is new, and supersedes what was copied before and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.view import View
 from engrain.agent.watching import watched
@@ -25,14 +25,11 @@ from engrain.domain.records import (
 from engrain.domain.requests import Direction, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-
     from engrain.context.block import ContextBlock
-    from engrain.context.messages import ContextMessages, Summariser
+    from engrain.context.messages import ContextMessages
     from engrain.domain.overview import Overview
-    from engrain.domain.ports import TokenCounter
     from engrain.domain.stats import Stats
+    from engrain.verbs import words
 
 _MOST_NEIGHBOURS = 5
 _MOST_SKIPPED = 1_000_000
@@ -52,26 +49,26 @@ class Reading(View):
 
     def recall(  # what a search can be narrowed by
         self,
-        query: str,
+        query: words.Query,
         *,
-        limit: int | None = None,
-        preset: str | None = None,
-        kinds: Iterable[str] | str | None = None,
-        scope: str | None = None,
-        sessions: Iterable[str] | str | None = None,
-        exclude_sessions: Iterable[str] | str | None = None,
-        roles: Iterable[str] | str | None = None,
-        speakers: Iterable[str] | str | None = None,
-        subjects: Iterable[str] | str | None = None,
-        tags: Iterable[str] | str | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-        min_confidence: float | None = None,
-        deep: bool = False,
-        neighbours: int = 0,
-        explain: bool = False,
+        limit: words.Limit | None = None,
+        preset: words.PresetName | None = None,
+        kinds: words.Kinds | None = None,
+        scope: words.WithinScope | None = None,
+        sessions: words.Sessions | None = None,
+        exclude_sessions: words.ExcludeSessions | None = None,
+        roles: words.Roles | None = None,
+        speakers: words.Speakers | None = None,
+        subjects: words.Subjects | None = None,
+        tags: words.AllTags | None = None,
+        since: words.Since | None = None,
+        until: words.Until | None = None,
+        as_of: words.AsOf | None = None,
+        include_inactive: words.IncludeInactive = False,
+        min_confidence: words.MinConfidence | None = None,
+        deep: words.Deep = False,
+        neighbours: words.Neighbours = 0,
+        explain: words.Explain = False,
     ) -> Answer:
         """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why.
 
@@ -123,15 +120,15 @@ class Reading(View):
 
     def context(
         self,
-        query: str,
+        query: words.Prompt,
         *,
-        budget_tokens: int | None = None,
-        count_tokens: TokenCounter | str | None = None,
-        recipe: str | None = None,
-        recent_episodes: int | None = None,
-        include_superseded: bool = False,
-        with_dates: bool = True,
-        with_sources: bool = False,
+        budget_tokens: words.BudgetTokens | None = None,
+        count_tokens: words.CountTokens | None = None,
+        recipe: words.RecipeName | None = None,
+        recent_episodes: words.RecentEpisodes | None = None,
+        include_superseded: words.IncludeSuperseded = False,
+        with_dates: words.WithDates = True,
+        with_sources: words.WithSources = False,
     ) -> ContextBlock:
         """A Markdown block for a prompt: facts, rules, what was said, the latest reflection; what is best and fits.
 
@@ -166,15 +163,15 @@ class Reading(View):
 
     def messages(
         self,
-        asked: str,
+        asked: words.Prompt,
         *,
-        system: str = "",
-        tools: Sequence[Mapping[str, Any] | str] | int = 0,
-        window_tokens: int | None = None,
-        count_tokens: TokenCounter | str | None = None,
-        recipe: str | None = None,
-        recent_episodes: int | None = None,
-        summarise: Summariser | None = None,
+        system: words.SystemPrompt = "",
+        tools: words.Tools = 0,
+        window_tokens: words.WindowTokens | None = None,
+        count_tokens: words.CountTokens | None = None,
+        recipe: words.RecipeName | None = None,
+        recent_episodes: words.RecentEpisodes | None = None,
+        summarise: words.Summarise | None = None,
     ) -> ContextMessages:
         """Messages for a chat: the system prompt, the block of what is remembered, what is asked; never too long.
 
@@ -205,7 +202,7 @@ class Reading(View):
         )
         return briefing.messages(parts, self._caller, wanted, inside)
 
-    def get(self, id_: str, *, as_of: datetime | str | None = None) -> MemoryRecord | None:
+    def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
         """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory.
 
         Counts as a reference (`reference_count`), unless the database cannot be written now. With `as_of` it is not
@@ -223,12 +220,12 @@ class Reading(View):
 
     def facts(
         self,
-        subject: str | None = None,
-        predicate: str | None = None,
+        subject: words.OfSubject | None = None,
+        predicate: words.OfPredicate | None = None,
         *,
-        as_of: datetime | str | None = None,
-        include_inactive: bool = False,
-        limit: int = 100,
+        as_of: words.AsOf | None = None,
+        include_inactive: words.IncludeInactive = False,
+        limit: words.PageLimit = 100,
         after: Fact | None = None,
     ) -> list[Fact]:
         """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id).
@@ -264,7 +261,9 @@ class Reading(View):
 
         return reflecting.latest(self._parts(), self._who)
 
-    def links(self, id_: str, *, direction: str = "both", relation: str | None = None) -> list[Link]:
+    def links(
+        self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
+    ) -> list[Link]:
         """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory.
 
         `direction` is outgoing (it is the source), incoming (it is the target) or both.
@@ -279,16 +278,16 @@ class Reading(View):
             relation=None if relation is None else checks.choice(relation, RELATIONS, what="relation"),
         )
 
-    def history(self, id_: str) -> list[Fact]:
+    def history(self, id_: words.Id) -> list[Fact]:
         """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
         return self._parts().store.history(self._caller, checks.name(id_, what="id"))
 
     def events(
         self,
-        id_: str | None = None,
+        id_: words.OfMemory | None = None,
         *,
-        event_type: str | None = None,
-        limit: int = 100,
+        event_type: words.EventType | None = None,
+        limit: words.PageLimit = 100,
         after: Event | None = None,
     ) -> list[Event]:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request.
@@ -306,7 +305,7 @@ class Reading(View):
             after=None if after is None else (after.created_at, after.id),
         )
 
-    def stats(self, *, scope: str | None = None) -> Stats:
+    def stats(self, *, scope: words.WithinScope | None = None) -> Stats:
         """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone.
 
         Raises:
@@ -317,7 +316,7 @@ class Reading(View):
         narrowed = None if scope is None else checks.choice(scope, caller.scopes, what="scope")
         return parts.store.stats(caller, parts.clock(), scope=narrowed)
 
-    def overview(self, *, days: int = 30, limit: int = 10) -> Overview:
+    def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
         """What a dashboard shows of what this agent sees, as of one moment; nothing counts as a reference.
 
         Counts by state, what was written, consolidated and expired on each of the last `days` (of UTC), the newest and
@@ -339,11 +338,11 @@ class Reading(View):
     def audit(
         self,
         *,
-        kinds: Iterable[str] | str | None = None,
-        limit: int = 100,
-        skip: int = 0,
-        unused_days: float = 30.0,
-        progress: Callable[[int], None] | None = None,
+        kinds: words.FindingKinds | None = None,
+        limit: words.PageLimit = 100,
+        skip: words.Skip = 0,
+        unused_days: words.UnusedDays = 30.0,
+        progress: words.Progress | None = None,
     ) -> Audit:
         """What looks wrong with what this agent sees, with evidence and a command for each finding; changes nothing.
 

@@ -8,9 +8,10 @@ from engrain.domain.routing import Handled, Routing
 
 if TYPE_CHECKING:
     from engrain.agent import Agent
+    from engrain.domain.records import Role
 
 
-def handle(agent: Agent, routing: Routing, *, role: str, speaker: str | None) -> Handled:
+def handle(agent: Agent, routing: Routing, *, role: Role, speaker: str | None) -> Handled:
     """Store it, hold it, or find what it asks for; facts and rules in the agent's own scope: nobody said to share."""
     own, said = agent.caller.agent, routing.content
     match routing.route:

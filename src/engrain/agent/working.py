@@ -13,11 +13,9 @@ from engrain.domain.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
     from engrain.domain.records import Episode
     from engrain.domain.working import WorkingStats
+    from engrain.verbs import words
     from engrain.working.memory import Desk
 
 _MOST_CHARACTERS = 10_000_000
@@ -35,15 +33,15 @@ class Working(View):
 
     def append(
         self,
-        content: str,
+        content: words.Content,
         *,
-        role: str = "user",
-        speaker: str | None = None,
-        event_time: datetime | str | None = None,
-        tokens: int | None = None,
-        tool_calls: Iterable[Any] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        event_time: words.EventTime | None = None,
+        tokens: words.Tokens | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
     ) -> WorkingStats:
         """Add a message, `tokens` long (four characters a token); with an `idempotency_key` a repeat adds nothing.
 
@@ -76,7 +74,7 @@ class Working(View):
         parts.intake.working.change(caller, work)
         return parts.intake.flush(parts, caller, most_tokens=parts.settings.working.flush_tokens)
 
-    def tool_result(self, name: str, value: Any) -> WorkingStats:
+    def tool_result(self, name: words.ToolName, value: words.ToolValue) -> WorkingStats:
         """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there.
 
         Raises:
@@ -97,7 +95,7 @@ class Working(View):
         """What tools answered, by name."""
         return self._parts().intake.working.look(self._who).tool_results
 
-    def scratchpad(self, text: str | None = None) -> str:
+    def scratchpad(self, text: words.ScratchpadText | None = None) -> str:
         """What the agent notes for itself while it works, replaced by `text` where that is given.
 
         Raises:

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
-from engrain.domain.records import ROLES
+from engrain.domain.records import ROLES, Role
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Where:
 class Said:
     """One message, as `Agent.observe` takes it."""
 
-    role: str
+    role: Role
     content: str
     speaker: str | None
 

@@ -1,0 +1,416 @@
+"""The vocabulary of parameters: the type, bounds, sentence and example of each word that a verb takes.
+
+A verb of the library annotates its parameters with these types (`limit: words.Limit | None = None`); the routes,
+tools, commands and reference pages read the same objects. The type is the library's: `signatures` derives from it the
+JSON type that a client sends. The verb itself checks what a word allows, with `domain.checks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from engrain.domain.access import Role as KeyRoleName
+from engrain.domain.checks import MAX_LIMIT
+from engrain.domain.findings import FindingKind
+from engrain.domain.graph import GraphEntity, GraphRelation, Observed
+from engrain.domain.jobs import JobName, JobStatus
+from engrain.domain.notes import SearchMode
+from engrain.domain.records import EntityType, Kind, MemoryRecord, Permanence, Relation, Role
+from engrain.domain.requests import Direction
+from engrain.domain.runs import RunKind
+from engrain.domain.summaries import Strategy
+
+# argument: whoever calls says it. caller: the caller's identity says it on every remote surface. library: a Python
+# object, which no other surface can send.
+Origin = Literal["argument", "caller", "library"]
+MAX_DAYS = 36_500
+MAX_TOKENS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """Describes one parameter for every surface.
+
+    Attributes:
+        sentence: what it means, in one sentence; what its absence means too, where it may be left out.
+        example: a JSON value that it may have.
+        low, high: inclusive bounds of a number.
+        most: the largest number of items of a list.
+        option: its option on the command line, where that is not its name.
+        metavar: what stands for its value in the help of the command line.
+        origin: who says it.
+    """
+
+    sentence: str
+    example: Any = None
+    low: float | None = None
+    high: float | None = None
+    most: int | None = None
+    option: str | None = None
+    metavar: str | None = None
+    origin: Origin = "argument"
+
+
+Time: TypeAlias = datetime | str
+Names: TypeAlias = Iterable[str] | str
+
+# Of a memory.
+Id = Annotated[str, Word(sentence="Id of a memory, as a search gives it.", metavar="ID")]
+OfMemory = Annotated[str, Word(sentence="Of the memory of this id alone.", metavar="ID")]
+Ids = Annotated[Names, Word(sentence="Ids of memories.", option="--id", metavar="ID")]
+Content = Annotated[
+    str, Word(sentence="Text to remember, at most 10 MB.", example="I moved to Lisbon in May.", metavar="TEXT")
+]
+TurnRole = Annotated[Role, Word(sentence="Role of whoever speaks.", example="user")]
+Speaker = Annotated[str, Word(sentence="Name of whoever said it.", example="Ana", metavar="NAME")]
+Session = Annotated[
+    str,
+    Word(sentence="Name of the conversation; the current one if left out.", example="2026-11-21", metavar="NAME"),
+]
+OneSession = Annotated[str, Word(sentence="Name of a conversation.", example="2026-11-21", metavar="NAME")]
+OtherSession = Annotated[
+    str, Word(sentence="Name of a conversation to leave for later.", example="2026-11-21", metavar="NAME")
+]
+EventTime = Annotated[
+    Time,
+    Word(
+        sentence="Time it happened, ISO 8601; now if left out.",
+        example="2026-11-21T09:30:00Z",
+        option="--time",
+        metavar="TIME",
+    ),
+]
+Importance = Annotated[
+    float, Word(sentence="Importance, 0 to 10; told from its words if left out.", low=0, high=10, metavar="X")
+]
+TtlDays = Annotated[
+    float,
+    Word(sentence="Days until it expires; the setting `episodes.ttl_days` if left out.", low=0, metavar="DAYS"),
+]
+Tokens = Annotated[int, Word(sentence="Number of tokens it took.", low=0, metavar="N")]
+Model = Annotated[str, Word(sentence="Name of the model that wrote it.", metavar="NAME")]
+ToolCalls = Annotated[
+    Iterable[Any], Word(sentence="Tool calls of the turn, as JSON values.", option="--tool-call", metavar="JSON")
+]
+Tags = Annotated[
+    Iterable[str], Word(sentence="Tags to file it under.", example=["home"], option="--tag", metavar="TAG")
+]
+Metadata = Annotated[Mapping[str, Any], Word(sentence="JSON object of your own.", metavar="JSON")]
+IdempotencyKey = Annotated[
+    str,
+    Word(
+        sentence="Key of this write: the same key again gives what was stored first, and stores nothing.", metavar="KEY"
+    ),
+]
+Subject = Annotated[str, Word(sentence="Name of whom or what it is about.", example="Ana", metavar="NAME")]
+Predicate = Annotated[
+    str, Word(sentence="Relation of the subject to the content.", example="lives in", metavar="WORDS")
+]
+Statement = Annotated[
+    str, Word(sentence="Content that is true of the subject and predicate.", example="Lisbon", metavar="TEXT")
+]
+AboutEntity = Annotated[str, Word(sentence="Id of the entity that the subject names.", option="--entity", metavar="ID")]
+Scope = Annotated[
+    str,
+    Word(
+        sentence="Scope to write to: global (every agent sees it), the agent's own name, or pool:NAME.",
+        example="global",
+        metavar="NAME",
+    ),
+]
+WithinScope = Annotated[
+    str, Word(sentence="Only what is of this scope or of global; everything in sight if left out.", metavar="NAME")
+]
+ValidFrom = Annotated[
+    Time, Word(sentence="Time since when it is true, ISO 8601.", example="2026-05-01", option="--from", metavar="TIME")
+]
+ValidTo = Annotated[Time, Word(sentence="Time until when it is true, ISO 8601.", option="--to", metavar="TIME")]
+Category = Annotated[
+    str, Word(sentence="Category of the fact; told from its words if left out.", example="person", metavar="WORD")
+]
+HowLong = Annotated[Permanence, Word(sentence="How slowly it fades when nobody confirms it.", example="standard")]
+Confidence = Annotated[float, Word(sentence="Confidence in it, 0 to 1.", low=0, high=1, metavar="P")]
+Source = Annotated[str, Word(sentence="Where it comes from, in your words.", metavar="WORDS")]
+SourceEpisode = Annotated[
+    str, Word(sentence="Id of the episode it was learned from.", option="--source-episode", metavar="ID")
+]
+LinkSource = Annotated[str, Word(sentence="Id of the memory that bears on the other.", metavar="SOURCE")]
+LinkTarget = Annotated[str, Word(sentence="Id of the other memory.", metavar="TARGET")]
+LinkRelation = Annotated[Relation, Word(sentence="Relation of the source to the target.")]
+OfRelation = Annotated[Relation, Word(sentence="Only links of this relation.")]
+LinkWeight = Annotated[float, Word(sentence="Strength of the link, 0 to 1.", low=0, high=1, metavar="X")]
+LinkDirection = Annotated[
+    Direction, Word(sentence="Links where the memory is the source (outgoing), the target (incoming) or either (both).")
+]
+EventType = Annotated[
+    str, Word(sentence="Only events of this type, such as fact_created.", option="--type", metavar="TYPE")
+]
+
+# Of a rule.
+RuleId = Annotated[str, Word(sentence="Id of a rule.", metavar="ID")]
+Guidance = Annotated[str, Word(sentence="Way to go about something.", example="Book an aisle seat.", metavar="TEXT")]
+HarmReason = Annotated[str, Word(sentence="Why it did harm.", example="Ana overslept", metavar="WORDS")]
+
+# Of a search.
+Query = Annotated[
+    str, Word(sentence="Question or text to search for, in any words.", example="Where does Ana live?", metavar="QUERY")
+]
+Limit = Annotated[
+    int,
+    Word(sentence="Most answers; the setting `retrieval.limit` if left out.", low=0, high=MAX_LIMIT, metavar="N"),
+]
+PageLimit = Annotated[int, Word(sentence="Most items of a page.", low=0, high=MAX_LIMIT, metavar="N")]
+MostOfEach = Annotated[int, Word(sentence="Most items of each list.", low=0, high=100, metavar="N")]
+After = Annotated[
+    str, Word(sentence="Cursor: `next` of the page before; the first page if left out.", metavar="CURSOR")
+]
+PresetName = Annotated[
+    str,
+    Word(
+        sentence="Name of the ranking; the setting `retrieval.preset` if left out.", example="engrain", metavar="NAME"
+    ),
+]
+Kinds = Annotated[Iterable[Kind] | Kind, Word(sentence="Only memories of these kinds.", option="--kind")]
+Sessions = Annotated[Names, Word(sentence="Only episodes of these conversations.", option="--session", metavar="NAME")]
+ExcludeSessions = Annotated[
+    Names, Word(sentence="No episodes of these conversations.", option="--exclude-session", metavar="NAME")
+]
+Roles = Annotated[Iterable[Role] | Role, Word(sentence="Only turns of these roles.", option="--role")]
+Speakers = Annotated[Names, Word(sentence="Only what these said.", option="--speaker", metavar="NAME")]
+Subjects = Annotated[Names, Word(sentence="Only facts about these.", option="--subject", metavar="NAME")]
+OfSubject = Annotated[str, Word(sentence="Only facts about this subject.", metavar="NAME")]
+OfPredicate = Annotated[str, Word(sentence="Only facts with this predicate.", metavar="WORDS")]
+AllTags = Annotated[Names, Word(sentence="Only memories with all of these tags.", option="--tag", metavar="TAG")]
+Since = Annotated[Time, Word(sentence="Not before this time, ISO 8601.", metavar="TIME")]
+Until = Annotated[Time, Word(sentence="Before this time, ISO 8601.", metavar="TIME")]
+AsOf = Annotated[
+    Time, Word(sentence="What was believed at this time, ISO 8601, in place of what is now.", metavar="TIME")
+]
+IncludeInactive = Annotated[bool, Word(sentence="Also what is superseded, retracted, expired or forgotten.")]
+MinConfidence = Annotated[
+    float, Word(sentence="Least confidence; the preset's if left out.", low=0, high=1, metavar="P")
+]
+Deep = Annotated[bool, Word(sentence="Let the re-ranker put the best 50 in order.")]
+Neighbours = Annotated[
+    int, Word(sentence="Number of turns before and after each episode to give with it.", low=0, high=5, metavar="N")
+]
+Explain = Annotated[bool, Word(sentence="Tell also of candidates that are no hits, and why.")]
+
+# Of a context block, messages and summaries.
+Prompt = Annotated[
+    str, Word(sentence="Prompt that the agent is about to answer.", example="Book Ana's trip home", metavar="TEXT")
+]
+BudgetTokens = Annotated[
+    int,
+    Word(
+        sentence="Most tokens of the block; the setting if left out.",
+        example=800,
+        low=0,
+        high=MAX_TOKENS,
+        option="--budget",
+        metavar="TOKENS",
+    ),
+]
+WindowTokens = Annotated[
+    int,
+    Word(
+        sentence="Tokens of the model's window; the setting if left out.",
+        low=0,
+        high=MAX_TOKENS,
+        option="--window",
+        metavar="TOKENS",
+    ),
+]
+CountTokens = Annotated[
+    Callable[[str], int] | str,
+    Word(
+        sentence="Token counter: characters, wordpiece or tiktoken:ENCODING; the setting if left out.",
+        option="--count",
+        metavar="NAME",
+    ),
+]
+RecipeName = Annotated[
+    str, Word(sentence="Recipe of the block: engrain, butler or assistant; the setting if left out.", metavar="NAME")
+]
+RecentEpisodes = Annotated[
+    int,
+    Word(
+        sentence="Number of the newest episodes to show whatever the query; the setting if left out.",
+        low=0,
+        high=100,
+        option="--recent",
+        metavar="N",
+    ),
+]
+IncludeSuperseded = Annotated[
+    bool, Word(sentence="Also facts that hold no more, marked, behind those that do.", option="--superseded")
+]
+WithDates = Annotated[bool, Word(sentence="Show days and times.", option="--dates")]
+WithSources = Annotated[bool, Word(sentence="End each line with where it comes from.", option="--sources")]
+SystemPrompt = Annotated[str, Word(sentence="System prompt of the chat.", metavar="TEXT")]
+Tools = Annotated[
+    Sequence[Mapping[str, Any] | str] | int,
+    Word(sentence="Schemas of the tools, which are counted, or their number.", metavar="N"),
+]
+Summarise = Annotated[
+    Callable[[Sequence[MemoryRecord], int], str],
+    Word(sentence="Function that makes one message of memories within some tokens.", origin="library"),
+]
+SummaryQuery = Annotated[str, Word(sentence="Summarize what a search for this finds.", metavar="QUERY")]
+SummarySession = Annotated[
+    str, Word(sentence="Summarize this conversation; the current one if nothing is named.", metavar="NAME")
+]
+SummaryIds = Annotated[Names, Word(sentence="Summarize the memories of these ids.", option="--id", metavar="ID")]
+SummaryStrategy = Annotated[Strategy, Word(sentence="Strategy; the setting if left out.", example="extractive")]
+TargetTokens = Annotated[
+    int, Word(sentence="Most tokens; the setting if left out.", low=0, option="--tokens", metavar="N")
+]
+StoreSummary = Annotated[bool, Word(sentence="Store it as a fact, derived from its sources.")]
+
+# Of counts, overviews and audits.
+Days = Annotated[int, Word(sentence="Number of days to look back, today included.", low=0, high=366, metavar="N")]
+FindingKinds = Annotated[
+    Iterable[FindingKind] | FindingKind, Word(sentence="Only findings of these kinds.", option="--kind")
+]
+Skip = Annotated[
+    int, Word(sentence="Number of findings of each kind to pass over.", low=0, high=1_000_000, metavar="N")
+]
+UnusedDays = Annotated[
+    float, Word(sentence="Age in days from which an unused memory is a finding.", low=0, high=MAX_DAYS, metavar="DAYS")
+]
+
+# Of entities.
+EntityId = Annotated[str, Word(sentence="Id of an entity.", metavar="ID")]
+EntityName = Annotated[str, Word(sentence="Name of the entity.", example="Ana", metavar="NAME")]
+NewEntityName = Annotated[str, Word(sentence="Its name from now on.", example="Ana", metavar="NAME")]
+EntityIdOrName = Annotated[str, Word(sentence="Id or name of an entity.", example="Ana", metavar="NAME")]
+TypeOfEntity = Annotated[EntityType, Word(sentence="Type of the entity.", example="person", option="--type")]
+OfEntityType = Annotated[EntityType, Word(sentence="Only entities of this type.", option="--type")]
+Aliases = Annotated[
+    Iterable[str],
+    Word(sentence="All its other names.", example=["Ana Reis"], option="--alias", metavar="NAME"),
+]
+MergedMetadata = Annotated[
+    Mapping[str, Any], Word(sentence="JSON object, added key by key to its metadata.", metavar="JSON")
+]
+NameHints = Annotated[
+    Mapping[str, Any],
+    Word(sentence="Hints: `topic`, `mentioned_with` (names), `domain_scores` (by entity id).", metavar="JSON"),
+]
+Fuzzy = Annotated[bool, Word(sentence="Also names that are merely alike.")]
+MergeSource = Annotated[str, Word(sentence="Id of the entity that becomes a tombstone.", metavar="SOURCE")]
+MergeTarget = Annotated[str, Word(sentence="Id of the entity that takes it in.", metavar="TARGET")]
+MergedEntity = Annotated[str, Word(sentence="Id of the entity that was merged.", metavar="SOURCE")]
+EnrichStrategy = Annotated[
+    Literal["accurate", "fast"], Word(sentence="accurate (the name finder, and spelling) or fast (spelling).")
+]
+Publish = Annotated[bool, Word(sentence="Names out of private memories may enter the registry of the tenant.")]
+MostEntities = Annotated[
+    int,
+    Word(
+        sentence="Only memories that mention at most so many entities.",
+        low=0,
+        high=MAX_LIMIT,
+        option="--max-entities",
+        metavar="N",
+    ),
+]
+
+# Of the graph.
+NewNodes = Annotated[Iterable[GraphEntity], Word(sentence="Entities to add, each once.", most=1000)]
+Relations = Annotated[Iterable[GraphRelation], Word(sentence="Relations between entities, each once.", most=1000)]
+Observations = Annotated[Iterable[Observed], Word(sentence="Observations, by entity.", most=1000)]
+NodeNames = Annotated[
+    Iterable[str], Word(sentence="Names of entities.", example=["Ana"], most=1000, option="--name", metavar="NAME")
+]
+GraphQuery = Annotated[str, Word(sentence="Part of a name, type or observation, in any case.", metavar="QUERY")]
+
+# Of notes, pools, working memory and hooks.
+NoteKey = Annotated[str, Word(sentence="Key of the note.", example="project:alpha", metavar="KEY")]
+NoteKeyOrId = Annotated[str, Word(sentence="Key or id of a note.", example="project:alpha", metavar="KEY")]
+NoteText = Annotated[str, Word(sentence="Text of the note.", example="Launch moved to June.", metavar="TEXT")]
+NoteMode = Annotated[SearchMode, Word(sentence="fast, or deep: the re-ranker puts the best in order.")]
+NoteCategory = Annotated[str, Word(sentence="Only notes of this category.", example="project", metavar="WORD")]
+PreferredCategory = Annotated[
+    str, Word(sentence="Only notes of this category, unless that would leave none.", metavar="WORD")
+]
+MinSimilarity = Annotated[float, Word(sentence="Least score before age counts, 0 to 1.", low=0, high=1, metavar="X")]
+OlderThanDays = Annotated[
+    float, Word(sentence="Only notes that were not saved for so many days.", low=0, high=MAX_DAYS, metavar="N")
+]
+PoolName = Annotated[str, Word(sentence="Name of the pool.", example="docs", metavar="NAME")]
+PoolMembers = Annotated[
+    Names, Word(sentence="Other agents of the tenant to let in.", example=["coder"], metavar="AGENT")
+]
+PoolMember = Annotated[str, Word(sentence="Name of an agent of the tenant.", example="coder", metavar="AGENT")]
+ToolName = Annotated[str, Word(sentence="Name of the tool.", example="timetable", metavar="NAME")]
+ToolValue = Annotated[Any, Word(sentence="Answer of the tool, any JSON value.", example={"first": "09:00"})]
+ScratchpadText = Annotated[
+    str, Word(sentence="Text of the scratchpad from now on.", example="Ana hates early trams.", metavar="TEXT")
+]
+Durable = Annotated[
+    bool, Word(sentence="Durable when it returns; false: stored with others soon, as the settings `batching` say.")
+]
+
+# Of consolidation, runs, jobs and keys.
+ExtractedFacts = Annotated[
+    Iterable[Mapping[str, Any]],
+    Word(
+        sentence="Facts that the session teaches: subject, predicate, content; optionally importance, confidence, "
+        "permanence, valid_from, tags, source_ids.",
+        example=[{"subject": "Ana", "predicate": "lives in", "content": "Lisbon"}],
+        most=1000,
+    ),
+]
+FactId = Annotated[str, Word(sentence="Id of a fact.", metavar="ID")]
+DoubtedFact = Annotated[str, Word(sentence="Id of the fact that is doubted from now on.", metavar="OLD")]
+StandingFact = Annotated[str, Word(sentence="Id of the fact that stands against it.", metavar="NEW")]
+PageNumber = Annotated[int, Word(sentence="Number of the page, from 0.", low=0, metavar="N")]
+DryRun = Annotated[bool, Word(sentence="Only say what would be done; nothing is written.")]
+MaxEntries = Annotated[int, Word(sentence="Most episodes that may stay; the setting if left out.", low=0, metavar="N")]
+MaxBatches = Annotated[int, Word(sentence="Most batches for each agent.", low=0, high=1000, metavar="N")]
+Force = Annotated[bool, Word(sentence="Pass over the days there should be between.")]
+RunId = Annotated[str, Word(sentence="Id of a run.", metavar="ID")]
+OfRunKind = Annotated[RunKind, Word(sentence="Only runs of this kind.")]
+NameOfJob = Annotated[JobName, Word(sentence="Name of the job.", example="decay", metavar="NAME")]
+OfJobName = Annotated[JobName, Word(sentence="Only jobs of this name.")]
+OfJobStatus = Annotated[JobStatus, Word(sentence="Only jobs of this status.")]
+JobId = Annotated[str, Word(sentence="Id of a job that is a dead letter.", metavar="ID")]
+Enqueue = Annotated[bool, Word(sentence="Leave it to a worker.")]
+KeyRole = Annotated[
+    KeyRoleName, Word(sentence="Role: reader reads, writer also writes memories, admin may do everything.")
+]
+KeyName = Annotated[str, Word(sentence="Purpose of the key.", example="ci", metavar="WORDS")]
+ExpiresAt = Annotated[
+    Time, Word(sentence="Time until when it opens anything, ISO 8601; for ever if left out.", metavar="WHEN")
+]
+KeyId = Annotated[str, Word(sentence="Id of a key.", metavar="KEY")]
+Secret = Annotated[str, Word(sentence="Secret of a key.", origin="library")]
+
+# Of files, and of everything that takes long.
+FilePath = Annotated[str | Path, Word(sentence="Path of the file.", metavar="FILE")]
+ImportFormat = Annotated[str, Word(sentence="Format of the file: auto, or its name.", example="auto", metavar="NAME")]
+ExportFormat = Annotated[Literal["jsonl", "markdown"], Word(sentence="jsonl, which import reads back, or markdown.")]
+ExportKinds = Annotated[
+    Iterable[Literal["entity", "episode", "fact", "note", "rule"]],
+    Word(sentence="Only records of these kinds.", option="--kind"),
+]
+Strict = Annotated[bool, Word(sentence="Stop at the first broken record.")]
+WithVectors = Annotated[bool, Word(sentence="With vectors; without, it is smaller and a restore makes them anew.")]
+Replace = Annotated[bool, Word(sentence="Remove the memories of the agent or tenant first.")]
+WithErased = Annotated[bool, Word(sentence="Bring back also what was erased since.")]
+Progress = Annotated[Callable[[int], None], Word(sentence="Function that is told how much is done.", origin="library")]
+StepProgress = Annotated[
+    Callable[[str, int], None], Word(sentence="Function that is told the step and how much is done.", origin="library")
+]
+
+# The caller, of verbs of the whole memory.
+Tenant = Annotated[str, Word(sentence="Name of the tenant; all tenants if left out.", origin="caller")]
+CallerAgent = Annotated[str, Word(sentence="Name of the agent; the setting if left out.", origin="caller")]
+OfAgent = Annotated[
+    str, Word(sentence="Only this agent's; the whole tenant's if left out.", metavar="NAME", origin="argument")
+]
