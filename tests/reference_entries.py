@@ -26,7 +26,7 @@ class Entry:
     own: list[str]
     near: list[str] | None = None
     settled: bool = False
-    gone: bool = False  # retired, superseded, or inactive from the beginning
+    gone: bool = False  # forgotten, superseded, or inactive from the beginning
     vectors: dict[int, NDArray[np.float32]] = field(default_factory=dict)  # by version
 
     @property
@@ -42,12 +42,12 @@ class Entry:
     def words(self) -> set[str]:
         return {*self.own, *(self.near or [])}
 
-    def enter(self) -> None:
+    def put_back(self) -> None:
         """A fact in the searches again."""
         self.gone = False
         self.near = []
 
-    def leave(self) -> None:
+    def take_out(self) -> None:
         """Out of the searches; for questions about the past its own words and its vectors stay."""
         self.gone = True
         self.near = None

@@ -157,23 +157,23 @@ class ReferenceRecords:
                 if before.is_live(act.at) and aging.standing(before, act.at) != to:
                     entry.memory = aging.aged(before, to, act.at)
                     if to == "expired":
-                        entry.leave()
+                        entry.take_out()
                     self._events.append(aged_event(act, before, to, self._ids))
                 return entry.memory
             return None
 
-    def retire(self, act: Act, id_: str) -> MemoryRecord | None:
+    def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         with self._writing():
             for entry in self._entries.named(act.caller, [id_]):
                 before = entry.memory
                 if entry.gone or not before.is_live(act.at):
                     return before
                 self._entries.settle(self._entries.unsettled())
-                entry.memory = _retired(before, act.at)
-                entry.leave()
+                entry.memory = _forgotten(before, act.at)
+                entry.take_out()
                 if isinstance(before, Episode) and before.session is not None:
                     self._entries.index_around([before], act.at)
-                self._events.append(events.retired(act, before, self._ids))
+                self._events.append(events.forgotten(act, before, self._ids))
                 return entry.memory
             return None
 
@@ -389,7 +389,7 @@ class ReferenceRecords:
         old = entry.memory
         closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
         entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
-        entry.leave()
+        entry.take_out()
         self._events.append(events.superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))
 
     def _connect(self, tenant_id: str, link: Link) -> bool:
@@ -425,7 +425,7 @@ class ReferenceRecords:
                 entry.memory = replace(memory, supersedes_id=None)
 
 
-def _retired(memory: MemoryRecord, at: datetime) -> MemoryRecord:
+def _forgotten(memory: MemoryRecord, at: datetime) -> MemoryRecord:
     match memory:
         case Episode():
             return replace(memory, expires_at=at)

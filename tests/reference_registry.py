@@ -89,7 +89,7 @@ class ReferenceRegistry(ReferenceRecords):
             there = sorted((each for each in self._of_tenant(act.caller) if each.id in ids), key=lambda one: one.id)
             going = [each for each in there if merged_into(each) is None]
             for id_ in sorted(set(forgetting)):
-                self.retire(act, id_)
+                self.forget(act, id_)
             gone = {each.id for each in going}
             for _ in self._entities:  # as deep as merges may go
                 gone |= {each.id for each in self._of_tenant(act.caller) if merged_into(each) in gone}
@@ -291,7 +291,7 @@ class ReferenceRegistry(ReferenceRecords):
             if (entry.memory.tenant_id, entry.memory.id) == (fact.tenant_id, fact.id):
                 entry.memory = fact
                 if leaves:
-                    entry.leave()
+                    entry.take_out()
 
     def _part(self, act: Act, fact: Fact) -> None:
         """Let a fact be about nobody, in a place of its own."""
@@ -323,7 +323,7 @@ class ReferenceRegistry(ReferenceRecords):
             self._replace(believed)
             for entry in self._entries.values():
                 if entry.memory is believed:
-                    entry.enter()
+                    entry.put_back()
             self._events.append(events.restored(act, fact, self._ids))
             return believed
         return None

@@ -339,7 +339,7 @@ class ReferenceRuns(ReferenceUpkeep):
             entry.memory = replace(now, validity="retracted", invalidated_at=act.at)
         else:
             entry.memory = replace(now, metadata={**now.metadata, "forgotten": True}, invalidated_at=act.at)
-        entry.leave()
+        entry.take_out()
         self._restored(act, entry.memory, f"{now.kind}_taken_back", restored)
 
     def _put_back(
@@ -358,7 +358,7 @@ class ReferenceRuns(ReferenceUpkeep):
                 continue
             entry.memory = replace(now, **{name: getattr(before, name) for name in names})
             if what == "fact_restored":
-                entry.enter()
+                entry.put_back()
             self._restored(act, entry.memory, what, restored)
 
     def _is_taken(self, before: MemoryRecord, now: MemoryRecord) -> bool:

@@ -1,7 +1,7 @@
 """The Store port over dictionaries: slow, obvious, and the model the databases are compared with.
 
 What the port leaves to a backend is decided here as plainly as it can be: a ref is the number of arrival, and a memory
-counts in what words weigh by from the moment its words are settled until it is retired or superseded. Copying whole
+counts in what words weigh by from the moment its words are settled until it is forgotten or superseded. Copying whole
 databases is not for a model: it has no Archive.
 """
 

@@ -146,7 +146,7 @@ class ReferenceUpkeep(ReferenceRecords):
         if to is not None and not dry_run:
             entry.memory = aging.aged(before, to, act.at)
             if to == "expired":
-                entry.leave()
+                entry.take_out()
             self._events.append(aged_event(act, before, to, self._ids))
         return to
 

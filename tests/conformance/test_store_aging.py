@@ -54,8 +54,8 @@ def test_once_is_enough_and_what_is_gone_stays_as_it_is(store, made, to):
     before = store.events(CALLER)
     assert store.age(act(LATER + timedelta(hours=1)), memory.id, to) == first
     assert store.events(CALLER) == before
-    retired = store.retire(act(LATER), memory.id)
-    assert store.age(act(LATER), memory.id, "active") == retired
+    forgotten = store.forget(act(LATER), memory.id)
+    assert store.age(act(LATER), memory.id, "active") == forgotten
 
 
 def test_an_episode_does_not_age_and_a_stranger_is_not_there(store):

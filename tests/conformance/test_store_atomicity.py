@@ -54,7 +54,7 @@ def test_what_was_refused_may_be_put_again_without_the_fault(store, reason):
 
 ACTS = st.lists(
     st.tuples(
-        st.sampled_from(["put", "invalid", "retire", "confirm", "erase"]), st.sampled_from(KINDS), st.integers(0, 9)
+        st.sampled_from(["put", "invalid", "forget", "confirm", "erase"]), st.sampled_from(KINDS), st.integers(0, 9)
     ),
     max_size=12,
 )
@@ -78,8 +78,8 @@ def test_every_change_has_its_event_and_every_event_its_change(backend, acts):
                         ids += [each.id for each in store.put(now, [made[kind]("x"), episode("y")])]
                     case "invalid":
                         store.put(now, [made[kind]("x"), rule("y", scope="other")])
-                    case "retire":
-                        store.retire(now, chosen)
+                    case "forget":
+                        store.forget(now, chosen)
                     case "confirm":
                         store.confirm(now, chosen)
                     case "erase":

@@ -102,7 +102,7 @@ def test_a_source_goes_where_what_was_learned_of_it_went(store):
     [learned] = put(store, [fact()])
     store.link(act(), link(learned, source, "derived_from"))
     assert clean(store, Retention(max_entries=0)).remaining == 1
-    store.retire(act(), learned.id)
+    store.forget(act(), learned.id)
     assert clean(store, Retention(max_entries=0)).remaining == 0
 
 
@@ -123,7 +123,7 @@ def test_nothing_of_what_was_cleaned_away_is_found_and_what_named_it_names_nothi
     store.mention(act(), gone.id, [zora.id])
     refs = embed_all(store, {each.id: axis(0) for each in (first, gone, last)})
     assert gone.id in keyword(store, "secret")
-    store.retire(Act(caller=CALLER, at=NIGHT - timedelta(hours=1)), gone.id)
+    store.forget(Act(caller=CALLER, at=NIGHT - timedelta(hours=1)), gone.id)
     assert clean(store) == Cleaned(expired=1, capacity=0, remaining=2)
     settle(store)
     assert keyword(store, "secret", asked=request(**EVERYTHING)) == {}

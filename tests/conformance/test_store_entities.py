@@ -90,7 +90,7 @@ def test_a_source_may_come_in_the_same_call_but_not_after_what_names_it(store):
 
 def test_a_source_that_has_expired_or_was_forgotten_is_still_a_source(store):
     [said] = put(store, [episode("Said.")])
-    store.retire(act(), said.id)
+    store.forget(act(), said.id)
     [derived] = put(store, [fact("Stated", source_episode_id=said.id)])
     assert derived.source_episode_id == said.id
 
@@ -106,6 +106,6 @@ def test_what_is_there_already_may_name_anything(store):
 def test_an_entity_is_no_memory(store):
     ana = store.put_entity(act(), entity())
     assert store.get(CALLER, [ana.id]) == []
-    assert store.retire(act(), ana.id) is None
+    assert store.forget(act(), ana.id) is None
     assert store.stats(CALLER, ana.created_at).facts.live == 0
     assert [each.event_type for each in store.events(Caller(agent="other"))] == ["entity_created"]

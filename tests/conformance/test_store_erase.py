@@ -22,17 +22,17 @@ ONE_OF_EACH = {
 
 @pytest.mark.parametrize("kind", ONE_OF_EACH)
 @pytest.mark.parametrize("settled", [True, False], ids=["embedded", "fresh"])
-@pytest.mark.parametrize("retired", [True, False], ids=["forgotten", "live"])
-def test_nothing_of_an_erased_memory_is_ever_read_again(store, kind, settled, retired):
+@pytest.mark.parametrize("forgotten", [True, False], ids=["forgotten", "live"])
+def test_nothing_of_an_erased_memory_is_ever_read_again(store, kind, settled, forgotten):
     kept, gone = (put(store, [each])[0] for each in (episode("Bread.", session="monday"), ONE_OF_EACH[kind]()))
     known = embed_all(store, {kept.id: axis(0), gone.id: axis(0)}) if settled else {}
-    if retired:
-        store.retire(act(LATER), gone.id)
+    if forgotten:
+        store.forget(act(LATER), gone.id)
     known = known or refs(store, words={"secret"})
     assert store.erase(act(LATER), [gone.id]) == [gone.id]
     everything = request(**EVERYTHING)
     assert store.get(CALLER, [gone.id]) == store.touch(act(LATER), [gone.id]) == store.history(CALLER, gone.id) == []
-    assert store.confirm(act(LATER), gone.id) is store.retire(act(LATER), gone.id) is None
+    assert store.confirm(act(LATER), gone.id) is store.forget(act(LATER), gone.id) is None
     assert store.recent(everything, 9) == store.recent(request(as_of=NOON), 9) == [kept]
     assert keyword(store, *terms("secret Zora"), asked=everything) == {}
     assert set(keyword(store, *terms("bread 2024"), asked=everything)) == {kept.id}
@@ -170,7 +170,7 @@ def test_an_erased_vector_is_gone_from_the_past_too(store):
     gone, kept = put(store, [fact("secret"), fact("bread", predicate="eats")])
     known = embed_all(store, {gone.id: axis(0), kept.id: axis(0)})
     for each in (gone, kept):
-        store.retire(act(LATER), each.id)
+        store.forget(act(LATER), each.id)
     assert set(nearest(store, axis(0), known, as_of=NOON)) == {gone.id, kept.id}
     store.erase(act(LATEST), [gone.id])
     assert set(nearest(store, axis(0), known, as_of=NOON)) == {kept.id}

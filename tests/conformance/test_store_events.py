@@ -64,9 +64,9 @@ def test_a_supersession_is_an_event_of_the_old_fact_beside_that_of_the_new(store
 )
 def test_a_memory_forgotten_is_an_event_and_twice_is_once(store, memory, event_type):
     [stored] = put(store, [memory])
-    store.retire(act(LATER, ASKED), stored.id)
-    store.retire(act(LATER, ASKED), stored.id)
-    assert written(store)[:1] == [events.retired(act(LATER, ASKED), stored, nameless)]
+    store.forget(act(LATER, ASKED), stored.id)
+    store.forget(act(LATER, ASKED), stored.id)
+    assert written(store)[:1] == [events.forgotten(act(LATER, ASKED), stored, nameless)]
     assert [each.event_type for each in store.events(CALLER)] == [event_type, f"{stored.kind}_created"]
 
 
@@ -118,7 +118,7 @@ def test_every_mutation_keeps_the_request_it_came_from(store):
     store.confirm(act(NOON, ASKED), two.id)
     store.link(act(NOON, ASKED), link(two, three))
     store.put_entity(act(NOON, ASKED), entity())
-    store.retire(act(NOON, ASKED), two.id)
+    store.forget(act(NOON, ASKED), two.id)
     store.erase(act(NOON, ASKED), [one.id])
     told = store.events(CALLER)
     assert len({each.event_type for each in told}) == 8
@@ -195,8 +195,8 @@ def test_what_failed_is_no_event(store, fails):
 def test_what_did_nothing_is_no_event(store):
     [said] = put(store, [episode("Said.", expires_at=NOON)])
     before = store.events(CALLER)
-    store.retire(act(LATER), said.id)
-    store.retire(act(LATER), "nothing")
+    store.forget(act(LATER), said.id)
+    store.forget(act(LATER), "nothing")
     store.confirm(act(LATER), "nothing")
     store.touch(act(LATER), ["nothing"])
     store.erase(act(LATER), ["nothing"])
@@ -211,5 +211,5 @@ def test_no_event_is_ever_changed(store):
     store.confirm(act(LATER), stated.id)
     [new] = store.put(act(LATER), [fact("Porto", created_at=LATER)])
     store.touch(act(LATER), [said.id, new.id])
-    store.retire(act(LATER), said.id)
+    store.forget(act(LATER), said.id)
     assert [each for each in store.events(CALLER) if each.created_at == NOON] == told

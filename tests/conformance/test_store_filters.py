@@ -112,7 +112,7 @@ def check_every_read(store, memories, asked, retiring=()):
     embed_all(store, {each.id: axis(0) for each in stored})
     known = refs(store, words={COMMON})
     for place in retiring:
-        store.retire(act(asked.now - timedelta(hours=1)), stored[place].id)
+        store.forget(act(asked.now - timedelta(hours=1)), stored[place].id)
     embedded = {each.id for each in stored if each.is_live(LONG_AGO)}
     stored = store.get(CALLER, [each.id for each in stored])
     expected = {each.id for each in stored if matches(asked.filter, each, asked.now)}

@@ -123,7 +123,7 @@ def test_an_edge_of_one_tenant_is_none_of_another_with_the_same_ids(store):
 def test_edges_outlive_what_is_forgotten_and_may_still_be_drawn(store):
     said, stated = put(store, [episode("Said."), fact("Stated")])
     for each in (said, stated):
-        store.retire(act(LATER), each.id)
+        store.forget(act(LATER), each.id)
     edge = link(stated, said, "derived_from")
     assert store.link(act(LATER), edge)
     assert store.links(CALLER, said.id) == [edge]

@@ -217,10 +217,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.memories)
     @rule(data=st.data(), ago=st.sampled_from([0, 0, 0, 45]))
-    def retire(self, data, ago):
+    def forget(self, data, ago):
         [id_] = self.some(data, min_size=1, max_size=1)
         caller = self.somebody(data, id_)
-        self.same(lambda store: store.retire(act(self.now - timedelta(seconds=ago), caller), id_))
+        self.same(lambda store: store.forget(act(self.now - timedelta(seconds=ago), caller), id_))
 
     @precondition(lambda self: self.memories)
     @rule(data=st.data())

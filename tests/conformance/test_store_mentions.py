@@ -173,7 +173,7 @@ def test_a_link_leads_from_what_a_filter_leaves_out_to_what_it_lets_through(stor
     store.link(act(), link(stated, said, "derived_from"))
     store.mention(act(LATER), said.id, [ana.id])
     assert mentioned(store, "Ana", kinds=("fact",)) == {stated.id: 0.5}
-    store.retire(act(LATER), said.id)
+    store.forget(act(LATER), said.id)
     assert mentioned(store, "Ana") == {stated.id: 0.5}
     assert mentioned(store, "Ana", as_of=NOON) == {said.id: 1.0, stated.id: 0.5}
 
@@ -213,7 +213,7 @@ def test_only_what_passes_the_filter_is_found(store):
     assert set(mentioned(store, "Ana", kinds=("fact", "rule"))) == {stored[1].id, stored[2].id}
     assert set(mentioned(store, "Ana", sessions=("monday",))) == {stored[0].id}
     assert set(mentioned(store, "Ana", tags=("x",))) == {stored[1].id}
-    store.retire(act(LATER), stored[2].id)
+    store.forget(act(LATER), stored[2].id)
     assert set(mentioned(store, "Ana")) == {stored[0].id, stored[1].id}
     assert set(mentioned(store, "Ana", include_inactive=True)) == {each.id for each in stored}
     assert set(mentioned(store, "Ana", as_of=NOON)) == {each.id for each in stored}

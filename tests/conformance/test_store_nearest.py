@@ -177,7 +177,7 @@ def test_a_vector_that_comes_too_late_is_passed_over(store, forgotten):
     settle(store)
     store.use_embedder(EMBEDDER, DIMS)
     known = refs(store)
-    store.retire(act(LATER), gone.id)
+    store.forget(act(LATER), gone.id)
     store.attach(list(known), np.array([axis(0)] * 2))
     assert set(nearest(store, axis(0), known, now=NOON)) == {kept.id}
     assert store.waiting(CALLER) == 0
@@ -204,7 +204,7 @@ def test_vectors_that_come_and_go_are_seen_at_once(store):
         known |= embed_all(store, fresh)
         living |= fresh
         for id_ in [id_ for id_ in living if rng.random() < 0.3]:
-            store.retire(act(NOON), id_)
+            store.forget(act(NOON), id_)
             del living[id_]
         query = axis(int(rng.integers(DIMS)))
         expected = sorted(living, key=lambda id_: (living[id_] @ query, id_), reverse=True)

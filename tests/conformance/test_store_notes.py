@@ -29,7 +29,7 @@ def test_the_active_fact_of_a_place_is_found_by_it(store):
     put(store, [note(content="emacs")])
     [vim] = put(store, [note()])
     assert held(store) == vim
-    store.retire(act(LATER), vim.id)
+    store.forget(act(LATER), vim.id)
     assert held(store) is None
 
 
@@ -153,7 +153,7 @@ def test_a_note_is_made_what_it_is_to_be_after_the_one_before_it(store):
 def test_nothing_is_written_where_one_of_them_is_not_active_any_more(store):
     one, gone, hers = put(store, [note("a:1"), note("a:2"), fact("x", agent="ben", scope="ben")])
     [said] = put(store, [episode()])
-    store.retire(act(), gone.id)
+    store.forget(act(), gone.id)
     before = store.events(CALLER), store.recent(request(), 9)
     for other in (gone.id, hers.id, said.id, "nobody"):
         assert store.supersede(act(LATER), note("summary:a"), [one.id, other]) is None

@@ -20,7 +20,7 @@ def test_events_are_counted_by_day_and_type(store):
     put_on(store, 0, episode(), episode())
     [kept] = put_on(store, 1, fact("One"))
     put_on(store, 1, rule())
-    store.retire(act(at=NOON + 2 * DAY), kept.id)
+    store.forget(act(at=NOON + 2 * DAY), kept.id)
     store.mark(act(at=NOON + 2 * DAY), "nobody", "helpful")
     counts, cut = store.activity(CALLER, since=NOON)
     assert counts == {
@@ -98,7 +98,7 @@ def test_what_stands_out_is_of_the_callers_scopes_and_live(store):
     put(store, [episode(tenant_id="acme")])
     store.touch(act(caller=Caller(agent="other")), [hidden.id])
     store.touch(act(), [gone.id])
-    store.retire(act(), gone.id)
+    store.forget(act(), gone.id)
     found = store.standouts(request(), limit=9)
     assert (found.most_referenced, found.entities) == ((), ())
     assert sum(found.looked_at.values()) == 0

@@ -72,7 +72,7 @@ def test_the_last_member_stays_and_what_holds_something_is_not_deleted(store):
     member = replace(ANA, pools=("team",))
     held = fact(scope="pool:team")
     put(store, [held], by=member)
-    store.retire(by(member), held.id)
+    store.forget(by(member), held.id)
     with pytest.raises(InvalidInput, match="holds"):
         store.delete_pool(by(ANA), "team")
     assert store.pools_of(ANA) == ("team",)

@@ -85,7 +85,7 @@ def test_what_belongs_to_no_session_has_no_turn(store):
 
 def test_a_forgotten_turn_keeps_its_number(store):
     first, last = put(store, conversation("First.", "Last."))
-    store.retire(act(LATER), last.id)
+    store.forget(act(LATER), last.id)
     [next_] = put(store, [episode("Next.", session="monday")])
     assert [first.turn, last.turn, next_.turn] == [1, 2, 3]
 

@@ -104,7 +104,7 @@ def test_traits_are_of_what_a_filter_leaves_out_too(store):
     """A ranking asks for what a channel found: what is forgotten, or of another kind, has traits all the same."""
     stored = put(store, [episode("One.", session="monday"), fact("Two")])
     known = refs(store)
-    store.retire(act(LATER), stored[0].id)
+    store.forget(act(LATER), stored[0].id)
     found = store.traits(request(kinds=("fact",), sessions=("friday",)), list(known))
     assert {known[ref] for ref in found} == {each.id for each in stored}
 
@@ -132,7 +132,7 @@ def test_load_gives_the_records_behind_refs(store):
 @pytest.mark.parametrize("reach", [0, 1, 2, 9])
 def test_neighbours_are_the_live_turns_around_a_turn(store, reach):
     turns = put(store, [*conversation(*(f"Turn {place}." for place in range(1, 8))), *conversation("X.", session="x")])
-    store.retire(act(NOON), turns[4].id)
+    store.forget(act(NOON), turns[4].id)
     around = [turn for turn in turns[:7] if 0 < abs(turn.turn - 4) <= reach and turn.turn != 5]
     assert store.neighbours(request(), turns[3], reach) == around
 
@@ -154,8 +154,8 @@ def test_stats_count_what_the_caller_can_see(store):
     facts = [fact("Lisbon"), fact("tea", predicate="drinks"), fact("x", validity="expired", subject="Z")]
     first, *_, forgotten = put(store, [*facts, rule("One."), rule("Two.", scope="pool:x"), rule("Three.")])
     put(store, [fact("Porto", created_at=LATER), episode("Theirs.", scope="other", event_time=LATER)])
-    store.retire(act(LATER), turns[2].id)
-    store.retire(act(LATER), forgotten.id)
+    store.forget(act(LATER), turns[2].id)
+    store.forget(act(LATER), forgotten.id)
     stats = store.stats(CALLER, LATER)
     assert (stats.tenant_id, stats.agent) == ("default", "aide")
     assert stats.episodes == EpisodeStats(
@@ -191,7 +191,7 @@ def test_stats_tell_how_long_the_oldest_has_waited_to_be_consolidated(store):
     put(store, [episode(scope="other", created_at=NOON - timedelta(days=9))])
     episodes = store.stats(CALLER, NOON + timedelta(hours=12)).episodes
     assert (episodes.total, episodes.unconsolidated, episodes.given_up, episodes.backlog_age_hours) == (5, 2, 2, 10.0)
-    store.retire(act(NOON + timedelta(hours=12)), waiting[0].id)
+    store.forget(act(NOON + timedelta(hours=12)), waiting[0].id)
     assert store.stats(CALLER, NOON + timedelta(hours=13)).episodes.backlog_age_hours == 8.0
 
 
@@ -246,7 +246,7 @@ def test_health_of_a_used_store_is_sound(store):
     put(store, [fact("Lisbon")])
     put(store, [fact("Porto", created_at=LATER), fact("x", validity="retracted", subject="Z")])
     embed_all(store, {turn.id: axis(0) for turn in turns[:4]})
-    store.retire(act(LATER), turns[0].id)
+    store.forget(act(LATER), turns[0].id)
     put(store, [episode("Unsettled.", session="monday")])
     health = store.health()
     assert health.problems == ()

@@ -88,7 +88,7 @@ def test_what_is_gone_is_found_by_questions_about_the_past_alone(store, verb):
     stored = put(store, [episode("One."), fact("Two"), rule("Three.")])
     known = refs(store)
     for each in stored:
-        store.retire(act(LATER), each.id)
+        store.forget(act(LATER), each.id)
 
     def found(**asked):
         return {known[each.ref] for each in getattr(store, verb)(request(**asked), 9)}

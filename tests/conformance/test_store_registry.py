@@ -513,7 +513,7 @@ def test_sightings_are_what_the_caller_sees_with_whom(store):
     [theirs] = put(store, [episode("Theirs.", scope="other", event_time=early - timedelta(days=9))])
     store.mention(act(), said.id, [ana.id, ben.id])
     store.mention(act(caller=OTHER), theirs.id, [ana.id])
-    store.retire(act(), stated.id)
+    store.forget(act(), stated.id)
     seen = store.sightings(request(), ana.id, 9)
     assert [each.id for each in seen.memories] == [stated.id, said.id]
     assert seen.mentions == {stated.id: (ana.id,), said.id: tuple(sorted([ana.id, ben.id]))}
@@ -534,7 +534,7 @@ def test_facts_about_somebody_are_the_newest_that_the_caller_sees(store):
         ],
     )
     put(store, [fact("theirs", entity_id=ana.id, scope="other")], by=OTHER)
-    store.retire(act(), stored[-1].id)
+    store.forget(act(), stored[-1].id)
     found = store.facts_about(CALLER, [ana.id, ben.id], 2)
     assert [each.id for each in found] == [stored[place].id for place in (7, 6, 5, 4)]
     assert store.facts_about(CALLER, [], 2) == store.facts_about(CALLER, [ana.id], 0) == []

@@ -307,7 +307,7 @@ def test_a_doubted_fact_is_worth_less_and_one_no_longer_believed_stays_as_it_is(
     put(store, [episode()])
     sure, unsure = put(store, [fact("Porto"), fact("tea", predicate="likes", confidence=0.1)])
     [gone] = put(store, [fact("gone", predicate="was")])
-    store.retire(act(), gone.id)
+    store.forget(act(), gone.id)
     lisbon = fact("Lisbon", predicate="moved to", created_at=LATER)
     run_id, [done] = learned(store, new(lisbon, doubts=tuple(ids([sure, unsure, gone]))))
     assert done.error is None
@@ -321,7 +321,7 @@ def test_a_doubted_fact_is_worth_less_and_one_no_longer_believed_stays_as_it_is(
 def test_one_fact_casts_doubt_on_another_outside_of_a_run(store):
     sure, other = put(store, [fact("Porto"), fact("Lisbon", predicate="moved to")])
     [gone] = put(store, [fact("gone", predicate="was")])
-    store.retire(act(), gone.id)
+    store.forget(act(), gone.id)
     doubted = store.doubt(act(LATER), sure.id, other.id)
     assert doubted == replace(sure, confidence=DOUBTED_CONFIDENCE) == store.get(CALLER, [sure.id])[0]
     assert store.doubt(act(LATER), sure.id, other.id) == doubted

@@ -63,7 +63,7 @@ def test_all_that_is_asked_in_one_of_them_is_of_one_state(used, backend):
 
         def write():
             put(used, [episode("More bread.", speaker="Ben"), fact("more bread", predicate="eats")])
-            used.retire(act(LATER), used.recent(request(kinds=("rule",)), 1)[0].id)
+            used.forget(act(LATER), used.recent(request(kinds=("rule",)), 1)[0].id)
             assert len(everything(used)["nearest"]) == 2
 
         meanwhile = [write]
@@ -165,7 +165,7 @@ def test_an_error_of_the_work_is_raised_and_ends_it(used, error):
 WRITES = {
     "put": lambda store, _: store.put(act(), [episode("No.")]),
     "touch": lambda store, id_: store.touch(act(), [id_]),
-    "retire": lambda store, id_: store.retire(act(), id_),
+    "forget": lambda store, id_: store.forget(act(), id_),
     "erase": lambda store, id_: store.erase(act(), [id_]),
     "mention": lambda store, id_: store.mention(act(), id_, []),
     "put_entity": lambda store, _: store.put_entity(act(), entity("Zoe")),

@@ -109,7 +109,7 @@ def test_what_is_no_longer_active_is_not_confirmed(store, memory):
 @pytest.mark.req("B02.3")
 def test_a_fact_forgotten_is_retracted(store):
     [stored] = put(store, [fact("Lisbon")])
-    gone = store.retire(act(LATER), stored.id)
+    gone = store.forget(act(LATER), stored.id)
     assert (gone.validity, gone.state, gone.invalidated_at) == ("retracted", "retracted", LATER)
     assert gone == replace(stored, validity="retracted", invalidated_at=LATER)
 
@@ -117,14 +117,14 @@ def test_a_fact_forgotten_is_retracted(store):
 @pytest.mark.req("B05.8")
 def test_an_episode_forgotten_expires_now(store):
     [stored] = put(store, [episode("Said.", expires_at=LATEST)])
-    assert store.retire(act(LATER), stored.id) == replace(stored, expires_at=LATER)
+    assert store.forget(act(LATER), stored.id) == replace(stored, expires_at=LATER)
 
 
 @pytest.mark.req("B05.9")
 @pytest.mark.parametrize("metadata", [{}, {"forgotten": False, "source": "chat"}], ids=["bare", "told"])
 def test_a_rule_forgotten_says_so_in_its_metadata(store, metadata):
     [stored] = put(store, [rule("Ask.", metadata=metadata)])
-    gone = store.retire(act(LATER), stored.id)
+    gone = store.forget(act(LATER), stored.id)
     assert gone == replace(stored, metadata={**metadata, "forgotten": True}, invalidated_at=LATER)
     assert gone.is_forgotten
 
@@ -142,12 +142,12 @@ def test_only_a_rule_that_is_forgotten_is_forgotten(store):
 @pytest.mark.parametrize("state", ["superseded", "expired"])
 def test_a_fact_that_was_gone_already_keeps_its_state(store, state):
     [stored] = put(store, [fact("Lisbon", validity=state, invalidated_at=NOON)])
-    assert store.retire(act(LATER), stored.id) == stored
+    assert store.forget(act(LATER), stored.id) == stored
 
 
 def test_what_is_forgotten_can_be_looked_at_but_is_no_longer_stood_by(store):
     for stored in put(store, ONE_OF_EACH):
-        gone = store.retire(act(LATER), stored.id)
+        gone = store.forget(act(LATER), stored.id)
         touched = replace(gone, reference_count=1, last_referenced_at=LATEST)
         assert store.touch(act(LATEST), [stored.id]) == [touched]
         with pytest.raises(InvalidInput):
@@ -163,7 +163,7 @@ def test_strangers_touch_confirm_forget_and_erase_nothing(store, stranger):
     theirs = act(LATER, stranger)
     assert store.touch(theirs, ids) == store.erase(theirs, ids) == []
     for id_ in ids:
-        assert store.confirm(theirs, id_) is store.retire(theirs, id_) is None
+        assert store.confirm(theirs, id_) is store.forget(theirs, id_) is None
     assert store.get(CALLER, ids) == stored
 
 

@@ -112,7 +112,7 @@ def test_an_inactive_fact_supersedes_nothing_and_is_never_searched(store, validi
 
 def test_a_retracted_fact_can_be_stated_again(store):
     [old] = put(store, [fact("Lisbon")])
-    store.retire(act(LATER), old.id)
+    store.forget(act(LATER), old.id)
     [new] = put(store, [fact("Lisbon", created_at=LATER)])
     assert new.supersedes_id is None
     assert store.recent(request(), 10) == [new]
@@ -152,7 +152,7 @@ def test_many_who_state_the_same_at_once_leave_one_truth(store):
 
 def test_the_history_of_a_fact_is_all_that_held_its_place_oldest_first(store):
     first, second = (put(store, [fact(city, created_at=at)])[0] for city, at in (("Lisbon", NOON), ("Porto", LATER)))
-    store.retire(act(LATEST), second.id)
+    store.forget(act(LATEST), second.id)
     [third] = put(store, [fact("Faro", created_at=LATEST)])
     put(store, [fact("tea", predicate="drinks"), fact("Bonn", subject="Ben"), fact("Rome", scope="aide")])
     expected = store.get(CALLER, [first.id, second.id, third.id])
@@ -212,10 +212,10 @@ def test_what_was_believed_then_is_found_by_its_words_and_its_vector(store):
 
 
 def test_what_is_gone_is_weighed_by_what_is_held_and_lends_and_borrows_nothing(store):
-    """The score of a retired memory is that of a memory of its words, by the words of what is still held."""
+    """The score of a forgotten memory is that of a memory of its words, by the words of what is still held."""
     turns = put(store, [episode(content, session="monday") for content in ("Bread.", "Tram.", "River.")])
     refs(store)
-    store.retire(act(LATER), turns[1].id)
+    store.forget(act(LATER), turns[1].id)
     everything = request(now=LATEST, include_inactive=True)
     assert set(keyword(store, "tram", asked=everything)) == {turns[1].id}
     assert set(keyword(store, "bread", asked=everything)) == {turns[0].id, turns[2].id}
@@ -228,7 +228,7 @@ def test_all_there_ever_was_is_found_where_somebody_asks_for_it(store):
     memories = [episode("Bread."), fact("bread"), rule("Bread."), episode("Bread.", expires_at=LATER)]
     stored = put(store, memories)
     for each in stored[:3]:
-        store.retire(act(LATER), each.id)
+        store.forget(act(LATER), each.id)
     assert store.recent(request(now=LATEST), 9) == []
     everything = request(now=LATEST, include_inactive=True)
     ids = {each.id for each in stored}
@@ -240,7 +240,7 @@ def test_all_there_ever_was_is_found_where_somebody_asks_for_it(store):
 @pytest.mark.parametrize("include", [True, False])
 def test_the_past_is_behind_the_same_walls(store, include):
     [theirs] = put(store, [fact("bread", scope="other")])
-    store.retire(act(LATER, Caller(agent="other")), theirs.id)
+    store.forget(act(LATER, Caller(agent="other")), theirs.id)
     asked = request(as_of=None if include else NOON, include_inactive=include)
     assert store.recent(asked, 9) == store.keyword(asked, {"bread"}, 9) == []
     owner = replace(asked, caller=Caller(agent="other"))

@@ -90,7 +90,7 @@ def test_entities_that_nothing_seen_is_about_or_mentions(store):
     said = put(store, [fact(entity_id=ana.id), episode("Hello Ben", scope="aide"), fact("x", subject="E")])
     put(store, [fact("x", scope="other", entity_id=cleo.id)])
     store.mention(act(), said[1].id, [ben.id])
-    store.retire(act(), said[0].id)
+    store.forget(act(), said[0].id)
     gina = store.put_entity(act(), entity("Gina"))
     store.merge_entities(act(), gina.id, ana.id)  # a tombstone stands for Ana, and nothing is ever about it
     alone = sorted([cleo, dora, eve], key=lambda each: each.id)

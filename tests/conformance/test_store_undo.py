@@ -189,8 +189,8 @@ def test_what_somebody_withdrew_since_stays_so_and_what_it_superseded_comes_back
     turns, [likes, has, _], rules = home(store)
     mine, guidance = young(), rule("Young.", created_at=LATER)
     run_id, _ = run(store, turns, [new(mine, doubts=(has.id,)), new(guidance)])
-    store.retire(act(MORNING - DAY / 2), mine.id)
-    store.retire(act(MORNING - DAY / 2), guidance.id)
+    store.forget(act(MORNING - DAY / 2), mine.id)
+    store.forget(act(MORNING - DAY / 2), guidance.id)
     undone = store.undo(act(MORNING), run_id)
     assert kept(undone) == {mine.id, guidance.id}
     withdrawn, old, doubted = store.get(CALLER, [mine.id, likes.id, has.id])

@@ -186,7 +186,7 @@ def test_ids_agents_sessions_and_scopes_are_any_text(backend, id_, session, agen
         one, two = store.put(act(NOON, caller), turns)
         assert store.get(caller, [one.id, two.id]) == [one, two]
         assert store.neighbours(request(caller=caller), one, 1) == [two]
-        assert store.retire(act(NOON, caller), one.id).id == one.id
+        assert store.forget(act(NOON, caller), one.id).id == one.id
 
 
 @pytest.mark.parametrize(

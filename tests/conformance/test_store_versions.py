@@ -144,13 +144,13 @@ def test_no_switch_while_one_memory_lacks_its_vector(store, memory, settled):
 
 
 def test_what_is_gone_holds_up_no_switch(store):
-    expired, retired, inactive, erased = put(
+    expired, forgotten, inactive, erased = put(
         store,
         [episode("One."), episode("Two."), fact("Three", validity="expired"), rule("Four.")],
     )
-    embed_all(store, {each.id: axis(0) for each in (expired, retired, erased)})
-    store.retire(act(LATER), retired.id)
-    store.retire(act(LATER), expired.id)
+    embed_all(store, {each.id: axis(0) for each in (expired, forgotten, erased)})
+    store.forget(act(LATER), forgotten.id)
+    store.forget(act(LATER), expired.id)
     store.erase(act(LATER), [erased.id])
     version = store.begin_version(NEXT, NEXT_DIMS).version
     assert store.unembedded(9, version=version) == []
@@ -161,7 +161,7 @@ def test_what_is_gone_holds_up_no_switch(store):
 def test_what_was_gone_before_the_switch_is_found_by_its_words_alone_after_it(store):
     [gone] = put(store, [fact("bread")])
     known = embed_all(store, {gone.id: axis(0)})
-    store.retire(act(LATER), gone.id)
+    store.forget(act(LATER), gone.id)
     version = store.begin_version(NEXT, NEXT_DIMS).version
     switch(store, version)
     asked = request(include_inactive=True)

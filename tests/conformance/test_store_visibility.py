@@ -1,4 +1,4 @@
-"""Who sees what: `get`, `retire`, and the walls between tenants, agents and pools."""
+"""Who sees what: `get`, `forget`, and the walls between tenants, agents and pools."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -88,12 +88,12 @@ def test_what_waits_is_counted_in_the_callers_scopes_alone(store):
 def test_a_stranger_forgets_nothing(store, stranger):
     stored = put(store, [episode("Mine."), fact("Mine", scope="aide")])
     for memory in stored:
-        assert store.retire(act(LATER, stranger), memory.id) is None
+        assert store.forget(act(LATER, stranger), memory.id) is None
     assert store.get(CALLER, [each.id for each in stored]) == stored
 
 
 def test_forgetting_what_is_not_there_says_so(store):
-    assert store.retire(act(LATER), "nothing") is None
+    assert store.forget(act(LATER), "nothing") is None
 
 
 @pytest.mark.parametrize(
@@ -108,26 +108,26 @@ def test_forgetting_what_is_not_there_says_so(store):
 def test_forgetting_says_so_in_the_record_and_twice_is_once(store, memory, change):
     [stored] = put(store, [memory])
     gone = replace(stored, **change)
-    assert store.retire(act(LATER), stored.id) == gone
-    assert store.retire(act(LATER + timedelta(days=1)), stored.id) == gone
-    assert store.retire(act(LATER - timedelta(seconds=1)), stored.id) == gone
+    assert store.forget(act(LATER), stored.id) == gone
+    assert store.forget(act(LATER + timedelta(days=1)), stored.id) == gone
+    assert store.forget(act(LATER - timedelta(seconds=1)), stored.id) == gone
     assert store.get(CALLER, [stored.id]) == [gone]
 
 
 def test_an_episode_that_would_have_expired_anyway_expires_now(store):
     [stored] = put(store, [episode("Gone.", expires_at=LATER + timedelta(days=7))])
-    assert store.retire(act(LATER), stored.id).expires_at == LATER
+    assert store.forget(act(LATER), stored.id).expires_at == LATER
 
 
 def test_an_episode_that_had_expired_already_stays_as_it_was(store):
     [stored] = put(store, [episode("Gone.", expires_at=NOON)])
-    assert store.retire(act(LATER), stored.id) == stored
+    assert store.forget(act(LATER), stored.id) == stored
 
 
 def test_a_superseded_fact_is_not_retracted(store):
     [old] = put(store, [fact("Lisbon")])
     put(store, [fact("Porto", created_at=LATER)])
-    assert store.retire(act(LATER), old.id).validity == "superseded"
+    assert store.forget(act(LATER), old.id).validity == "superseded"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_forgotten_memory_is_gone_from_every_search_and_from_the_queue(store, 
     [kept, gone] = put(store, [episode("More bread."), memory])
     known = embed_all(store, {kept.id: axis(0), gone.id: axis(0)})
     place = next(ref for ref, id_ in known.items() if id_ == gone.id)
-    store.retire(act(LATER), gone.id)
+    store.forget(act(LATER), gone.id)
     assert set(keyword(store, "bread")) == {kept.id}
     assert set(nearest(store, axis(0), known)) == {kept.id}
     assert [each.ref for each in store.nearest(request(), axis(0), 9, also=[place])] == [
@@ -152,7 +152,7 @@ def test_a_forgotten_memory_waits_for_no_vector(store, settled):
     [stored] = put(store, [episode("Gone.")])
     if settled:
         settle(store)
-    store.retire(act(LATER), stored.id)
+    store.forget(act(LATER), stored.id)
     settle(store)
     assert store.waiting(CALLER) == 0
     assert store.unembedded(9) == []
@@ -166,7 +166,7 @@ def test_the_words_of_a_forgotten_turn_leave_its_neighbours(store, grouped, sett
     stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
     if settled:
         settle(store)
-    store.retire(act(LATER), stored[1].id)
+    store.forget(act(LATER), stored[1].id)
     settle(store)
     assert keyword(store, *terms("secret")) == {}
     assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
@@ -176,7 +176,7 @@ def test_the_words_of_a_forgotten_turn_leave_its_neighbours(store, grouped, sett
 def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, created_at):
     """Clocks of two processes differ, and an import says when its turns were said: created_at orders nothing."""
     secret, _ = put(store, conversation("Secret.", "Tram."))
-    store.retire(act(LATER), secret.id)
+    store.forget(act(LATER), secret.id)
     for content in ("Bread.", "River."):
         put(store, [episode(content, session="monday", created_at=created_at)])
     put(store, [episode(content, session="monday", created_at=created_at) for content in ("Late.", "Blue.")])
@@ -191,7 +191,7 @@ def test_a_store_without_what_was_forgotten_ranks_the_same(backend):
         [note] = put(forgetful, [fact("secret tram", predicate="took", scope="aide")])
         stored = put(forgetful, [*turns, episode("A secret tram.", session="friday")])
         for memory in (note, stored[-1]):
-            forgetful.retire(act(LATER), memory.id)
+            forgetful.forget(act(LATER), memory.id)
         put(innocent, turns)
         for word in ("tram", "bread", "secret", "river"):
             expected = keyword(innocent, *terms(word))

@@ -45,7 +45,7 @@ WRITES = frozenset(
         "doubt",
         "age",
         "mark",
-        "retire",
+        "forget",
         "erase",
         "link",
         "mention",

@@ -43,7 +43,7 @@ def attempts(caller, id_, own):
         "age to its end": lambda store: store.age(act(caller), id_, "expired"),
         "mark": lambda store: store.mark(act(caller), id_, "helpful"),
         "mark with a reason": lambda store: store.mark(act(caller), id_, "harmful", reason="slow"),
-        "retire": lambda store: store.retire(act(caller), id_),
+        "forget": lambda store: store.forget(act(caller), id_),
         "erase": lambda store: store.erase(act(caller), [id_]),
         "link from": lambda store: store.link(act(caller), link(id_, own)),
         "link to": lambda store: store.link(act(caller), link(own, id_)),

@@ -46,7 +46,7 @@ class Put:
 
 @dataclass(frozen=True)
 class Change:
-    """`touch`, `confirm`, `retire` or `erase` of one memory."""
+    """`touch`, `confirm`, `forget` or `erase` of one memory."""
 
     act: Act
     verb: str

@@ -47,8 +47,8 @@ _ENDINGS = [[None, READ_AT + timedelta(days=1)], [None, READ_AT - timedelta(days
 _VERBS = ["put"] * 12 + [
     "touch",
     "confirm",
-    "retire",
-    "retire",
+    "forget",
+    "forget",
     "erase",
     "mark",
     "mark",
@@ -174,7 +174,7 @@ class _Maker:
         if not there:
             return None
         memory = self.numbers.choice(there)
-        if verb in ("retire", "erase"):
+        if verb in ("forget", "erase"):
             self._ended.add(canary_of(memory))
         if verb == "erase":
             self._erased.add(canary_of(memory))

@@ -57,7 +57,7 @@ def test_telling_again_changes_nothing(memories, text):
 )
 def test_what_was_forgotten_might_as_well_never_have_been_told(memories, secret, text, preset):
     store = store_of([secret, *memories])
-    store.retire(act(), secret.id)
+    store.forget(act(), secret.id)
     assert recall(store, text, preset=preset) == recall(store_of(memories), text, preset=preset)
 
 

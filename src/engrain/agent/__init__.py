@@ -261,7 +261,7 @@ class Agent(Reading):
         parts = self._parts()
         caller = self._caller
         try:
-            gone = parts.store.retire(parts.act(caller), name)
+            gone = parts.store.forget(parts.act(caller), name)
         finally:
             parts.note_cache.drop_agent(caller)
         if gone is None:

@@ -185,7 +185,7 @@ class Notes(View):
         act = parts.act(caller)
         while (held := self._active(named)) is not None:
             try:
-                gone = parts.store.retire(act, held.id)
+                gone = parts.store.forget(act, held.id)
             finally:
                 parts.note_cache.drop(held)
             if isinstance(gone, Fact) and gone.validity == "retracted":

@@ -50,7 +50,7 @@ def confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
     return of_memory(act, f"{before.kind}_confirmed", before, ids, payload=changed)
 
 
-def retired(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
+def forgotten(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was forgotten: `episode_forgotten`, `fact_retracted` or `rule_forgotten`."""
     match before:
         case Episode():

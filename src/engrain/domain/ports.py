@@ -198,7 +198,7 @@ class Records(Protocol):
     ) -> list[Application]:
         """How a rule the caller sees fared, newest first (then the larger id), after the place of one of them."""
 
-    def retire(self, act: Act, id_: str) -> MemoryRecord | None:
+    def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
 
         Gone from search when it returns. The memory as it is now, or None where the caller sees no such memory; one
@@ -271,7 +271,7 @@ class Records(Protocol):
 class Searches(Protocol):
     """What every channel asks. Raw signals, never final scores.
 
-    The searches hold a fact while it is active, a rule until it is forgotten, an episode until it is retired: one that
+    The searches hold a fact while it is active, a rule and an episode until they are forgotten: an episode that
     runs out stays, and is filtered. What else a filter's `as_of` or `include_inactive` wants is found too, the newest
     5,000 of it, by its own words, weighed by what is held, and by its kept vector.
     """
@@ -325,7 +325,7 @@ class Searches(Protocol):
         """
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
-        """The records behind refs a channel has just proposed; one retired since is absent."""
+        """The records behind refs a channel has just proposed; one forgotten since is absent."""
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
         """The newest memories that match, by happened_at, then id, both descending."""
@@ -386,7 +386,7 @@ class Vectors(Protocol):
         """Settled memories that the searches hold, without a vector of the version, oldest first."""
 
     def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
-        """Give memories their vectors, one transaction; what is gone or embedded meanwhile, or retired, is left.
+        """Give memories their vectors, one transaction; what is gone or embedded meanwhile, or forgotten, is left.
 
         Raises:
             InvalidInput: the shape is not [len(refs), dims] of the version's embedder, or a value is not finite.

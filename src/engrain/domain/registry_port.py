@@ -107,7 +107,7 @@ class Registry(Protocol):
         """
 
     def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
-        """`retire` memories, and let the registry know some entities no more: all or nothing, one transaction.
+        """`forget` memories, and let the registry know some entities no more: all or nothing, one transaction.
 
         What mentioned one mentions it no longer, and with it go those that were merged into it. Facts that were about
         it, of whatever scope, keep the name of their subject; where that place is held by another active one, the one

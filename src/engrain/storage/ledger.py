@@ -43,10 +43,10 @@ class Index(Protocol):
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Give new memories, by doc, their places in the searches, at once or by the next `settle`."""
 
-    def has_left(self, tx: Transaction, doc: int) -> bool:
+    def is_out(self, tx: Transaction, doc: int) -> bool:
         """Whether a memory is out of the searches already."""
 
-    def leave(
+    def take_out(
         self, tx: Transaction, tenant_id: str, docs: Sequence[int], *, turns: Sequence[Episode] = (), at: datetime
     ) -> None:
         """Take a tenant's memories out of the searches; their vectors stay, for questions about the past.
@@ -54,7 +54,7 @@ class Index(Protocol):
         `turns` are those of them that are episodes, whose neighbours forget their words as of `at`.
         """
 
-    def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+    def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Give a fact that left the searches its place there again, with the vector it had."""
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
@@ -204,30 +204,30 @@ class Ledger:
             self.write_down(events.inverted(self.act, memory, self.ids))
         return marked
 
-    def retire(self, id_: str) -> MemoryRecord | None:
+    def forget(self, id_: str) -> MemoryRecord | None:
         """Forget one memory; twice is once."""
         seen = self._locked(id_)
         if seen is None or not seen[1].is_live(self.act.at):
             return None if seen is None else seen[1]
         doc, memory = seen
-        if self.index.has_left(self.tx, doc):
+        if self.index.is_out(self.tx, doc):
             return memory  # forgotten before, by a clock that is ahead of this one
         at = self.act.at
-        retired: MemoryRecord
+        forgotten: MemoryRecord
         match memory:
             case Episode():
-                self._update("expire_episode", memory)
-                retired = replace(memory, expires_at=at)
+                self._update("forget_episode", memory)
+                forgotten = replace(memory, expires_at=at)
             case Fact():
-                self._update("retract_fact", memory)
-                retired = replace(memory, validity="retracted", invalidated_at=at)
+                self._update("forget_fact", memory)
+                forgotten = replace(memory, validity="retracted", invalidated_at=at)
             case Rule():
                 metadata = {**memory.metadata, "forgotten": True}
                 self._update("forget_rule", memory, metadata=self.tx.dialect.json(metadata))
-                retired = replace(memory, metadata=metadata, invalidated_at=at)
-        self._leave(doc, memory)
-        self.write_down(events.retired(self.act, memory, self.ids))
-        return retired
+                forgotten = replace(memory, metadata=metadata, invalidated_at=at)
+        self._take_out(doc, memory)
+        self.write_down(events.forgotten(self.act, memory, self.ids))
+        return forgotten
 
     def erase(self, ids: Sequence[str]) -> list[str]:
         """Remove memories for good; a tombstone and an event stay.
@@ -397,7 +397,7 @@ class Ledger:
         ends = old.valid_to or max(new.happened_at, old.happened_at)
         closed = replace(old, validity="superseded", invalidated_at=self.act.at, valid_to=ends)
         self._update("supersede_fact", old, valid_to=self.tx.dialect.time(ends))
-        self._leave(doc, old)
+        self._take_out(doc, old)
         self.write_down(events.superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
 
     def connect(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
@@ -422,10 +422,10 @@ class Ledger:
         self.tx.run("erase_links_in", **named, kind=memory.kind)
         match memory:
             case Episode():
-                self.tx.run("forget_fact_source", **named)
-                self.tx.run("forget_rule_source", **named)
+                self.tx.run("clear_fact_source", **named)
+                self.tx.run("clear_rule_source", **named)
             case Fact():
-                self.tx.run("forget_superseded", **named)
+                self.tx.run("clear_supersedes", **named)
             case Rule():
                 self.tx.run("erase_applications", **named)
         self.tx.run(f"erase_{memory.kind}", **named)
@@ -469,9 +469,9 @@ class Ledger:
         self.tx.run("move_rule", tenant_id=after.tenant_id, id=after.id, doc=found[0])
         self.index.add(self.tx, {int(found[0]): after})
 
-    def _leave(self, doc: int, memory: MemoryRecord) -> None:
+    def _take_out(self, doc: int, memory: MemoryRecord) -> None:
         turns = [memory] if isinstance(memory, Episode) else []
-        self.index.leave(self.tx, memory.tenant_id, [doc], turns=turns, at=self.act.at)
+        self.index.take_out(self.tx, memory.tenant_id, [doc], turns=turns, at=self.act.at)
 
     def _update(self, statement: str, memory: MemoryRecord, **values: Any) -> None:
         self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self._at, **values)

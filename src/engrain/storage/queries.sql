@@ -102,12 +102,12 @@ SELECT
             AND (expires_at IS NULL OR expires_at >= :before)
     );
 
--- expire_episode --
--- End an episode's life
+-- forget_episode --
+-- Forget an episode: it expires now
 UPDATE episodes SET expires_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
--- retract_fact --
--- Withdraw a fact
+-- forget_fact --
+-- Forget a fact: it is retracted now
 UPDATE facts SET validity = 'retracted', invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
 -- age_facts --
@@ -159,7 +159,7 @@ WHERE tenant_id = :tenant_id AND rule_id = :rule_id AND (created_at, id) < (:aft
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- forget_rule --
--- Withdraw a rule
+-- Forget a rule: its metadata says so
 UPDATE rules SET metadata = :metadata, invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
 -- confirm_fact --
@@ -384,15 +384,15 @@ DELETE FROM rule_applications INDEXED BY rule_applications_rule WHERE tenant_id 
 UPDATE memory_events INDEXED BY memory_events_memory SET payload = :payload
 WHERE tenant_id = :tenant_id AND memory_id = :id;
 
--- forget_fact_source --
+-- clear_fact_source --
 -- Facts that came from an episode which goes keep everything else
 UPDATE facts SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
 
--- forget_rule_source --
+-- clear_rule_source --
 -- Rules that came from an episode which goes keep everything else
 UPDATE rules SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
 
--- forget_superseded --
+-- clear_supersedes --
 -- Facts that superseded one which goes keep everything else
 UPDATE facts SET supersedes_id = NULL WHERE tenant_id = :tenant_id AND supersedes_id = :id;
 

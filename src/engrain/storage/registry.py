@@ -260,7 +260,7 @@ def give_way(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
     named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
     valid_to = None if loser.valid_to is None else tx.dialect.time(loser.valid_to)
     tx.run("supersede_fact", **named, valid_to=valid_to)
-    ledger.index.leave(tx, loser.tenant_id, [doc], at=act.at)
+    ledger.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
     linked = tx.one(
         "add_link",
         tenant_id=loser.tenant_id,
@@ -292,7 +292,7 @@ def _restore(ledger: Ledger, conflict: Sequence[Any], merged_at: datetime) -> Fa
             return None
         tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)
         believed = replace(fact, validity="active", invalidated_at=None)
-        ledger.index.enter(tx, doc, believed)
+        ledger.index.put_back(tx, doc, believed)
         _write_down(ledger, events.restored(ledger.act, fact, ledger.ids))
         return believed
     return None

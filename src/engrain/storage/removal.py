@@ -29,7 +29,7 @@ def remove(ledger: Ledger, ids: Collection[str], *, forgetting: Collection[str])
     going = [entity for entity in known.values() if merged_into(entity) is None]
     taken_in = _taken_in(ledger, {entity.id for entity in going})
     for id_ in sorted(set(forgetting)):
-        ledger.retire(id_)
+        ledger.forget(id_)
     gone = {entity.id: entity for entity in (*going, *taken_in)}
     facts = _part(ledger, gone)
     for id_, entity in gone.items():

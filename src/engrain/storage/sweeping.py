@@ -125,7 +125,7 @@ def move(ledger: Ledger, kind: AgingKind, moving: Sequence[Moving]) -> None:
         rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
         tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
-            ledger.index.leave(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
+            ledger.index.take_out(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
         event_type, payload = events.aging(kind, before, to)
         ids = ledger.ids.several(len(these))
         tx.run(

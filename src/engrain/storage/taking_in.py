@@ -164,7 +164,7 @@ class TakenIn:
                 assert isinstance(memory, Episode)
                 index = self.searches.index(memory.tenant_id)
                 at = memory.expires_at or memory.created_at
-                index.leave(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
+                index.take_out(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
         return len(placed)
 
     def _attach(self, rows: Sequence[Row]) -> int:

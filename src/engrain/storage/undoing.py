@@ -87,7 +87,7 @@ class _Work:
         after: MemoryRecord
         match memory:
             case Fact():
-                tx.run("retract_fact", **named)
+                tx.run("forget_fact", **named)
                 after = replace(memory, validity="retracted", invalidated_at=act.at)
                 changed: dict[str, Any] = {"validity": [memory.validity, "retracted"]}
             case Rule():
@@ -97,7 +97,7 @@ class _Work:
                 changed = {"forgotten": [False, True]}
             case Episode():
                 return
-        self.ledger.index.leave(tx, memory.tenant_id, [doc], at=act.at)
+        self.ledger.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
 
     def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
@@ -116,7 +116,7 @@ class _Work:
         said = None if valid_to is None else tx.dialect.time(valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=said)
         after = replace(memory, validity="active", invalidated_at=None, valid_to=valid_to)
-        self.ledger.index.enter(tx, doc, after)
+        self.ledger.index.put_back(tx, doc, after)
         self._tell("fact_restored", doc, after, {"validity": [memory.validity, "active"]})
 
     def unconfirm(self, event: Event, doc: int, memory: MemoryRecord) -> None:

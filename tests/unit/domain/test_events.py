@@ -67,14 +67,14 @@ def test_a_confirmation_says_what_it_moved_and_to_when(made):
 def test_forgetting_says_what_it_changed():
     said = episode(expires_at=LATER + timedelta(hours=1))
     payload = {"expires_at": ["2024-05-07T14:00:00Z", "2024-05-07T13:00:00Z"]}
-    told(events.retired(ACT, said, fresh), "episode_forgotten", said, payload)
+    told(events.forgotten(ACT, said, fresh), "episode_forgotten", said, payload)
     endless = episode()
     payload = {"expires_at": [None, "2024-05-07T13:00:00Z"]}
-    told(events.retired(ACT, endless, fresh), "episode_forgotten", endless, payload)
+    told(events.forgotten(ACT, endless, fresh), "episode_forgotten", endless, payload)
     stated = fact()
-    told(events.retired(ACT, stated, fresh), "fact_retracted", stated, {"validity": ["active", "retracted"]})
+    told(events.forgotten(ACT, stated, fresh), "fact_retracted", stated, {"validity": ["active", "retracted"]})
     guidance = rule()
-    told(events.retired(ACT, guidance, fresh), "rule_forgotten", guidance, {"forgotten": [False, True]})
+    told(events.forgotten(ACT, guidance, fresh), "rule_forgotten", guidance, {"forgotten": [False, True]})
 
 
 @given(MEMORIES)
@@ -133,7 +133,7 @@ def test_an_entity_and_a_change_of_embedder_are_told_to_the_whole_tenant():
 def test_every_payload_is_json_as_it_stands(said, stated, guidance):
     """A store keeps payloads as JSON: what it reads must equal what was built."""
     built = [events.created(ACT, each, fresh) for each in (said, stated, guidance)]
-    built += [events.retired(ACT, each, fresh) for each in (said, stated, guidance)]
+    built += [events.forgotten(ACT, each, fresh) for each in (said, stated, guidance)]
     built += [events.confirmed(ACT, each, fresh) for each in (stated, guidance)]
     built += [events.superseded(ACT, stated, fact(), fresh, was_open=True), events.erased(ACT, said, fresh)]
     for event in built:

@@ -129,7 +129,7 @@ def test_once_the_refused_is_forgotten_the_switch_goes_on(store):
 
     with pytest.raises(EngineUnavailable, match=ids[1]):
         changed(store, Meddling(refuse))
-    store.retire(act(), ids[1])
+    store.forget(act(), ids[1])
     assert changed(store, Meddling(refuse)).embedded == 0
     assert states(store)[1] == ("test:new", "active")
 

@@ -325,7 +325,7 @@ def test_a_forgotten_memory_is_found_no_more_and_its_neighbours_no_more_by_its_w
     secret, other = episode("zeppelin", session="monday"), episode("tram", session="monday")
     store = store_of([secret, other])
     assert set(contents(recall(store, "zeppelin"))) == {"zeppelin", "tram"}
-    store.retire(act(NOON + timedelta(hours=1)), secret.id)
+    store.forget(act(NOON + timedelta(hours=1)), secret.id)
     assert contents(recall(store, "zeppelin", preset=PRESETS["keyword"])) == []
     assert "zeppelin" not in contents(recall(store, "zeppelin"))
 

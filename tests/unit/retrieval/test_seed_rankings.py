@@ -51,7 +51,7 @@ def test_semantic_scores_are_cosines_in_their_order():
     memories = [episode("one"), fact("two"), rule("three")]
     store = at_cosines(memories, [0.2, 0.9, -0.3])
     gone = fact("four", subject="Ben")
-    store.retire(act(), put(store, [gone])[0].id)
+    store.forget(act(), put(store, [gone])[0].id)
     answer = asked(store, "tram", "semantic")
     assert scored(answer) == [("two", 0.9), ("one", 0.2), ("three", -0.3)]
     assert [gave(hit, "vector").raw for hit in answer] == pytest.approx([0.9, 0.2, -0.3], abs=1e-6)

@@ -239,7 +239,7 @@ VERBS = {
     "touch": lambda store: store.touch(act(), ["one"]),
     "confirm": lambda store: store.confirm(act(), newest(store, kinds=("fact",)).id),
     "link": lambda store: store.link(act(), link(newest(store), newest(store, kinds=("fact",)))),
-    "retire": lambda store: store.retire(act(), newest(store).id),
+    "forget": lambda store: store.forget(act(), newest(store).id),
     "erase": lambda store: store.erase(act(), [newest(store).id]),
     "mark": lambda store: [
         store.mark(act(), marked.id, "harmful") for marked in store.put(act(), [rule()]) for _ in range(3)
@@ -328,13 +328,13 @@ def test_a_database_that_nobody_analysed_fills_without_reading_whole_scopes(tabl
 
 # Statements of one call, without BEGIN and COMMIT, which take a round trip each too; a number may fall, and grows only
 # with a reason.
-COUNTS = {"put": 7, "supersede": 22, "of words": 2, "of vectors": 2, "retire": 15, "touch": 3, "get": 3}
+COUNTS = {"put": 7, "supersede": 22, "of words": 2, "of vectors": 2, "forget": 15, "touch": 3, "get": 3}
 COUNTED = {
     "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ana")]),
     "supersede": VERBS["supersede"],
     "of words": lambda store: store.keyword(request(), {"tram"}, 50),
     "of vectors": lambda store: store.nearest(request(), axis(0), 50),
-    "retire": lambda store: store.retire(act(), "known"),
+    "forget": lambda store: store.forget(act(), "known"),
     "touch": VERBS["touch"],
     "get": VERBS["get"],
 }

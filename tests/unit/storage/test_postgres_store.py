@@ -346,7 +346,7 @@ def test_a_dead_letter_that_is_removed_while_it_is_tried_again_is_none(store):
         assert store.retry_job(dead.id, NOON) is None
 
 
-@pytest.mark.parametrize("verb", ["retire", "erase"])
+@pytest.mark.parametrize("verb", ["forget", "erase"])
 @pytest.mark.parametrize("before", ["INSERT INTO memory_vectors", "ORDER BY tenant_id, doc FOR NO KEY UPDATE"])
 def test_a_vector_that_arrives_while_its_memory_goes_is_not_found(store, verb, before):
     store.use_embedder(EMBEDDER, DIMS)
@@ -354,7 +354,7 @@ def test_a_vector_that_arrives_while_its_memory_goes_is_not_found(store, verb, b
     refs = [each.ref for each in store.unembedded(9)]
     inner = store._connections
     with closing(PostgresStore(url_of(store))) as beside:
-        going = {"retire": lambda: beside.retire(act(), gone.id), "erase": lambda: beside.erase(act(), [gone.id])}
+        going = {"forget": lambda: beside.forget(act(), gone.id), "erase": lambda: beside.erase(act(), [gone.id])}
         store._connections = Meanwhile(store, before, going[verb])
         try:
             store.attach(refs, np.array([axis(0), axis(0)]))

@@ -348,7 +348,7 @@ say(list(store.health().problems))
 known = store.recent(request(), 1)[0].id
 say(code_of(put, store, [episode("New.")]))
 say(code_of(put, store, [fact("New"), episode("New.")]))
-say(code_of(store.retire, act(), known))
+say(code_of(store.forget, act(), known))
 say(len(store.recent(request(), 99)))
 store.close()
 """
@@ -418,7 +418,7 @@ def test_a_closed_store_says_that_it_is_closed(path):
     for use in (
         lambda: store.get(CALLER, [stored.id]),
         lambda: put(store, [episode("Two.")]),
-        lambda: store.retire(act(), stored.id),
+        lambda: store.forget(act(), stored.id),
         store.health,
         store.settle,
     ):

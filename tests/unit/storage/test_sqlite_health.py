@@ -27,8 +27,8 @@ def use(store) -> None:
     store.put_entity(act(), entity("Ana", aliases=("Anita",)))
     embed_all(store, {each.id: axis(0) for each in turns[:9]})
     for turn in turns[3:6]:
-        store.retire(act(), turn.id)
-    store.retire(act(), store.recent(request(kinds=("fact",)), 1)[0].id)
+        store.forget(act(), turn.id)
+    store.forget(act(), store.recent(request(kinds=("fact",)), 1)[0].id)
     store.erase(act(), [turns[0].id, turns[11].id])
     put(store, [episode("Not settled.", session="monday")])
 

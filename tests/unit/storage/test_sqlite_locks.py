@@ -69,7 +69,7 @@ def test_what_one_has_forgotten_the_other_finds_no_more(two):
     kept, gone = put(here, [episode("Bread."), episode("Bread.")])
     known = embed_all(here, {kept.id: axis(0), gone.id: axis(0)})
     assert len(nearest(there, axis(0), known)) == len(keyword(there, "bread")) == 2
-    here.retire(act(), gone.id)
+    here.forget(act(), gone.id)
     assert set(nearest(there, axis(0), known)) == set(keyword(there, "bread")) == {kept.id}
     assert there.recent(request(), 9) == [kept]
 
@@ -103,7 +103,7 @@ def test_a_writer_that_waits_too_long_is_told_busy_and_nothing_is_written(two):
         for write in (
             lambda: put(there, [episode("During.")]),
             lambda: put(there, [episode("During."), fact("During")]),
-            lambda: there.retire(act(), stored.id),
+            lambda: there.forget(act(), stored.id),
             lambda: there.use_embedder("test:axes", 4),
             there.settle,
         ):
@@ -162,7 +162,7 @@ def test_threads_and_stores_that_read_and_write_at_once_lose_nothing(path):
                 found = [each.ref for each in store.keyword(request(), {f"word{number}"}, 999)]
                 assert stored.id in {each.id for each in store.load(request(), found).values()}
                 if place % 5 == 0:
-                    store.retire(act(), stored.id)
+                    store.forget(act(), stored.id)
 
         with ThreadPoolExecutor(6) as pool:
             list(pool.map(work, range(6)))
@@ -286,7 +286,7 @@ def test_vectors_that_change_while_another_searches_are_never_half_seen(two):
         counts = pool.submit(search)
         embed_all(here, {each.id: axis(0) for each in stored})
         for each in stored[:50]:
-            here.retire(act(), each.id)
+            here.forget(act(), each.id)
         done.set()
         assert set(counts.result()) <= {0, *range(250, 301)}
     assert len(nearest(there, axis(0), known)) == 250

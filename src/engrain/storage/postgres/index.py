@@ -53,11 +53,11 @@ class PostgresIndex:
         ends = {doc: memory.expires_at for doc, memory in kept.items() if isinstance(memory, Episode)}
         self._place(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
 
-    def has_left(self, tx: Transaction, doc: int) -> bool:
+    def is_out(self, tx: Transaction, doc: int) -> bool:
         """Whether a memory is out of the searches already."""
-        return tx.one("has_left", doc=doc) is not None
+        return tx.one("is_out", doc=doc) is not None
 
-    def leave(
+    def take_out(
         self, tx: Transaction, tenant_id: str, docs: Sequence[int], *, turns: Sequence[Episode] = (), at: datetime
     ) -> None:
         """Take memories out of the searches; their vectors stay, and their neighbours forget their words."""
@@ -76,7 +76,7 @@ class PostgresIndex:
                 namespaces = dict.fromkeys(around, self._namespace_of(tx, turn))
                 self._place(tx, namespaces, around, tenant_id=tenant_id, ends={})
 
-    def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+    def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Give a fact that left the searches its place there again, with the vector it had."""
         self.add(tx, {doc: memory})
         named = {"tenant_id": memory.tenant_id, "doc": doc}
@@ -85,7 +85,7 @@ class PostgresIndex:
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take out everything that was known of a memory whose row has just gone."""
-        self.leave(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
+        self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
         tx.run("erase_place", tenant_id=memory.tenant_id, doc=doc)
         tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
         if isinstance(memory, Episode) and memory.session is not None:

@@ -125,7 +125,7 @@ WITH new AS (
 SELECT namespace, count(*), sum(own + near) FROM memory_index
 WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
 
--- has_left --
+-- is_out --
 -- Whether a memory of the transaction's tenant is out of the searches
 SELECT 1 FROM memory_index WHERE tenant_id = current_setting('engrain.tenant_id') AND doc = :doc AND state = 3;
 

@@ -101,7 +101,7 @@ def _depart(tx: Transaction, rows: Sequence[archive.Row]) -> None:
         index = PostgresIndex()
         for doc, memory in sorted(lookups.of_docs(tx, [row["doc"] for row in places], [tenant_id]).items()):
             assert isinstance(memory, Episode)
-            index.leave(tx, tenant_id, [doc], turns=[memory], at=memory.expires_at or memory.created_at)
+            index.take_out(tx, tenant_id, [doc], turns=[memory], at=memory.expires_at or memory.created_at)
         index.finish(tx, tenant_id)
 
 

@@ -193,10 +193,10 @@ class PostgresStore(
     ) -> Rule | None:
         return self._act(act, lambda ledger: ledger.mark(id_, outcome, reason, thresholds), repeatable=False)
 
-    def retire(self, act: Act, id_: str) -> MemoryRecord | None:
+    def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         def work(ledger: Ledger) -> MemoryRecord | None:
             _hold_sessions(ledger, [id_], act.caller.scopes)
-            return ledger.retire(id_)
+            return ledger.forget(id_)
 
         return self._act(act, work)
 

@@ -33,10 +33,10 @@ class SqliteIndex:
             case _:
                 settle_all(tx)
 
-    def has_left(self, tx: Transaction, doc: int) -> bool:
+    def is_out(self, tx: Transaction, doc: int) -> bool:
         return tx.one("state", doc=doc) == (_GONE,)
 
-    def leave(
+    def take_out(
         self,
         tx: Transaction,
         tenant_id: str,  # noqa: ARG002  # a doc is unique in the file
@@ -58,14 +58,14 @@ class SqliteIndex:
         for turn in turns:
             _index_around(tx, namespace_of(tx, turn), [turn], at)
 
-    def enter(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+    def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         settle_all(tx)
         tx.run("return_place", doc=doc)
         tx.run("return_vectors", doc=doc, change=take_numbers(tx, "change", 1))
         word_index.index(tx, namespace_of(tx, memory), {doc: (own_terms(memory), ())})
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        self.leave(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
+        self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
         tx.run("erase_vectors", doc=doc)
 
     def mark(self) -> object:

@@ -33,10 +33,10 @@ def restore(tx: Transaction, table: str, rows: Iterable[Mapping[str, Any]]) -> N
 
 def _depart(tx: Transaction, docs: Iterable[int]) -> None:
     """Take episodes out of the searches that were forgotten where they come from."""
-    leaving = index.SqliteIndex()
+    searches = index.SqliteIndex()
     for doc, memory in sorted(lookups.of_docs(tx, docs).items()):
         assert isinstance(memory, Episode)
-        leaving.leave(tx, memory.tenant_id, [doc], turns=[memory], at=memory.expires_at or memory.created_at)
+        searches.take_out(tx, memory.tenant_id, [doc], turns=[memory], at=memory.expires_at or memory.created_at)
 
 
 def _attach(tx: Transaction, rows: list[Mapping[str, Any]]) -> None:

@@ -169,9 +169,9 @@ class SqliteStore(
         with self._acting(act) as ledger:
             return ledger.mark(id_, outcome, reason, thresholds)
 
-    def retire(self, act: Act, id_: str) -> MemoryRecord | None:
+    def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         with self._acting(act) as ledger:
-            return ledger.retire(id_)
+            return ledger.forget(id_)
 
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
         with self._connections.erasing(), self._acting(act) as ledger:
