@@ -1,4 +1,4 @@
-"""A bounded cache whose entries grow old, in front of whatever is slow to make or to read."""
+"""Bounded cache with a time to live, in front of slow computations and reads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LruCache(Generic[_Value]):
     def __init__(
         self, max_entries: int, *, ttl_s: float = DEFAULT_TTL_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Hold nothing yet; `clock` gives seconds that never run backwards."""
+        """Start empty; `clock` gives seconds that never run backwards."""
         self._lock = threading.RLock()  # cachetools leaves locking to its callers
         self._entries: TTLCache[str, _Value] = TTLCache(max_entries, ttl_s, timer=clock)
 
@@ -37,19 +37,19 @@ class LruCache(Generic[_Value]):
             return self._entries.get(key)
 
     def set(self, key: str, value: _Value) -> None:
-        """Hold a value; at capacity the least recently used one makes room."""
+        """Store a value; at capacity the least recently used one is dropped."""
         with self._lock:
             self._entries[key] = value
 
     def delete(self, key: str) -> bool:
-        """Remove one; whether it was there, and not too old."""
+        """Remove a value; True if it was there and not too old."""
         with self._lock:
-            is_held = key in self._entries
+            is_present = key in self._entries
             self._entries.pop(key, None)
-            return is_held
+            return is_present
 
     def invalidate_prefix(self, prefix: str) -> int:
-        """Remove all whose name begins with `prefix`; how many it was."""
+        """Remove the values whose name begins with `prefix`; returns their number."""
         with self._lock:
             matching = [key for key in self._entries if key.startswith(prefix)]
             for key in matching:
@@ -57,22 +57,22 @@ class LruCache(Generic[_Value]):
             return len(matching)
 
     def count_prefix(self, prefix: str) -> int:
-        """How many are held that are not too old and whose name begins with `prefix`."""
+        """Number of values that are not too old and whose name begins with `prefix`."""
         with self._lock:
             self._entries.expire()
             return sum(key.startswith(prefix) for key in self._entries)
 
     def clear(self) -> None:
-        """Remove all."""
+        """Remove all values."""
         with self._lock:
             self._entries.clear()
 
     def prune(self) -> int:
-        """Remove what is too old; how many it was."""
+        """Remove the values that are too old; returns their number."""
         with self._lock:
             return len(list(self._entries.expire()))
 
     def __len__(self) -> int:
-        """How many are held that are not too old."""
+        """Number of values that are not too old."""
         with self._lock:
             return len(self._entries)

@@ -1,12 +1,12 @@
-"""What can go wrong, drawn once; every error of engrain is one of these.
+"""Errors of engrain: one root, and a stable code for each kind.
 
     EngrainError
     ├── InvalidInput (ValueError)      invalid_input         a value was refused; nothing was written
     │   ├── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
     │   └── UnusableBackup             unusable_backup       no backup, damaged, too new, or not for where it should go
     ├── NotFound (LookupError)         not_found             a write named a memory that is not there
-    ├── Unauthenticated                unauthenticated       a request showed no key that opens anything
-    ├── Forbidden                      forbidden             the key that was shown may not do this
+    ├── Unauthenticated                unauthenticated       a request carried no valid key
+    ├── Forbidden                      forbidden             the key of the request may not do this
     ├── RateLimited                    rate_limited          too many requests; `retry_after_s` says when to try again
     ├── MemoryClosed                   memory_closed         a call on a Memory after close()
     ├── CannotListen                   cannot_listen         the address to serve on is taken, unknown or not allowed
@@ -31,7 +31,7 @@ from typing import ClassVar
 
 
 class EngrainError(Exception):
-    """The root: catch it to catch everything engrain raises on purpose. `code` is stable across releases."""
+    """Root of all errors that engrain raises on purpose. `code` is stable across releases."""
 
     code: ClassVar[str] = "engrain_error"
 
@@ -43,7 +43,7 @@ class InvalidInput(EngrainError, ValueError):
 
 
 class UnreadableImport(InvalidInput):
-    """An import file is of no known format, or has a broken record and `strict` was asked for."""
+    """An import file has no known format, or a broken record with `strict` set."""
 
     code = "unreadable_import"
 
@@ -61,19 +61,19 @@ class NotFound(EngrainError, LookupError):
 
 
 class Unauthenticated(EngrainError):
-    """A request showed no key, or none that opens anything; which of these it was is not said."""
+    """A request carried no key, or an invalid one; the message does not say which."""
 
     code = "unauthenticated"
 
 
 class Forbidden(EngrainError):
-    """Whoever asks is known, and may not do this."""
+    """The caller is known but may not do this."""
 
     code = "forbidden"
 
 
 class RateLimited(EngrainError):
-    """Too many requests of one key, or too many without one; nothing was done."""
+    """Too many requests with one key, or too many without a key; nothing was done."""
 
     code = "rate_limited"
 

@@ -1,4 +1,4 @@
-"""What happened in this process: how often, how long it took, what was degraded. Never what was said, nor of whom."""
+"""Counters and timers of this process, never with the text of a memory or a name that a user chose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Labels = tuple[tuple[str, str], ...]  # small and bounded: a verb, an outcome; n
 # Upper bounds of the buckets of a duration, in seconds: a read in process to an answer of a language model.
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
-# What is counted, and what it means.
+# Every counter, and its help text.
 COUNTERS: Mapping[str, str] = {
     "background_learning_failures": "Sessions whose learning in the background failed",
     "batches_written": "Batches of messages that were written together",
@@ -81,7 +81,7 @@ COUNTERS: Mapping[str, str] = {
     "worker_setbacks": "Times that a worker could not look for jobs",
     "working_memory_not_flushed": "Times that working memory could not be stored",
 }
-# What takes time.
+# Every timer, and its help text.
 HISTOGRAMS: Mapping[str, str] = {
     "embed_seconds": "Time to make a batch of deferred embeddings",
     "http_seconds": "Time of an HTTP request, by method and status",
@@ -92,7 +92,7 @@ HISTOGRAMS: Mapping[str, str] = {
     "store_seconds": "Time to store an episode, a fact, a rule or a note",
     "verb_seconds": "Time of a verb of the library, by how it ended",
 }
-# Whose durations are those of storing and of retrieving.
+# Verbs whose durations are those of storing and of retrieving.
 _STORING = frozenset(
     "observe remember correct rules.add notes.save hooks.message pools.contribute consolidation.save_facts".split()
 )
@@ -100,7 +100,7 @@ _RECALLING = frozenset("recall context messages notes.search pools.query".split(
 
 
 class Durations:
-    """How often something took how long."""
+    """Histogram of durations."""
 
     __slots__ = ("buckets", "seconds")
 
@@ -109,7 +109,7 @@ class Durations:
         self.seconds = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one more."""
+        """Count one duration."""
         bucket = bisect_left(BOUNDS, seconds)
         with _LOCK:
             self.buckets[bucket] += 1
@@ -118,7 +118,7 @@ class Durations:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One value of a family; of a histogram the counts by bucket (not added up), and the sum as value."""
+    """One value of a family; for a histogram, the counts by bucket (not cumulative) and the sum as value."""
 
     labels: Labels
     value: float
@@ -126,13 +126,13 @@ class Sample:
 
     @property
     def count(self) -> int:
-        """How many durations a histogram has counted."""
+        """Number of durations in a histogram."""
         return sum(self.buckets)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """All that is known under one name; its unit is in the name."""
+    """All samples of one metric; the unit is in its name."""
 
     name: str
     kind: FamilyKind
@@ -141,11 +141,11 @@ class Family:
 
 
 class Measured(Mapping[str, float]):
-    """The values of some families by name and labels, as `snapshot` has them; `families` says what each means."""
+    """Values of families by name and labels, as in `snapshot`; `families` carries their help texts."""
 
     def __init__(self, families: Iterable[Family]) -> None:
         self.families = tuple(families)
-        self._values = flat(self.families)
+        self._values = flatten(self.families)
 
     def __getitem__(self, name: str) -> float:
         return self._values[name]
@@ -175,7 +175,7 @@ def count(name: str, by: int = 1, **labels: str) -> None:
 
 
 def durations(name: str, **labels: str) -> Durations:
-    """One series of a histogram, to be kept by who adds to it often."""
+    """One series of a histogram; a frequent writer looks it up once and keeps it."""
     with _LOCK:
         return _DURATIONS.setdefault(name, {}).setdefault(tuple(labels.items()), Durations())
 
@@ -195,49 +195,49 @@ def families() -> list[Family]:
     with _LOCK:
         counted = {name: dict(series) for name, series in _COUNTS.items()}
         timed_ = {
-            name: tuple(Sample(labels, each.seconds, tuple(each.buckets)) for labels, each in series.items())
+            name: tuple(Sample(labels, times.seconds, tuple(times.buckets)) for labels, times in series.items())
             for name, series in _DURATIONS.items()
         }
     verbs = timed_.get("verb_seconds", ())
     timed_ |= {
-        name: summed
-        for name, of in _DERIVED.items()
-        if (summed := _summed(each for each in verbs if _verb(each) in of))
+        name: total
+        for name, counted_verbs in _DERIVED.items()
+        if (total := _sum(sample for sample in verbs if _verb(sample) in counted_verbs))
     }
-    found = [
-        Family(name, "counter", COUNTERS.get(name, name), tuple(Sample(*each) for each in series.items()))
+    counters = [
+        Family(name, "counter", COUNTERS.get(name, name), tuple(Sample(*item) for item in series.items()))
         for name, series in counted.items()
     ]
-    found += [Family(name, "histogram", HISTOGRAMS.get(name, name), samples) for name, samples in timed_.items()]
-    return sorted(found, key=lambda family: family.name)
+    timers = [Family(name, "histogram", HISTOGRAMS.get(name, name), samples) for name, samples in timed_.items()]
+    return sorted(counters + timers, key=lambda family: family.name)
 
 
 def hit_rate() -> float | None:
-    """The share of retrievals that found something, since the process began; None before the first."""
+    """Share of retrievals that found something, since the process began; None before the first."""
     with _LOCK:
-        series = [(dict(labels), sum(each.buckets)) for labels, each in _DURATIONS.get("verb_seconds", {}).items()]
-    found = {
-        outcome: sum(times for labels, times in series if labels["verb"] in _RECALLING and labels["outcome"] == outcome)
+        series = [(dict(labels), sum(times.buckets)) for labels, times in _DURATIONS.get("verb_seconds", {}).items()]
+    counts = {
+        outcome: sum(count for labels, count in series if labels["verb"] in _RECALLING and labels["outcome"] == outcome)
         for outcome in ("ok", "empty")
     }
-    asked = sum(found.values())
-    return found["ok"] / asked if asked else None
+    total = sum(counts.values())
+    return counts["ok"] / total if total else None
 
 
 def snapshot() -> Mapping[str, float]:
-    """All counters by name; of each timer how often under its name, and its seconds under `<name>_total`.
+    """All counters by name; for each timer, its count under its name and its seconds under `<name>_total`.
 
     Labels stand behind the name, as in `verb_seconds{verb="recall",outcome="ok"}`.
     """
-    return flat(families())
+    return flatten(families())
 
 
-def flat(found: Iterable[Family]) -> dict[str, float]:
-    """The values of some families, by name and labels."""
+def flatten(families_: Iterable[Family]) -> dict[str, float]:
+    """Values of families, by name and labels."""
     values: dict[str, float] = {}
-    for family in found:
+    for family in families_:
         for sample in family.samples:
-            labels = _shown(sample.labels)
+            labels = _format_labels(sample.labels)
             if family.kind == "histogram":
                 values[family.name + labels] = sample.count
                 values[f"{family.name}_total{labels}"] = sample.value
@@ -253,14 +253,14 @@ def _verb(sample: Sample) -> str:
     return dict(sample.labels)["verb"]
 
 
-def _summed(samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """Several series as one without labels; none of none."""
+def _sum(samples: Iterable[Sample]) -> tuple[Sample, ...]:
+    """One series without labels from several; none from none."""
     every = list(samples)
     if not every:
         return ()
-    buckets = tuple(sum(each) for each in zip(*(sample.buckets for sample in every), strict=True))
+    buckets = tuple(sum(counts) for counts in zip(*(sample.buckets for sample in every), strict=True))
     return (Sample((), sum(sample.value for sample in every), buckets),)
 
 
-def _shown(labels: Labels) -> str:
+def _format_labels(labels: Labels) -> str:
     return "{" + ",".join(f'{name}="{value}"' for name, value in labels) + "}" if labels else ""
