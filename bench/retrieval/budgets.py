@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bench.retrieval import variants
 from engrain import Episode
 from engrain.context.assembly import build
-from engrain.context.entries import Found
+from engrain.context.entries import BlockSources
 from engrain.context.recipes import ENGRAIN
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ def _context(agent: Agent, question: Question) -> Callable[[int], ContextBlock]:
 
 def _by_vectors(agent: Agent, question: Question) -> Callable[[int], ContextBlock]:
     hits = agent.recall(question.text, limit=ENGRAIN.candidates, preset="semantic").hits
-    return lambda budget: build(Found(hits=hits), budget_tokens=budget, recipe=_PLAIN)
+    return lambda budget: build(BlockSources(hits=hits), budget_tokens=budget, recipe=_PLAIN)
 
 
 def _last(agent: Agent, question: Question) -> Callable[[int], ContextBlock]:
     hits = agent.recall(question.text, limit=_MOST, preset="recency").hits
-    return lambda budget: build(Found(hits=hits), budget_tokens=budget, recipe=_PLAIN)
+    return lambda budget: build(BlockSources(hits=hits), budget_tokens=budget, recipe=_PLAIN)
 
 
 def _of(judged: Sequence[Filled], fill: str, budget: int) -> list[Filled]:

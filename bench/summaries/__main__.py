@@ -16,7 +16,7 @@ from bench.retrieval import locomo, longmemeval
 from bench.summaries import rivals
 from engrain.domain.analysis import terms, words
 from engrain.domain.tokens import approximate_tokens
-from engrain.learning.extractive import Passage, extract
+from engrain.learning.summaries.extractive import Passage, extract
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,14 +11,14 @@ import numpy as np
 
 from engrain.domain.analysis import terms
 from engrain.domain.tokens import approximate_tokens
-from engrain.learning.extractive import candidates, rendered
+from engrain.learning.summaries.extractive import list_candidates, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from engrain.learning.extractive import Passage, Sentence
+    from engrain.learning.summaries.extractive import Passage, Sentence
 
 _SEED = 2026
 _RELEVANCE = 0.7
@@ -67,12 +67,12 @@ ORDERS: Mapping[str, Callable[[Sequence[Sentence]], Iterable[int]]] = {
 
 def summary(passages: Sequence[Passage], target_tokens: int, order: str) -> str:
     """The candidates that fit in this order, as `extract` writes them down."""
-    found = candidates(passages)
+    found = list_candidates(passages)
     chosen: list[int] = []
     for index in ORDERS[order](found) if found else ():
-        if approximate_tokens(rendered(passages, found, sorted([*chosen, index]))) <= target_tokens:
+        if approximate_tokens(render(passages, found, sorted([*chosen, index]))) <= target_tokens:
             chosen.append(index)
-    return rendered(passages, found, sorted(chosen))
+    return render(passages, found, sorted(chosen))
 
 
 def _unit_rows(found: Sequence[Sentence]) -> NDArray[Any]:

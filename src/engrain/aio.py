@@ -70,9 +70,9 @@ if TYPE_CHECKING:
     from engrain.domain.stats import Stats
     from engrain.domain.summaries import Summary
     from engrain.domain.working import WorkingStats
-    from engrain.learning.reflection import ReflectionReport
-    from engrain.learning.report import ConsolidationReport
-    from engrain.learning.saving import SavedFacts
+    from engrain.learning.consolidation.extracted_facts import SavedFacts
+    from engrain.learning.consolidation.report import ConsolidationReport
+    from engrain.learning.reflection.reflections import ReflectionReport
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.metrics import Measured

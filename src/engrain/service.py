@@ -64,7 +64,7 @@ class Memory(Keeping):
         from engrain.agent.intake import Intake
         from engrain.agent.learner import Learner
         from engrain.agent.note_cache import NoteCache
-        from engrain.context.recipes import recipes
+        from engrain.context.recipes import build_recipes
         from engrain.retrieval import deep
         from engrain.retrieval.checked_embedder import checked, usable_with
         from engrain.retrieval.custom_presets import with_custom, with_weights
@@ -94,7 +94,7 @@ class Memory(Keeping):
             asked_embedder=asked,
             without_vectors=without_vectors,
             presets=presets,
-            recipes=recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
+            recipes=build_recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
             count_tokens=engines.token_counter(settings.context.count_tokens),
             workers=workers,
             learner=Learner(),

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from engrain.learning.planning import HEARSAY_CONFIDENCE
+from engrain.learning.consolidation.planner import HEARSAY_CONFIDENCE
 from tests.acceptance.learning_memories import LLM, NOTHING, fact, opened, reply
 
 ORDERS = [

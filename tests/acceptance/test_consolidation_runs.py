@@ -10,7 +10,7 @@ from engrain import InvalidInput, NotFound
 from engrain.agent import consolidating
 from engrain.engines.endpoint import Refused
 from engrain.errors import DatabaseBusy, EngineUnavailable
-from engrain.learning.consolidation import Manner, consolidate
+from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
 from tests.acceptance.learning_memories import LLM, NOTHING, Clock, fact, opened, reply
 
 
@@ -176,7 +176,7 @@ def test_not_even_who_the_agent_is_stops_another(fault, code):
         for agent in ("a", "b"):
             observed(memory, 1, agent)
         means = replace(consolidating.means(memory.parts, memory.parts.llm), caller=caller)
-        report = consolidate(means, memory.parts.store.shards(memory.parts.clock()), Manner())
+        report = consolidate(means, memory.parts.store.shards(memory.parts.clock()), ConsolidationOptions())
         assert [(each.agent, each.code, each.run_id) for each in report.failures] == [("a", code, None)]
         assert content(memory, "b") == ["0"]
 

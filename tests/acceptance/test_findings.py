@@ -11,7 +11,7 @@ from engrain import InvalidInput, Memory
 from engrain.domain.findings import FINDING_KINDS
 from engrain.domain.records import Caller
 from engrain.interfaces.cli.commands import app
-from engrain.lifecycle.audit import Scrutiny, audit
+from engrain.lifecycle.audit import AuditOptions, audit
 from tests.unit.domain.test_secrets import HARMLESS
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "two_friends.jsonl"
@@ -221,7 +221,7 @@ def test_a_thousand_memories_cost_a_few_statements_a_page(memory):
     for number in range(1_001):
         memory.agent("aide").observe(f"Turn {number}")
     watched = Watched(memory.parts.store)
-    assert audit(watched, Caller(agent="aide"), Scrutiny(), now=BEGIN).memories == 1_001
+    assert audit(watched, Caller(agent="aide"), AuditOptions(), now=BEGIN).memories == 1_001
     assert watched.asked == {
         "page": 5,
         "links_from": 3,

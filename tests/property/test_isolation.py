@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.context.assembly import build
-from engrain.context.entries import Found
+from engrain.context.entries import BlockSources
 from tests.reference_store import ReferenceStore
 from tests.sample_records import act, episode, fact, request
 from tests.sample_search import ANY_PRESET, FACTS, MEMORIES, QUERIES, SAYINGS, TURNS, no_engine, recall, store_of
@@ -75,7 +75,7 @@ def test_any_question_about_any_text_has_an_answer_that_is_json_and_a_context(qu
     store = store_of([episode(content, speaker=speaker), fact(content)])
     answer = recall(store, question)
     assert json.loads(json.dumps(answer.to_dict()))["query"] == question
-    block = build(Found(hits=answer.hits), budget_tokens=100)
+    block = build(BlockSources(hits=answer.hits), budget_tokens=100)
     assert block.tokens <= 100
     assert json.loads(json.dumps(block.to_dict()))["text"] == block.text
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from engrain import engines
 from engrain.agent import reflecting
 from engrain.context.assembly import build
-from engrain.context.entries import Found, Written
+from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.messages import (
     ContextMessages,
     Summariser,
     WindowShares,
-    compose,
-    divided,
-    extractive,
-    framed,
-    tool_tokens,
+    build_extractive_summariser,
+    build_fixed_messages,
+    compose_messages,
+    count_tool_tokens,
+    divide_window,
 )
 from engrain.context.recipes import MOST_RECENT
 from engrain.domain import checks
@@ -55,7 +55,7 @@ class Asked:
     count_tokens: TokenCounter
     recent: int = 0
     include_superseded: bool = False
-    written: Written = field(default_factory=Written)
+    line_options: LineOptions = field(default_factory=LineOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,24 +115,26 @@ def messages(parts: Parts, caller: Caller, asked: Asked, inside: Window) -> Cont
     chosen = parts.settings.context
     shares = WindowShares(**{each.name: getattr(chosen, each.name) for each in fields(WindowShares)})
     count = checked(asked.count_tokens)
-    budget = divided(inside.tokens, tools=tool_tokens(inside.tools, count, shares), shares=shares)
-    frame = framed(asked.query, system=inside.system, budget=budget, shares=shares, count=count)
+    budget = divide_window(inside.tokens, tools=count_tool_tokens(inside.tools, count, shares), shares=shares)
+    frame = build_fixed_messages(asked.query, system=inside.system, budget=budget, shares=shares, count=count)
     found, degraded = gathered(parts, caller, replace(asked, budget_tokens=frame.budget.memory))
     ranked = {each.id: each for each in (*(hit.memory for hit in found.hits), *found.recent)}
 
     def pack(tokens: int) -> ContextBlock:
         return packed(found, replace(asked, budget_tokens=tokens))
 
-    made = compose(frame, pack, list(ranked.values()), inside.summarise or extractive(asked.query, count))
+    made = compose_messages(
+        frame, pack, list(ranked.values()), inside.summarise or build_extractive_summariser(asked.query, count)
+    )
     parts.refer(caller, made.block.memories)
     said = replace(made.block, degraded=degraded, request_id=caller.request_id)
     return replace(made, block=said, degraded=(*degraded, *made.degraded))
 
 
-def gathered(parts: Parts, caller: Caller, asked: Asked) -> tuple[Found, tuple[Wording, ...]]:
+def gathered(parts: Parts, caller: Caller, asked: Asked) -> tuple[BlockSources, tuple[Wording, ...]]:
     """What could stand in a block, and what the search had to do without."""
     answer = _answer(parts, caller, asked)
-    found = Found(
+    found = BlockSources(
         hits=_from_elsewhere(parts, caller, answer.hits),
         recent=_recent(parts, caller, asked.recent) if asked.recipe.has("recent") else (),
         reflection=reflecting.latest(parts, caller) if asked.recipe.has("reflection") else None,
@@ -140,15 +142,15 @@ def gathered(parts: Parts, caller: Caller, asked: Asked) -> tuple[Found, tuple[W
     return found, answer.degraded
 
 
-def packed(found: Found, asked: Asked) -> ContextBlock:
+def packed(found: BlockSources, asked: Asked) -> ContextBlock:
     """What was found, within the budget."""
     return build(
         found,
         budget_tokens=asked.budget_tokens,
         count_tokens=asked.count_tokens,
         recipe=asked.recipe,
-        written=asked.written,
-        asked=asked.query,
+        options=asked.line_options,
+        query=asked.query,
     )
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from engrain.domain.records import Episode, Kind, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.domain.runs import PendingSession, Shard
-    from engrain.learning.consolidation import Manner, Means
-    from engrain.learning.nearby import Search
-    from engrain.learning.report import ConsolidationReport
+    from engrain.learning.consolidation.known_memories import HybridSearch
+    from engrain.learning.consolidation.report import ConsolidationReport
+    from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
 
 
 _MARKED, _MARKING_S = 1_000, 60.0
@@ -37,11 +37,11 @@ def caller_of(parts: Parts, shard: Shard) -> Caller:
     return parts.seeing(Caller(tenant_id=shard.tenant_id, agent=shard.agent))
 
 
-def means(parts: Parts, llm: LLM) -> Means:
+def means(parts: Parts, llm: LLM) -> ConsolidationDependencies:
     """What a consolidation works with."""
-    from engrain.learning.consolidation import Means
+    from engrain.learning.consolidation.runner import ConsolidationDependencies
 
-    return Means(
+    return ConsolidationDependencies(
         store=parts.store,
         llm=llm,
         clock=parts.clock,
@@ -52,7 +52,7 @@ def means(parts: Parts, llm: LLM) -> Means:
     )
 
 
-def search_of(parts: Parts) -> Search:
+def search_of(parts: Parts) -> HybridSearch:
     """A hybrid search, by reciprocal ranks, that counts nothing as a reference."""
     from engrain.domain.query import Filter
     from engrain.retrieval.search import Question
@@ -120,8 +120,8 @@ class Asked:
 
 def consolidate(parts: Parts, asked: Asked, *, progress: Callable[[int], None] | None = None) -> ConsolidationReport:
     """Learn from all that is due and asked for; without a language model only count it."""
-    from engrain.learning import consolidation
-    from engrain.learning.report import ConsolidationReport
+    from engrain.learning.consolidation import runner
+    from engrain.learning.consolidation.report import ConsolidationReport
 
     shards = parts.store.shards(parts.clock(), tenant_id=asked.tenant_id)
     of_agent = [each for each in shards if asked.agent in (None, each.agent)]
@@ -131,23 +131,23 @@ def consolidate(parts: Parts, asked: Asked, *, progress: Callable[[int], None] |
         exclude_sessions=asked.exclude_sessions,
         max_batches=asked.max_batches,
     )
-    groups = consolidation.due(
+    groups = runner.count_due(
         parts.store, of_agent, manner, caller=lambda shard: caller_of(parts, shard), now=parts.clock()
     )
     if parts.llm is None or asked.dry_run:
         return ConsolidationReport(dry_run=True, groups=groups)
     parts.references.settle()  # what was handed out so far is no evidence
-    report = consolidation.consolidate(means(parts, parts.llm), of_agent, manner, progress=progress)
+    report = runner.consolidate(means(parts, parts.llm), of_agent, manner, progress=progress)
     return replace(report, groups=groups)
 
 
-def manner_of(parts: Parts) -> Manner:
+def manner_of(parts: Parts) -> ConsolidationOptions:
     """How the settings say it is done."""
     from engrain.domain.runs import Retry
-    from engrain.learning.consolidation import Manner
+    from engrain.learning.consolidation.runner import ConsolidationOptions
 
     chosen = parts.settings.consolidation
-    return Manner(
+    return ConsolidationOptions(
         batch=chosen.batch,
         scope=chosen.scope,
         timeout_s=parts.settings.llm.timeout_s,
@@ -195,7 +195,7 @@ def _earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
 def _learn(parts: Parts, llm: LLM, caller: Caller, pending: Sequence[PendingSession]) -> None:
     """Learn from some sessions of an agent, in the pools it is in now."""
     from engrain.domain.runs import Shard
-    from engrain.learning.consolidation import consolidate
+    from engrain.learning.consolidation.runner import consolidate
 
     if not pending:
         return

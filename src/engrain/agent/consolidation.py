@@ -16,7 +16,7 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from engrain.learning.saving import Extracted, SavedFacts
+    from engrain.learning.consolidation.extracted_facts import ExtractedFact, SavedFacts
     from engrain.verbs import words
 
 _MOST_PAGES = 1_000_000
@@ -65,14 +65,16 @@ class Consolidation(View):
             InvalidInput: a value is refused; nothing was written.
             NotFound: a source that this agent does not see; nothing was written.
         """
-        from engrain.learning import saving
+        from engrain.learning.consolidation import extracted_facts
 
         parts = self._parts()
         caller = self._caller
         where = caller.agent if scope is None else writable(caller, scope)
         batch = [_extracted(each, place) for place, each in enumerate(_listed(facts))]
         act = parts.act(caller)
-        saved = saving.save(parts.store, act, batch, scope=where, search=consolidating.search_of(parts))
+        saved = extracted_facts.save_extracted(
+            parts.store, act, batch, scope=where, search=consolidating.search_of(parts)
+        )
         consolidating.follow_up(parts, act, [each.id for each in saved.saved])
         return saved
 
@@ -85,12 +87,12 @@ class Consolidation(View):
             NotFound: this agent sees no such memory.
             InvalidInput: it is no fact, or no longer active.
         """
-        from engrain.learning import saving
+        from engrain.learning.consolidation import extracted_facts
 
         parts = self._parts()
         caller = self._caller
         fact = active_fact(parts.store, caller, checks.name(fact_id, what="fact_id"))
-        return saving.conflicts(caller, fact, search=consolidating.search_of(parts))
+        return extracted_facts.find_conflicts(caller, fact, search=consolidating.search_of(parts))
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
         """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now.
@@ -146,7 +148,7 @@ def _listed(facts: object) -> list[object]:
     return listed
 
 
-def _extracted(given: object, place: int) -> Extracted:
+def _extracted(given: object, place: int) -> ExtractedFact:
     """One fact of a batch.
 
     Raises:
@@ -158,9 +160,9 @@ def _extracted(given: object, place: int) -> Extracted:
         raise InvalidInput(f"facts[{place}]: {error}; nothing was saved") from error
 
 
-def _checked(given: object) -> Extracted:
-    from engrain.learning.proposals import Statement
-    from engrain.learning.saving import Extracted
+def _checked(given: object) -> ExtractedFact:
+    from engrain.learning.consolidation.extracted_facts import ExtractedFact
+    from engrain.learning.consolidation.proposals import Statement
 
     if not isinstance(given, Mapping):
         raise InvalidInput(f"a fact must be an object, not {type(given).__name__}")
@@ -176,4 +178,4 @@ def _checked(given: object) -> Extracted:
         valid_from=checks.moment(given.get("valid_from"), what="valid_from"),
         tags=checks.names(given.get("tags"), what="tag"),
     )
-    return Extracted(says=says, source_ids=checks.names(given.get("source_ids"), what="source_id"))
+    return ExtractedFact(says=says, source_ids=checks.names(given.get("source_ids"), what="source_id"))

@@ -15,8 +15,8 @@ from engrain.domain.query import Filter
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
-from engrain.working.memory import WorkingMemory, oldest
 from engrain.working.outbox import Outbox
+from engrain.working.sessions import WorkingMemory, select_oldest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Intake:
         """Make episodes of the oldest messages of a desk, where they are more than `most_tokens`, or of all."""
         self._rescue(parts)
         desk = self.working.look(caller)
-        going = desk.messages if most_tokens is None else oldest(desk.messages, most_tokens)
+        going = desk.messages if most_tokens is None else select_oldest(desk.messages, most_tokens)
         if not going:
             return desk.stats()
         why = _stored(parts, caller, going)

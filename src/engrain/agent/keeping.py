@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs import Run, Undone
-    from engrain.learning.reflection import ReflectionReport
-    from engrain.learning.report import ConsolidationReport
+    from engrain.learning.consolidation.report import ConsolidationReport
+    from engrain.learning.reflection.reflections import ReflectionReport
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.backups import BackupReport

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from engrain.domain.query import Filter
     from engrain.domain.records import Answer, Caller
     from engrain.engines.metered import MeteredLLM
-    from engrain.learning.summarization import Writer
+    from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.retrieval.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
     from engrain.retrieval.search import Question, QuestionVectors
@@ -175,11 +175,11 @@ class Parts:
             metrics.count("references_not_counted", len(ids))
             return self.store.get(caller, ids)
 
-    def writer(self) -> Writer:
+    def writer(self) -> SummaryWriter:
         """Who writes summaries and reflections."""
-        from engrain.learning.summarization import Writer
+        from engrain.learning.summaries.summarization import SummaryWriter
 
-        return Writer(
+        return SummaryWriter(
             count_tokens=self.count_tokens,
             llm=self.llm,
             run_all=lambda works: self.workers.map_bounded(lambda work: work(), works),

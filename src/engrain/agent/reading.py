@@ -143,7 +143,7 @@ class Reading(View):
             EngineUnavailable: the counter's package or vocabulary is missing.
         """
         from engrain.agent import briefing
-        from engrain.context.entries import Written
+        from engrain.context.entries import LineOptions
 
         parts = self._parts()
         asked = briefing.parsed(
@@ -154,12 +154,14 @@ class Reading(View):
             recipe=recipe,
             recent_episodes=recent_episodes,
         )
-        written = Written(
+        line_options = LineOptions(
             with_dates=checks.flag(with_dates, what="with_dates"),
             with_sources=checks.flag(with_sources, what="with_sources"),
         )
         superseded = checks.flag(include_superseded, what="include_superseded")
-        return briefing.block(parts, self._caller, replace(asked, include_superseded=superseded, written=written))
+        return briefing.block(
+            parts, self._caller, replace(asked, include_superseded=superseded, line_options=line_options)
+        )
 
     def messages(
         self,
@@ -357,7 +359,7 @@ class Reading(View):
         from engrain.lifecycle import audit
 
         parts = self._parts()
-        asked = audit.Scrutiny(
+        asked = audit.AuditOptions(
             kinds=checks.choices(kinds, FINDING_KINDS, what="kind") or FINDING_KINDS,
             limit=checks.count(limit, what="limit"),
             skip=checks.count(skip, what="skip", high=_MOST_SKIPPED),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from engrain.agent.consolidating import worker_name
 from engrain.agent.parts import agent_name
 from engrain.domain import checks
-from engrain.learning import reflecting
-from engrain.learning.reflection import Cadence, Reflected, ReflectionReport
+from engrain.learning.reflection import runner
+from engrain.learning.reflection.reflections import Cadence, ReflectionOutcome, ReflectionReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ def reflect(
     """What came of the reflections of one agent of each tenant, or of all who learned something in the window."""
     is_dry, is_forced = checks.flag(dry_run, what="dry_run"), checks.flag(force, what="force")
     settings = parts.settings.reflection
-    study = reflecting.Study(
+    study = runner.ReflectionDependencies(
         store=parts.store,
         clock=parts.clock,
         ids=parts.ids,
@@ -45,7 +45,7 @@ def reflect(
         ),
         worker=worker_name(),
     )
-    found: list[Reflected] = []
+    found: list[ReflectionOutcome] = []
     named = None if agent is None else agent_name(agent)
     for caller in _reflecting(parts, acts, named, settings.window_days):
         found.append(_reflected(parts, study, caller, dry_run=is_dry, force=is_forced))
@@ -58,7 +58,7 @@ def latest(parts: Parts, caller: Caller) -> Fact | None:
     """The newest reflection of the agent, or for everybody, from the cache where it was asked for lately."""
 
     def ask() -> Fact | None:
-        return reflecting.latest(parts.store, caller, parts.clock(), own=False)
+        return runner.load_latest(parts.store, caller, parts.clock(), own=False)
 
     return parts.note_cache.latest_reflection(caller, ask)
 
@@ -70,10 +70,12 @@ def _reflecting(parts: Parts, acts: Iterable[Act], agent: str | None, window_day
         yield from (parts.seeing(replace(act.caller, agent=name)) for name in names)
 
 
-def _reflected(parts: Parts, study: reflecting.Study, caller: Caller, *, dry_run: bool, force: bool) -> Reflected:
+def _reflected(
+    parts: Parts, study: runner.ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool
+) -> ReflectionOutcome:
     act = parts.act(caller)
     try:
-        found = reflecting.reflect(study, caller, dry_run=dry_run, force=force)
+        found = runner.reflect(study, caller, dry_run=dry_run, force=force)
     finally:
         parts.note_cache.drop_agent(caller)
     if found.reflection is not None:

@@ -49,13 +49,13 @@ def summarize(
     parts: Parts, caller: Caller, choice: Choice, *, strategy: Strategy | None, target_tokens: int
 ) -> Summary:
     """The summary of what was chosen, oldest first."""
-    from engrain.learning import summarization
-    from engrain.learning.passages import of_memory
+    from engrain.learning.summaries import summarization
+    from engrain.learning.summaries.passages import build_passage
 
     memories = _chosen(parts, caller, choice)
     writer = parts.writer()
     usual = parts.settings.summarization.strategy if writer.llm is not None else "extractive"
-    passages = [of_memory(each) for each in memories[-MOST_MEMORIES:]]
+    passages = [build_passage(each) for each in memories[-MOST_MEMORIES:]]
     summary = summarization.summarize(passages, writer, strategy=strategy or usual, target_tokens=target_tokens)
     if len(memories) <= MOST_MEMORIES:
         return summary

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Episode
     from engrain.domain.working import WorkingStats
     from engrain.verbs import words
-    from engrain.working.memory import Desk
+    from engrain.working.sessions import WorkingSession
 
 _MOST_CHARACTERS = 10_000_000
 
@@ -67,7 +67,7 @@ class Working(View):
             idempotency_key=key,
         )
 
-        def work(desk: Desk) -> None:
+        def work(desk: WorkingSession) -> None:
             if all(each.id != message.id for each in desk.messages):
                 desk.messages.append(message)
 
@@ -86,7 +86,7 @@ class Working(View):
         if size > _MOST_CHARACTERS:
             raise InvalidInput(f"value of tool {called!r:.80} has {size:,} characters; keep at most 10,000,000")
 
-        def work(desk: Desk) -> None:
+        def work(desk: WorkingSession) -> None:
             desk.tool_results[called], desk.result_sizes[called] = kept, size
 
         return parts.intake.working.change(self._who, work)
@@ -108,7 +108,7 @@ class Working(View):
         if len(said) > _MOST_CHARACTERS:
             raise InvalidInput(f"the scratchpad has {len(said):,} characters; keep at most 10,000,000")
 
-        def work(desk: Desk) -> None:
+        def work(desk: WorkingSession) -> None:
             desk.scratchpad = said
 
         working.change(self._who, work)

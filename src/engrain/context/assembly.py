@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from engrain.context import entries
 from engrain.context.block import ContextBlock, ContextSection
-from engrain.context.clipping import clipped
-from engrain.context.entries import Found, Written
-from engrain.context.packing import Budget, budget, pack
+from engrain.context.budget import Budget, budget, pack
+from engrain.context.entries import BlockSources, LineOptions
+from engrain.context.excerpts import clip
 from engrain.context.recipes import ENGRAIN, Recipe, Section, SectionName
 from engrain.domain.records import Episode
 from engrain.domain.tokens import approximate_tokens, checked
@@ -25,29 +25,29 @@ _BY_TIME: frozenset[SectionName] = frozenset({"recent", "said"})
 
 
 def build(
-    found: Found,
+    found: BlockSources,
     *,
     budget_tokens: int,
     count_tokens: TokenCounter = approximate_tokens,
     recipe: Recipe = ENGRAIN,
-    written: Written = Written(),  # noqa: B008  # frozen
-    asked: str = "",
+    options: LineOptions = LineOptions(),  # noqa: B008  # frozen
+    query: str = "",
 ) -> ContextBlock:
     """As much as fits of what was found.
 
     Each section has its share for certain, its best first; what shares leave goes to the best of all, and a memory that
     does not fit is passed over for smaller ones after it. Where nothing of a section would stand, the part of its best
-    memory stands that says most of what was `asked`. The budget is never exceeded, by whatever counter.
+    memory stands that says most of the `query` asks for. The budget is never exceeded, by whatever counter.
 
     Raises:
         InvalidInput: the counter fails, or returns anything but a whole number from 0.
     """
-    candidates = entries.of(found, recipe, written)
+    candidates = entries.of(found, recipe, options)
     within = budget(budget_tokens, checked(count_tokens), lambda chosen: render(_sections(chosen, recipe), recipe))
     chosen = pack(candidates, recipe, within, keep_shares=True)
     empty = {each.section for each in candidates} - {each.section for each in chosen}
     if empty:
-        clip = _Clip(recipe=recipe, written=written, asked=asked)
+        clip = _Clip(recipe=recipe, options=options, query=query)
         for section in recipe.sections:
             if section.name in empty:
                 chosen = _with_its_best(section, chosen, candidates, within=within, how=clip)
@@ -119,8 +119,8 @@ def _dated(chosen: Sequence[Entry]) -> list[str]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Clip:
     recipe: Recipe
-    written: Written
-    asked: str
+    options: LineOptions
+    query: str
 
 
 def _with_its_best(
@@ -136,7 +136,7 @@ def _with_its_best(
         return (*chosen, best)
 
     def part(content: str) -> Entry:
-        return entries.entry(best.memory, section.name, how.recipe, how.written, place=best.place, content=content)
+        return entries.entry(best.memory, section.name, how.recipe, how.options, place=best.place, content=content)
 
-    content = clipped(best.memory.content, how.asked, lambda text: within.fits([*chosen, part(text)]))
+    content = clip(best.memory.content, how.query, lambda text: within.fits([*chosen, part(text)]))
     return chosen if content is None else (*chosen, part(content))

@@ -26,7 +26,7 @@ _SHORT = 100  # characters: the length from which on a memory is priced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class BlockSources:
     """What was found for a block: by the question, by time alone, and of reflections the latest."""
 
     hits: Sequence[Hit] = ()
@@ -35,7 +35,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class LineOptions:
     """How lines are written beyond what the recipe says."""
 
     with_dates: bool = True
@@ -63,7 +63,7 @@ class Entry:
     is_clipped: bool = False
 
 
-def of(found: Found, recipe: Recipe, written: Written) -> tuple[Entry, ...]:
+def of(found: BlockSources, recipe: Recipe, written: LineOptions) -> tuple[Entry, ...]:
     """Every memory in each section it could stand in, by place.
 
     Facts stand by score (those that hold no more behind, the newest first), rules by maturity and score, what was said
@@ -92,7 +92,7 @@ def entry(
     memory: MemoryRecord,
     section: SectionName,
     recipe: Recipe,
-    written: Written,
+    written: LineOptions,
     *,
     place: int,
     value: float | None = None,

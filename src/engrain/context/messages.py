@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engrain.context.block import ContextBlock
-from engrain.context.clipping import best_sentence
+from engrain.context.excerpts import find_best_sentence
 from engrain.domain import checks
 from engrain.domain.records import MemoryRecord, Record
 from engrain.domain.wording import Wording, worded
@@ -73,7 +73,7 @@ class ContextMessages(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class FixedMessages:
     """What messages hold whatever is remembered: the system prompt, what is asked now, the tools' schemas."""
 
     system: str
@@ -93,7 +93,7 @@ class Frame:
         return sum(self.count(each["content"]) + self.shares.message_tokens for each in messages)
 
 
-def divided(window: int, *, tools: int, shares: WindowShares) -> WindowBudget:
+def divide_window(window: int, *, tools: int, shares: WindowShares) -> WindowBudget:
     """A window as its shares have it, `tools` as counted; memories get theirs before it is known what is left."""
     return WindowBudget(
         window=window,
@@ -104,7 +104,7 @@ def divided(window: int, *, tools: int, shares: WindowShares) -> WindowBudget:
     )
 
 
-def tool_tokens(tools: object, count: TokenCounter, shares: WindowShares) -> int:
+def count_tool_tokens(tools: object, count: TokenCounter, shares: WindowShares) -> int:
     """What tools take: so many at a fixed price, or their schemas as JSON, or as the text they are given as.
 
     Raises:
@@ -118,13 +118,15 @@ def tool_tokens(tools: object, count: TokenCounter, shares: WindowShares) -> int
     return sum(count(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)) for each in given)
 
 
-def framed(asked: str, *, system: str, budget: WindowBudget, shares: WindowShares, count: TokenCounter) -> Frame:
+def build_fixed_messages(
+    asked: str, *, system: str, budget: WindowBudget, shares: WindowShares, count: TokenCounter
+) -> FixedMessages:
     """The fixed part of the messages, and in its budget what is left to memories.
 
     Raises:
         InvalidInput: it does not fit into the window.
     """
-    frame = Frame(system=system, asked=asked, budget=budget, shares=shares, count=count)
+    frame = FixedMessages(system=system, asked=asked, budget=budget, shares=shares, count=count)
     taken = frame.counted(frame.fixed) + budget.tools + budget.output
     if taken > budget.window:
         parts = f"system prompt {count(system) if system else 0:,}, tools {budget.tools:,}, answer {budget.output:,}"
@@ -133,8 +135,8 @@ def framed(asked: str, *, system: str, budget: WindowBudget, shares: WindowShare
     return replace(frame, budget=replace(budget, memory=min(budget.memory, budget.window - taken)))
 
 
-def compose(
-    frame: Frame,
+def compose_messages(
+    frame: FixedMessages,
     pack: Callable[[int], ContextBlock],
     ranked: Sequence[MemoryRecord],
     summarise: Summariser,
@@ -164,13 +166,13 @@ def compose(
     return _composed(frame, smaller, summary=summary, summarised=tuple(each.id for each in left_out))
 
 
-def extractive(asked: str, count: TokenCounter) -> Summariser:
+def build_extractive_summariser(asked: str, count: TokenCounter) -> Summariser:
     """Of each memory the sentence that holds most of what was asked, as many as fit; no model is needed."""
 
     def summarise(memories: Sequence[MemoryRecord], budget_tokens: int) -> str:
         said: dict[str, None] = {}
         for memory in memories:
-            sentence = best_sentence(memory.content, asked)
+            sentence = find_best_sentence(memory.content, asked)
             if sentence and count(" ".join([*said, sentence])) <= budget_tokens:
                 said[sentence] = None
         return " ".join(said)
@@ -178,7 +180,9 @@ def extractive(asked: str, count: TokenCounter) -> Summariser:
     return summarise
 
 
-def _summary(frame: Frame, summarise: Summariser, memories: Sequence[MemoryRecord], room: int) -> dict[str, str] | None:
+def _summary(
+    frame: FixedMessages, summarise: Summariser, memories: Sequence[MemoryRecord], room: int
+) -> dict[str, str] | None:
     """The message of a summary; None where there is no room for one, or none was made of this size."""
     least = frame.count(SUMMARY_PREFIX) + frame.shares.message_tokens
     if room <= least or not memories:
@@ -191,7 +195,7 @@ def _summary(frame: Frame, summarise: Summariser, memories: Sequence[MemoryRecor
 
 
 def _composed(
-    frame: Frame,
+    frame: FixedMessages,
     block: ContextBlock,
     *,
     summary: dict[str, str] | None = None,

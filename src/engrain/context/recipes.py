@@ -118,7 +118,7 @@ RECIPES: Mapping[str, Recipe] = {
 }
 
 
-def recipes(order: Iterable[str], quotas: Mapping[str, float], candidates: int) -> Mapping[str, Recipe]:
+def build_recipes(order: Iterable[str], quotas: Mapping[str, float], candidates: int) -> Mapping[str, Recipe]:
     """The recipes by name, their sections those of `order` that they have, in that order.
 
     A section that `quotas` do not name is sure of nothing; the default asks for `candidates`.

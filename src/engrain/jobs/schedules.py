@@ -30,7 +30,7 @@ class Schedule:
     timezone: str = "UTC"
 
 
-def schedules(settings: Settings) -> list[Schedule]:
+def list_schedules(settings: Settings) -> list[Schedule]:
     """Those that are on; a backup is where it has a folder."""
     chosen = settings.jobs
     return [
@@ -40,7 +40,7 @@ def schedules(settings: Settings) -> list[Schedule]:
     ]
 
 
-def due(schedule: Schedule, after: datetime, now: datetime) -> datetime | None:
+def find_due(schedule: Schedule, after: datetime, now: datetime) -> datetime | None:
     """The newest firing after one moment and not after another, in UTC; None where there is none.
 
     One, however many there were: what was missed while nobody was there is made up for once. Where clocks are put
@@ -55,11 +55,6 @@ def due(schedule: Schedule, after: datetime, now: datetime) -> datetime | None:
         if newest is not None or since == after:
             return newest
     return None
-
-
-def following(schedule: Schedule, after: datetime) -> datetime | None:
-    """The next firing after a moment, in UTC; None where there is none within 50 years."""
-    return next(_firings(schedule, after), None)
 
 
 def _firings(schedule: Schedule, after: datetime) -> Iterator[datetime]:

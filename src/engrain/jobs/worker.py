@@ -12,7 +12,7 @@ from engrain import metrics
 from engrain.agent import chores, leases
 from engrain.domain.jobs import Attempts, Job, firing_key, firing_of, given_back
 from engrain.errors import EngrainError, MemoryClosed
-from engrain.jobs.schedules import Schedule, due, schedules
+from engrain.jobs.schedules import Schedule, find_due, list_schedules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ class Worker:
         parts = memory.parts
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{parts.ids()}"
         self._memory = memory
-        self._schedules = schedules(parts.settings)
+        self._schedules = list_schedules(parts.settings)
         self._attempts = Attempts(most=parts.settings.jobs.max_attempts, pause_s=parts.settings.jobs.retry_pause_s)
         self._stopping = threading.Event()
         self._is_leaving = False  # even the job in hand
@@ -174,7 +174,7 @@ class Worker:
             if last is None:
                 self._add(schedule, now, now, status="skipped")
                 continue
-            firing = due(schedule, since(firing_of(last), seen, now), now)
+            firing = find_due(schedule, choose_start(firing_of(last), seen, now), now)
             if firing is not None and self._add(schedule, firing, now):
                 metrics.count("schedules_fired")
 
@@ -191,7 +191,7 @@ class Worker:
         )
 
 
-def since(last: datetime, seen: datetime | None, now: datetime) -> datetime:
+def choose_start(last: datetime, seen: datetime | None, now: datetime) -> datetime:
     """From when on firings count: the last one; where the clock was put back behind it, the last look of this worker.
 
     Otherwise a clock that was once far ahead would silence its schedules until it gets there again.

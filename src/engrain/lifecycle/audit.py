@@ -10,8 +10,8 @@ from engrain.domain.query import Filter
 from engrain.domain.records import Fact, Kind, Rule
 from engrain.domain.requests import Request
 from engrain.domain.secrets import find_secrets
-from engrain.lifecycle import resemblance, suspicions
-from engrain.lifecycle.suspicions import Looked
+from engrain.lifecycle import duplicates, finders
+from engrain.lifecycle.finders import AuditSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,20 +30,20 @@ _KEPT_CHARACTERS = 4_000
 # 20 million numbers of 4 bytes: what comparing all vectors with each other may hold.
 _MOST_NUMBERS = 20_000_000
 _ORDER: tuple[Kind, ...] = ("fact", "rule", "episode")
-_FINDERS: Mapping[FindingKind, Callable[[Looked], Iterator[Finding]]] = {
-    "secret": suspicions.secrets,
-    "contradiction": suspicions.contradictions,
-    "duplicate": suspicions.duplicates,
-    "near_duplicate": suspicions.near_duplicates,
-    "echo": suspicions.echoes,
-    "stale": suspicions.stale,
-    "orphaned": suspicions.orphaned,
-    "never_recalled": suspicions.never_recalled,
+_FINDERS: Mapping[FindingKind, Callable[[AuditSnapshot], Iterator[Finding]]] = {
+    "secret": finders.secrets,
+    "contradiction": finders.contradictions,
+    "duplicate": finders.duplicates,
+    "near_duplicate": finders.near_duplicates,
+    "echo": finders.echoes,
+    "stale": finders.stale,
+    "orphaned": finders.orphaned,
+    "never_recalled": finders.never_recalled,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scrutiny:
+class AuditOptions:
     """What an audit is asked: which kinds of finding, which page of each, how much it may read, what counts as what."""
 
     kinds: tuple[FindingKind, ...] = FINDING_KINDS
@@ -55,7 +55,7 @@ class Scrutiny:
 
 
 def audit(
-    store: Store, caller: Caller, asked: Scrutiny, *, now: datetime, progress: Callable[[int], None] | None = None
+    store: Store, caller: Caller, asked: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None = None
 ) -> Audit:
     """What looks wrong with what the caller sees. Read-only; reads and comparisons are bounded by `most_memories`.
 
@@ -73,12 +73,12 @@ def audit(
 
 
 def _look(
-    store: Store, caller: Caller, asked: Scrutiny, *, now: datetime, progress: Callable[[int], None] | None
-) -> tuple[Looked, bool]:
+    store: Store, caller: Caller, asked: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None
+) -> tuple[AuditSnapshot, bool]:
     """What the findings are made of; whether it is of all that the caller sees."""
     wants = frozenset(asked.kinds)
     memories: dict[str, MemoryRecord] = {}
-    sketches: dict[str, resemblance.Sketch] = {}
+    sketches: dict[str, duplicates.Sketch] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
     links: list[Link] = []
     secrets = {}
@@ -90,7 +90,7 @@ def _look(
         for memory in kept:
             if "secret" in wants and (found := find_secrets(_told(memory))):
                 secrets[memory.id] = found
-            sketches[memory.id] = resemblance.sketch(memory)
+            sketches[memory.id] = duplicates.build_sketch(memory)
             memories[memory.id] = replace(memory, content=memory.content[:_KEPT_CHARACTERS])
         if ids and wants & {"contradiction", "orphaned"}:
             links += store.links_from(caller, ids, ("contradicts", "derived_from", "supports"))
@@ -98,7 +98,7 @@ def _look(
             vectors |= store.vectors_of(caller, ids)
         if progress is not None:
             progress(len(memories))
-    return Looked(
+    return AuditSnapshot(
         now=now,
         memories=memories,
         sketches=sketches,

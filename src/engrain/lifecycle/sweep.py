@@ -21,7 +21,7 @@ BATCH = 5_000  # looked at in one statement; what changes of it is one transacti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aged(Record):
+class DecayCounts(Record):
     """How many facts, or rules, a sweep looked at, and how many fade, fade no longer, or expired because of it."""
 
     looked_at: int = 0
@@ -35,8 +35,8 @@ class DecayReport(Record):
     """What a sweep did, or in a dry run would have done."""
 
     tenants: int
-    facts: Aged
-    rules: Aged
+    facts: DecayCounts
+    rules: DecayCounts
     dry_run: bool
 
 
@@ -55,7 +55,7 @@ def sweep(
     looked at.
     """
     tenants = 0
-    totals: dict[AgingKind, Aged] = {kind: Aged() for kind in AGING_KINDS}
+    totals: dict[AgingKind, DecayCounts] = {kind: DecayCounts() for kind in AGING_KINDS}
     for act in acts:
         tenants += 1
         for kind in AGING_KINDS:
@@ -77,8 +77,8 @@ def _batches(store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dr
         after = batch.last
 
 
-def _added(total: Aged, batch: Swept) -> Aged:
-    return Aged(
+def _added(total: DecayCounts, batch: Swept) -> DecayCounts:
+    return DecayCounts(
         looked_at=total.looked_at + batch.looked_at,
         fading=total.fading + batch.fading,
         recovered=total.recovered + batch.active,

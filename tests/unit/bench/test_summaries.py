@@ -7,7 +7,7 @@ import pytest
 from bench.summaries import __main__ as bench
 from bench.summaries import rivals
 from engrain.domain.tokens import approximate_tokens
-from engrain.learning.extractive import Passage
+from engrain.learning.summaries.extractive import Passage
 
 TURNS = [
     {"speaker": "Ana", "dia_id": "D1:1", "text": "Hey Ben! How are you doing today?"},
@@ -48,7 +48,7 @@ def test_recall_is_the_share_of_the_reference(summary, length, expected):
 @pytest.mark.parametrize("order", rivals.ORDERS)
 def test_every_rival_chooses_each_candidate_once_and_keeps_the_target(order):
     passages = [Passage(turn["text"], turn["speaker"]) for turn in TURNS]
-    found = rivals.candidates(passages)
+    found = rivals.list_candidates(passages)
     assert sorted(rivals.ORDERS[order](found)) == list(range(len(found)))
     assert approximate_tokens(rivals.summary(passages, 20, order)) <= 20
     assert rivals.summary([], 20, order) == ""

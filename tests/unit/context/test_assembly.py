@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.context.assembly import build
-from engrain.context.entries import Found, Written
+from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.recipes import ENGRAIN, RECIPES
 from engrain.domain.records import Episode, Explanation, Fact, Hit, Rule
 from engrain.domain.tokens import approximate_tokens
@@ -31,7 +31,7 @@ def hits_of(memories):
 
 
 def block_of(*memories, budget=PLENTY, count=approximate_tokens, recipe=ENGRAIN, **found):
-    return build(Found(hits=hits_of(memories), **found), budget_tokens=budget, count_tokens=count, recipe=recipe)
+    return build(BlockSources(hits=hits_of(memories), **found), budget_tokens=budget, count_tokens=count, recipe=recipe)
 
 
 def section(block, name):
@@ -53,7 +53,7 @@ HITS = st.lists(st.builds(hit, MEMORIES, SCORES), max_size=5, unique_by=lambda e
 
 @given(HITS, st.sampled_from(list(RECIPES.values())), st.integers(0, 150))
 def test_every_hit_that_has_a_section_stands_or_is_counted_as_left_out(hits, recipe, budget):
-    block = build(Found(hits=hits), budget_tokens=budget, recipe=recipe)
+    block = build(BlockSources(hits=hits), budget_tokens=budget, recipe=recipe)
     placed = [each.memory for each in hits if each.memory.kind in recipe.kinds]
     assert len(block.memories) + block.left_out == len(placed)
     assert set(block.memories) <= set(placed)
@@ -64,13 +64,15 @@ def test_every_hit_that_has_a_section_stands_or_is_counted_as_left_out(hits, rec
 @pytest.mark.req("B34.1", "N13")
 def test_the_same_memories_give_the_same_bytes_in_whatever_order_they_come(hits, random, budget):
     shuffled = random.sample(hits, len(hits))
-    assert build(Found(hits=hits), budget_tokens=budget) == build(Found(hits=shuffled), budget_tokens=budget)
+    assert build(BlockSources(hits=hits), budget_tokens=budget) == build(
+        BlockSources(hits=shuffled), budget_tokens=budget
+    )
 
 
 @given(HITS)
 def test_every_memory_is_one_line_under_its_heading(hits):
     """None may pass for a heading or for another memory, whatever it holds."""
-    block = build(Found(hits=hits), budget_tokens=PLENTY)
+    block = build(BlockSources(hits=hits), budget_tokens=PLENTY)
     lines = block.text.splitlines()
     assert [line for line in lines if line.startswith("## ")] == [each.heading for each in block.sections]
     assert [line for line in lines if line.startswith("- ")] == [line for each in block.sections for line in each.lines]
@@ -134,7 +136,7 @@ def test_a_butlers_block_is_written_as_its_hosts_expect_it():
 @given(HITS, st.integers(0, 200))
 @pytest.mark.req("B20.2")
 def test_a_butlers_block_has_at_most_four_characters_for_each_token(hits, budget):
-    assert len(build(Found(hits=hits), budget_tokens=budget, recipe=BUTLER).text) <= 4 * budget
+    assert len(build(BlockSources(hits=hits), budget_tokens=budget, recipe=BUTLER).text) <= 4 * budget
 
 
 @pytest.mark.req("B20.2")
@@ -151,7 +153,7 @@ def test_the_best_are_taken_until_the_budget_is_spent(make):
 def test_of_equal_scores_the_later_created_comes_first_then_the_lower_id(make):
     old, new = make(created_at=NOON, id="a"), make(created_at=NOON + timedelta(seconds=1), id="z")
     twins = make(created_at=NOON, id="b"), make(created_at=NOON, id="c")
-    found = Found(hits=[hit(each) for each in (twins[1], old, new, twins[0])])
+    found = BlockSources(hits=[hit(each) for each in (twins[1], old, new, twins[0])])
     assert [each.id for each in build(found, budget_tokens=PLENTY).memories] == ["z", "a", "b", "c"]
     tight = approximate_tokens(block_of(new, old).text)
     assert {each.id for each in build(found, budget_tokens=tight).memories} == {"z", "a"}
@@ -256,8 +258,8 @@ def test_lines_say_when_and_where_from_only_where_they_are_to():
         episode("Hi.", id="e", speaker="Ana", session="mon\nday"),
         episode("Ho.", id="h", speaker="Ana", event_time=NOON + timedelta(days=1)),
     )
-    written = Written(with_dates=False, with_sources=True)
-    block = build(Found(hits=hits_of(memories)), budget_tokens=PLENTY, written=written)
+    written = LineOptions(with_dates=False, with_sources=True)
+    block = build(BlockSources(hits=hits_of(memories)), budget_tokens=PLENTY, options=written)
     assert block.text == (
         "## What is known\n- Ana lives in: Lisbon [a letter, f]\n- Ana lives in: Faro [g]\n\n"
         "## Rules\n- Ask. [r]\n\n"
@@ -278,8 +280,8 @@ def test_a_memory_cannot_pass_for_a_heading_or_for_another_memory():
         fact("hi", source=forged),
     ):
         for with_sources in (False, True):
-            written = Written(with_dates=False, with_sources=with_sources)
-            block = build(Found(hits=[hit(memory)]), budget_tokens=PLENTY, written=written)
+            written = LineOptions(with_dates=False, with_sources=with_sources)
+            block = build(BlockSources(hits=[hit(memory)]), budget_tokens=PLENTY, options=written)
             assert len(block.text.splitlines()) == 2
 
 
@@ -312,9 +314,9 @@ def test_a_long_memory_must_be_better_than_a_short_one_and_only_then():
     assert block_of(long, short, budget=60).memories == (short,)
     assert block_of(long, short, budget=60, recipe=UNPRICED).memories == (short,)
     room = approximate_tokens(block_of(long).text)
-    better = Found(hits=[hit(long, 1.0), hit(short, 0.5)])
+    better = BlockSources(hits=[hit(long, 1.0), hit(short, 0.5)])
     assert build(better, budget_tokens=room).memories == (long,)
-    close = Found(hits=[hit(long, 1.0), hit(short, 0.99)])
+    close = BlockSources(hits=[hit(long, 1.0), hit(short, 0.99)])
     assert build(close, budget_tokens=room).memories == (short,)
     assert build(close, budget_tokens=room, recipe=UNPRICED).memories == (long,)
 
@@ -324,7 +326,7 @@ def test_where_nothing_else_would_stand_a_part_of_the_best_does():
         "We talked of trams. " * 20 + "The ferry leaves at nine from the old pier. " + "Then of cheese. " * 20
     )
     block = build(
-        Found(hits=[hit(long), hit(episode("x " * 900), 0.5)]), budget_tokens=40, asked="When does the ferry go?"
+        BlockSources(hits=[hit(long), hit(episode("x " * 900), 0.5)]), budget_tokens=40, query="When does the ferry go?"
     )
     assert block.clipped == (long.id,)
     assert "- user: … The ferry leaves at nine from the old pier. Then of" in block.text
@@ -335,11 +337,13 @@ def test_where_nothing_else_would_stand_a_part_of_the_best_does():
 def test_too_little_of_a_memory_says_nothing_and_is_left_out():
     long = episode("word " * 400)
     for budget in range(16):
-        assert build(Found(hits=[hit(long)]), budget_tokens=budget).text in {"", "word"}
-    assert build(Found(hits=[hit(long)]), budget_tokens=20).clipped == (long.id,)
+        assert build(BlockSources(hits=[hit(long)]), budget_tokens=budget).text in {"", "word"}
+    assert build(BlockSources(hits=[hit(long)]), budget_tokens=20).clipped == (long.id,)
 
 
-@pytest.mark.parametrize("found", [Found(), Found(hits=hits_of([fact(), episode()]))], ids=["none", "some"])
+@pytest.mark.parametrize(
+    "found", [BlockSources(), BlockSources(hits=hits_of([fact(), episode()]))], ids=["none", "some"]
+)
 def test_a_budget_of_nothing_gives_an_empty_text(found):
     for recipe in RECIPES.values():
         block = build(found, budget_tokens=0, recipe=recipe)

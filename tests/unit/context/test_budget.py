@@ -6,9 +6,16 @@ import pytest
 
 from engrain import engines
 from engrain.context.assembly import build
-from engrain.context.entries import Found, Written
-from engrain.context.messages import WindowShares, compose, divided, extractive, framed, tool_tokens
-from engrain.context.recipes import RECIPES, recipes
+from engrain.context.entries import BlockSources, LineOptions
+from engrain.context.messages import (
+    WindowShares,
+    build_extractive_summariser,
+    build_fixed_messages,
+    compose_messages,
+    count_tool_tokens,
+    divide_window,
+)
+from engrain.context.recipes import RECIPES, build_recipes
 from engrain.domain.records import Explanation, Hit
 from engrain.domain.tokens import approximate_tokens
 from engrain.errors import InvalidInput
@@ -66,10 +73,14 @@ def worlds(count):
     known = list(memories(random))
     episodes = [each for each in known if each.kind == "episode"]
     reflections = [each for each in known if each.kind == "fact" and each.category == "reflection"]
-    shares = [RECIPES, recipes(["said", "facts"], {"said": 1.0}, 150), recipes(["reflection", "rules", "facts"], {}, 9)]
+    shares = [
+        RECIPES,
+        build_recipes(["said", "facts"], {"said": 1.0}, 150),
+        build_recipes(["reflection", "rules", "facts"], {}, 9),
+    ]
     for _ in range(count):
         drawn = random.sample(known, random.choice([0, 1, 2, 3, 8]))
-        found = Found(
+        found = BlockSources(
             hits=[
                 Hit(score=random.choice([-1, 0, 0.5, random.random()]), memory=each, why=NO_REASON) for each in drawn
             ],
@@ -83,7 +94,7 @@ def worlds(count):
             random.choice(
                 [random.randint(0, 9), random.randint(0, 60), random.randint(0, 300), random.randint(0, 1_500)]
             ),
-            Written(with_dates=random.random() < 0.5, with_sources=random.random() < 0.5),
+            LineOptions(with_dates=random.random() < 0.5, with_sources=random.random() < 0.5),
         )
 
 
@@ -92,7 +103,7 @@ def test_no_budget_of_ten_thousand_is_exceeded_by_any_counter():
     texts = clips = 0
     for found, recipe, count, budget, written in worlds(STORES):
         block = build(
-            found, budget_tokens=budget, count_tokens=count, recipe=recipe, written=written, asked="the ferry to Lisbon"
+            found, budget_tokens=budget, count_tokens=count, recipe=recipe, options=written, query="the ferry to Lisbon"
         )
         assert block.tokens <= budget == block.budget_tokens
         assert block.tokens == (count(block.text) if block.text else 0)
@@ -109,20 +120,22 @@ def test_no_window_of_a_thousand_is_exceeded_by_any_counter():
     made = refused = summarised = 0
     for found, recipe, count, window, _ in worlds(1_000):
         shares = WindowShares(message_tokens=random.choice([0, 4]), tool_tokens=20)
-        tools = tool_tokens(random.choice([0, 2, [{"name": "search"}]]), count, shares)
-        budget = divided(window, tools=tools, shares=shares)
+        tools = count_tool_tokens(random.choice([0, 2, [{"name": "search"}]]), count, shares)
+        budget = divide_window(window, tools=tools, shares=shares)
         try:
-            frame = framed("When does the ferry go?", system="Be brief.", budget=budget, shares=shares, count=count)
+            frame = build_fixed_messages(
+                "When does the ferry go?", system="Be brief.", budget=budget, shares=shares, count=count
+            )
         except InvalidInput:
             refused += 1
             continue
-        messages = compose(
+        messages = compose_messages(
             frame,
             lambda tokens, found=found, recipe=recipe, count=count: build(
                 found, budget_tokens=tokens, count_tokens=count, recipe=recipe
             ),
             [each.memory for each in found.hits],
-            extractive("ferry", count),
+            build_extractive_summariser("ferry", count),
         )
         assert messages.tokens + messages.budget.tools + messages.budget.output <= window
         assert messages.tokens == sum(count(each["content"]) + shares.message_tokens for each in messages.messages)

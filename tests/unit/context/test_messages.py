@@ -3,15 +3,15 @@ import json
 import pytest
 
 from engrain.context.assembly import build
-from engrain.context.entries import Found
+from engrain.context.entries import BlockSources
 from engrain.context.messages import (
     SUMMARY_PREFIX,
     WindowShares,
-    compose,
-    divided,
-    extractive,
-    framed,
-    tool_tokens,
+    build_extractive_summariser,
+    build_fixed_messages,
+    compose_messages,
+    count_tool_tokens,
+    divide_window,
 )
 from engrain.domain.records import Explanation, Hit
 from engrain.domain.tokens import approximate_tokens
@@ -25,21 +25,21 @@ NO_REASON = Explanation(preset="engrain", contributions=())
 
 
 def frame(window, *, system=SYSTEM, asked=ASKED, tools=0, shares=SHARES, count=approximate_tokens):
-    taken = tool_tokens(tools, count, shares)
-    budget = divided(window, tools=taken, shares=shares)
-    return framed(asked, system=system, budget=budget, shares=shares, count=count)
+    taken = count_tool_tokens(tools, count, shares)
+    budget = divide_window(window, tools=taken, shares=shares)
+    return build_fixed_messages(asked, system=system, budget=budget, shares=shares, count=count)
 
 
 def composed(window, memories, *, summarise=None, **given):
     fixed = frame(window, **given)
-    found = Found(
+    found = BlockSources(
         hits=[Hit(score=1 - place / 1_000, memory=each, why=NO_REASON) for place, each in enumerate(memories)]
     )
-    return compose(
+    return compose_messages(
         fixed,
         lambda tokens: build(found, budget_tokens=tokens),
         memories,
-        summarise or extractive(ASKED, approximate_tokens),
+        summarise or build_extractive_summariser(ASKED, approximate_tokens),
     )
 
 
@@ -60,7 +60,10 @@ def turns(count):
     ],
 )
 def test_a_window_is_divided_into_system_tools_memory_and_output(window, parts):
-    assert divided(window, tools=tool_tokens(3, len, SHARES), shares=SHARES).to_dict() == {"window": window, **parts}
+    assert divide_window(window, tools=count_tool_tokens(3, len, SHARES), shares=SHARES).to_dict() == {
+        "window": window,
+        **parts,
+    }
     assert frame(window, tools=3).budget.to_dict() == {"window": window, **parts}
 
 
@@ -74,12 +77,12 @@ def test_memories_get_what_the_rest_leaves_where_that_is_less():
 
 def test_tools_are_counted_by_their_schemas_or_by_their_number():
     schema = {"name": "search", "parameters": {"type": "object"}}
-    assert tool_tokens([schema, "text of a tool"], len, SHARES) == len(json.dumps(schema)) + len("text of a tool")
-    assert tool_tokens(2, len, SHARES) == 1_000
-    assert tool_tokens((), len, SHARES) == 0
+    assert count_tool_tokens([schema, "text of a tool"], len, SHARES) == len(json.dumps(schema)) + len("text of a tool")
+    assert count_tool_tokens(2, len, SHARES) == 1_000
+    assert count_tool_tokens((), len, SHARES) == 0
     for wrong in (-1, 1.5, True, "search", {"name": "search"}, [object()], None):
         with pytest.raises(InvalidInput, match="tools"):
-            tool_tokens(wrong, len, SHARES)
+            count_tool_tokens(wrong, len, SHARES)
 
 
 @pytest.mark.req("G09")

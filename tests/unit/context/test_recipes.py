@@ -1,16 +1,16 @@
 import pytest
 
-from engrain.context.recipes import ENGRAIN, QUOTAS, RECIPES, SECTIONS, recipes
+from engrain.context.recipes import ENGRAIN, QUOTAS, RECIPES, SECTIONS, build_recipes
 from engrain.errors import InvalidInput
 
 
 def test_the_usual_settings_give_the_recipes_that_ship():
-    assert recipes(SECTIONS, QUOTAS, 150) == RECIPES
+    assert build_recipes(SECTIONS, QUOTAS, 150) == RECIPES
 
 
 @pytest.mark.req("B34.2", "N13")
 def test_order_and_shares_are_the_settings_own():
-    made = recipes(["said", "facts"], {"said": 0.75}, 40)
+    made = build_recipes(["said", "facts"], {"said": 0.75}, 40)
     assert [each.name for each in made["engrain"].sections] == ["said", "facts"]
     assert [each.name for each in made["butler"].sections] == ["facts"]
     assert made["engrain"].quotas == {"said": 0.75}
@@ -30,11 +30,11 @@ def test_order_and_shares_are_the_settings_own():
 )
 def test_what_is_no_order_and_no_share_is_refused(order, quotas, said):
     with pytest.raises(InvalidInput, match=said):
-        recipes(order, quotas, 150)
+        build_recipes(order, quotas, 150)
 
 
 def test_ten_tenths_are_a_whole():
-    assert recipes((), dict.fromkeys(SECTIONS, 0.2), 150)["engrain"].quotas["said"] == 0.2
+    assert build_recipes((), dict.fromkeys(SECTIONS, 0.2), 150)["engrain"].quotas["said"] == 0.2
 
 
 def test_a_small_budget_asks_for_fewer_candidates():

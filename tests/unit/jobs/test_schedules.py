@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.config import load
-from engrain.jobs.schedules import Schedule, due, schedules
-from engrain.jobs.worker import since
+from engrain.jobs.schedules import Schedule, find_due, list_schedules
+from engrain.jobs.worker import choose_start
 
 LISBON = ZoneInfo("Europe/Lisbon")  # puts its clocks forward at 01:00 and back at 02:00
 NEW_YORK = "America/New_York"  # forward at 02:00, back at 02:00
@@ -30,7 +30,7 @@ def fired(asked, start, end, step=timedelta(minutes=7)):
     found, after, now = [], start, start
     while now < end:
         now += step
-        firing = due(asked, after, now)
+        firing = find_due(asked, after, now)
         if firing is not None:
             found.append(firing)
             after = firing
@@ -40,7 +40,7 @@ def fired(asked, start, end, step=timedelta(minutes=7)):
 @pytest.mark.req("Y07", "B32.1")
 def test_the_nightly_jobs_fire_at_their_hours_and_reflection_on_sundays():
     start = at("2026-11-16T00:00")  # a Monday
-    found = {each.name: fired(each, start, start + 14 * DAY, HOUR / 2) for each in schedules(load())}
+    found = {each.name: fired(each, start, start + 14 * DAY, HOUR / 2) for each in list_schedules(load())}
     hours = {name: {(each.hour, each.minute) for each in firings} for name, firings in found.items()}
     assert hours["enrichment"] == {(2, 0)}
     assert hours["consolidation"] == hours["reflection"] == {(3, 0)}
@@ -54,45 +54,45 @@ def test_the_nightly_jobs_fire_at_their_hours_and_reflection_on_sundays():
 
 def test_what_is_empty_is_off_and_a_backup_needs_a_folder():
     asked = {"jobs": {"schedules": {"decay": ""}, "backup_folder": "backups", "timezone": "Europe/Lisbon"}}
-    found = {each.name: each.timezone for each in schedules(load(asked))}
+    found = {each.name: each.timezone for each in list_schedules(load(asked))}
     assert "decay" not in found
     assert found["backup"] == "Europe/Lisbon"
-    assert "backup" not in {each.name for each in schedules(load())}
+    assert "backup" not in {each.name for each in list_schedules(load())}
 
 
 @pytest.mark.parametrize("gone", [timedelta(minutes=1), HOUR, DAY, 9 * DAY, 400 * DAY, 4_000 * DAY])
 @pytest.mark.parametrize("expression", ["* * * * *", "*/5 * * * *", "0 4 * * *", "0 3 * * 0", "0 0 29 2 *"])
 def test_of_all_that_was_missed_the_last_one_is_due_once(expression, gone):
     now = at("2026-11-22T12:00:30.5")
-    firing = due(schedule(expression), now - gone, now)
+    firing = find_due(schedule(expression), now - gone, now)
     if firing is None:
         assert gone < {"0 0 29 2 *": 9 * 366 * DAY, "0 3 * * 0": 7 * DAY, "0 4 * * *": DAY}[expression]
         return
     assert now - gone < firing <= now
-    assert due(schedule(expression), firing, now) is None
+    assert find_due(schedule(expression), firing, now) is None
 
 
 def test_a_firing_is_due_from_its_moment_on_and_not_before():
     four = at("2026-11-22T04:00")
-    assert due(schedule("0 4 * * *"), four - DAY, four - timedelta(microseconds=1)) is None
-    assert due(schedule("0 4 * * *"), four - DAY, four) == four
-    assert due(schedule("0 4 * * *"), four, four) is None
+    assert find_due(schedule("0 4 * * *"), four - DAY, four - timedelta(microseconds=1)) is None
+    assert find_due(schedule("0 4 * * *"), four - DAY, four) == four
+    assert find_due(schedule("0 4 * * *"), four, four) is None
 
 
 def test_nothing_is_due_in_a_clock_that_was_put_back():
     four = at("2026-11-22T04:00")
-    assert due(schedule("0 4 * * *"), four, four - 3 * HOUR) is None
-    assert due(schedule("0 4 * * *"), four, four + 23 * HOUR) is None
-    assert due(schedule("0 4 * * *"), four, four + DAY) == four + DAY
+    assert find_due(schedule("0 4 * * *"), four, four - 3 * HOUR) is None
+    assert find_due(schedule("0 4 * * *"), four, four + 23 * HOUR) is None
+    assert find_due(schedule("0 4 * * *"), four, four + DAY) == four + DAY
 
 
 def test_a_firing_ahead_of_the_clock_does_not_silence_its_schedule():
     """As one is that was made while the clock was ten years ahead."""
     now = at("2026-11-22T03:59")
     far = now + 3_650 * DAY
-    assert since(far, None, now) == now
-    assert due(schedule("0 4 * * *"), since(far, now, now + HOUR), now + HOUR) == at("2026-11-22T04:00")
-    assert since(now - DAY, now, now) == now - DAY
+    assert choose_start(far, None, now) == now
+    assert find_due(schedule("0 4 * * *"), choose_start(far, now, now + HOUR), now + HOUR) == at("2026-11-22T04:00")
+    assert choose_start(now - DAY, now, now) == now - DAY
 
 
 def test_where_clocks_go_forward_what_is_left_out_comes_right_after():
@@ -124,9 +124,9 @@ def test_what_is_due_lies_in_the_time_that_is_asked_about_and_is_the_same_howeve
     start, expression, zone, gone, more
 ):
     asked = schedule(expression, zone)
-    firing = due(asked, start, start + gone)
+    firing = find_due(asked, start, start + gone)
     if firing is not None:
         assert start < firing <= start + gone
-        assert due(asked, firing, start + gone) is None
-    later = due(asked, firing or start, start + gone + more)
-    assert due(asked, start, start + gone + more) == (later or firing)
+        assert find_due(asked, firing, start + gone) is None
+    later = find_due(asked, firing or start, start + gone + more)
+    assert find_due(asked, start, start + gone + more) == (later or firing)

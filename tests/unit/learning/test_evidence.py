@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.context.assembly import build
-from engrain.context.entries import Found
+from engrain.context.entries import BlockSources
 from engrain.context.recipes import RECIPES
 from engrain.domain.records import Explanation, Hit
-from engrain.learning.echoes import Span, hear, places, tellings
-from engrain.learning.evidence import instructs, prove, recognise
-from engrain.learning.folding import fold
-from engrain.learning.proposals import Evidence
+from engrain.learning.consolidation.echoes import Span, find_spans, list_echo_sources, read_episode
+from engrain.learning.consolidation.evidence import instructs, prove, recognise
+from engrain.learning.consolidation.folding import fold
+from engrain.learning.consolidation.proposals import Evidence
 from tests.sample_records import NOON, episode, fact, rule
 
 MINUTE = timedelta(minutes=1)
@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 
 def heard(*contents, known=(), **changes):
     turns = [episode(content, **changes) for content in contents]
-    return {f"e{place}": hear(turn, tellings(known)) for place, turn in enumerate(turns, 1)}
+    return {f"e{place}": read_episode(turn, list_echo_sources(known)) for place, turn in enumerate(turns, 1)}
 
 
 def quoted(quote, name="e1"):
@@ -75,7 +75,7 @@ def test_a_quote_that_does_not_hold_proves_nothing(quote, name, flaw):
 
 def test_sources_are_the_episodes_whose_quotes_hold_in_the_order_they_happened():
     late, early = episode("I moved to Porto.", event_time=NOON), episode("Porto it will be.", event_time=NOON - MINUTE)
-    turns = {"e1": hear(late, []), "e2": hear(early, []), "e3": hear(episode("Nothing."), [])}
+    turns = {"e1": read_episode(late, []), "e2": read_episode(early, []), "e3": read_episode(episode("Nothing."), [])}
     evidence = [*quoted("I moved to Porto"), *quoted("Porto it will be", "e2"), *quoted("I moved to Porto", "e3")]
     proof = prove(evidence, turns)
     assert proof.episodes == (early, late)
@@ -137,7 +137,7 @@ def test_who_says_more_than_what_was_handed_out_says_something():
 
 def test_an_episode_is_no_echo_of_itself():
     turn = episode("The tram to Sintra leaves at nine.", last_referenced_at=NOON, reference_count=3)
-    assert hear(turn, tellings([turn])).echoes == ()
+    assert read_episode(turn, list_echo_sources([turn])).echoes == ()
 
 
 BLOCK = """Please help me.
@@ -162,7 +162,7 @@ def test_a_block_of_any_recipe_that_comes_back_is_an_echo_to_its_last_line(recip
     hits = [Hit(score=1.0, memory=each, why=Explanation(preset="engrain", contributions=())) for each in told]
     insight = fact("Ana sings in a choir", category="reflection")
     block = build(
-        Found(hits=hits, recent=[episode("We met at the harbour")], reflection=insight),
+        BlockSources(hits=hits, recent=[episode("We met at the harbour")], reflection=insight),
         budget_tokens=900,
         recipe=recipe,
     )
@@ -223,7 +223,7 @@ def test_an_instruction_is_a_users_or_a_systems(content, role, is_instruction):
 @given(st.text(), st.text())
 def test_folding_is_its_own_fixed_point_and_goes_line_by_line(one, other):
     assert fold(fold(one)) == fold(one)
-    assert hear(episode(f"x{one}\n{other}"), []).text == fold(f"x{one}\n{other}")
+    assert read_episode(episode(f"x{one}\n{other}"), []).text == fold(f"x{one}\n{other}")
 
 
 @given(st.text("ab \n", min_size=1), st.data())
@@ -232,13 +232,13 @@ def test_whatever_words_are_copied_from_an_episode_are_found_in_it(content, data
     if words:
         start = data.draw(st.integers(0, len(words) - 1))
         end = data.draw(st.integers(start + 1, len(words)))
-        assert list(places(fold(content), fold(" ".join(words[start:end]))))
+        assert list(find_spans(fold(content), fold(" ".join(words[start:end]))))
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 8)), max_size=6))
 def test_what_is_outside_of_echoes_and_what_is_inside_is_everything(spans):
     said = "".join(chr(97 + place % 26) for place in range(40))
-    turn = hear(episode(said), [])
+    turn = read_episode(episode(said), [])
     covered = {place for start, length in spans for place in range(start, min(start + length, 40))}
     echoes = []
     for start, length in sorted(spans):

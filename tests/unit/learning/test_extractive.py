@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.tokens import approximate_tokens
-from engrain.learning.extractive import Passage, clipped, extract
+from engrain.learning.summaries.extractive import Passage, clip, extract
 
 WORDS = "tram river coffee guitar walked bought Lisbon Ana the was and it never".split()
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(lambda said: " ".join(said) + ".")
@@ -82,7 +82,7 @@ def test_a_sentence_that_is_too_long_is_cut_at_a_word():
 
 @given(st.text(max_size=200), st.integers(0, 60), COUNTERS)
 def test_a_cut_text_fits(text, target, count_tokens):
-    cut = clipped(text, target, count_tokens)
+    cut = clip(text, target, count_tokens)
     assert not cut or count_tokens(cut) <= target
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Fact
-from engrain.learning.prompt import (
+from engrain.learning.consolidation.prompt import (
     DEFAULT_CHARACTERS,
     LEAST_CHARACTERS,
     MOST_FACTS,
@@ -17,7 +17,7 @@ from engrain.learning.prompt import (
     by_bearing,
     template,
 )
-from engrain.learning.schema import REPLY, SECTIONS
+from engrain.learning.consolidation.reply_schema import REPLY, SECTIONS
 from tests.sample_records import NOON, episode, fact, rule
 
 TAGS = re.compile(r"<[^>]*>")

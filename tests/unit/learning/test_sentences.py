@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.learning import sentences
+from engrain.learning.summaries import sentences
 
 ENDS = st.sampled_from([". ", "? ", "! ", "... ", "\n", "\u3002", " ", ", ", "; Dr. ", " e.g. ", '." ', "\r\n- "])
 TEXTS = st.lists(st.tuples(st.text(max_size=40), ENDS), max_size=20).map(lambda parts: "".join(map("".join, parts)))

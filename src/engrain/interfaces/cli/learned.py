@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.completions import Usage
     from engrain.domain.runs import Run, Undone
-    from engrain.learning.report import ConsolidationReport
+    from engrain.learning.consolidation.report import ConsolidationReport
 
 _MOST_ERROR = 200
 

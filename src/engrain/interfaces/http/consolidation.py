@@ -13,7 +13,7 @@ from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
-from engrain.learning.saving import SavedFacts
+from engrain.learning.consolidation.extracted_facts import SavedFacts
 
 room = Room("consolidation", "Consolidation step by step, for a consolidator of one's own.", group="consolidation")
 

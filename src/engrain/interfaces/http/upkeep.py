@@ -15,8 +15,8 @@ from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
-from engrain.learning.reflection import ReflectionReport
-from engrain.learning.report import ConsolidationReport
+from engrain.learning.consolidation.report import ConsolidationReport
+from engrain.learning.reflection.reflections import ReflectionReport
 from engrain.lifecycle.cleanup import CleanupReport
 from engrain.lifecycle.sweep import DecayReport
 

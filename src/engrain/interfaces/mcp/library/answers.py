@@ -20,9 +20,9 @@ from engrain.domain.routing import Routing
 from engrain.domain.runs import Kept, Restored, Run, Undone
 from engrain.domain.summaries import Summary
 from engrain.interfaces.mcp.results import EntityJson, FactJson, MemoryJson, Result, Told, Wordings
-from engrain.learning.report import ConsolidationReport
+from engrain.learning.consolidation.report import ConsolidationReport
 from engrain.lifecycle.cleanup import CleanupReport
-from engrain.lifecycle.sweep import Aged, DecayReport
+from engrain.lifecycle.sweep import DecayCounts, DecayReport
 
 LinkJson = Annotated[Link, Told("A link: source_id, target_id, relation, weight, created_at.")]
 EventJson = Annotated[Event, Told("An event: event_type, memory_id, actor, request_id, payload, created_at, ...")]
@@ -38,7 +38,7 @@ PoolJson = Annotated[Pool, Told("A pool: name, members, created_at, metadata.")]
 RunJson = Annotated[Run, Told("A run: id, kind, status, agent, started_at, report, ...")]
 RestoredJson = Annotated[Restored, Told("A memory that is as it was before the run.")]
 KeptJson = Annotated[Kept, Told("A memory that stays as it is, and why.")]
-AgedJson = Annotated[Aged, Told("How many were looked at, are fading, have recovered, have expired.")]
+AgedJson = Annotated[DecayCounts, Told("How many were looked at, are fading, have recovered, have expired.")]
 ReportJson = Annotated[ConsolidationReport, Told("groups, episodes, learned, rejected, failures, run_ids, usage, ...")]
 
 

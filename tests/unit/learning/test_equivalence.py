@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.learning.sameness import alike_predicates, say_the_same
+from engrain.learning.consolidation.equivalence import are_equivalent, are_similar_predicates
 
 
 @pytest.mark.req("Y09")
@@ -29,8 +29,8 @@ from engrain.learning.sameness import alike_predicates, say_the_same
     ],
 )
 def test_two_texts_say_the_same_where_they_share_three_quarters_and_nothing_turns_one_around(one, other, same):
-    assert say_the_same(one, other) is same
-    assert say_the_same(other, one) is same
+    assert are_equivalent(one, other) is same
+    assert are_equivalent(other, one) is same
 
 
 @pytest.mark.req("Y10")
@@ -49,10 +49,10 @@ def test_two_texts_say_the_same_where_they_share_three_quarters_and_nothing_turn
     ],
 )
 def test_predicates_are_alike_where_they_name_one_relation(one, other, alike):
-    assert alike_predicates(one, other) is alike
-    assert alike_predicates(other, one) is alike
+    assert are_similar_predicates(one, other) is alike
+    assert are_similar_predicates(other, one) is alike
 
 
 @given(st.text())
 def test_everything_says_the_same_as_itself(text):
-    assert say_the_same(text, f"  {text}\n")
+    assert are_equivalent(text, f"  {text}\n")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact
-from engrain.learning.extractive import Passage
+from engrain.learning.summaries.extractive import Passage
 
 if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
 
 
-def of_memory(memory: MemoryRecord) -> Passage:
+def build_passage(memory: MemoryRecord) -> Passage:
     """An episode behind its day and speaker, a fact as a statement behind the day it is true from, a rule bare."""
     day = f"{memory.happened_at:%Y-%m-%d}"
     match memory:

@@ -14,15 +14,23 @@ from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs import Claim, Retry
 from engrain.errors import EngineUnavailable
-from engrain.learning.reflection import PROMPT_VERSION, Cadence, Reflected, as_fact, week, why_not, written
+from engrain.learning.reflection.reflections import (
+    PROMPT_VERSION,
+    Cadence,
+    ReflectionOutcome,
+    build_fact,
+    check_due,
+    select_window,
+    write_draft,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.ports import Clock, Ids, Store
     from engrain.domain.records import Caller
-    from engrain.learning.reflection import Thought, Week
-    from engrain.learning.summarization import Writer
+    from engrain.learning.reflection.reflections import ReflectionDraft, ReflectionWindow
+    from engrain.learning.summaries.summarization import SummaryWriter
 
 # More than the one call to a model that a run makes.
 _LEASE_MARGIN_S = 60.0
@@ -30,18 +38,18 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
+class ReflectionDependencies:
     """What a reflection is made with. `worker` says who makes it, to whoever looks at the runs."""
 
     store: Store
     clock: Clock
     ids: Ids
-    writer: Writer
+    writer: SummaryWriter
     cadence: Cadence
     worker: str
 
 
-def latest(store: Store, caller: Caller, now: datetime, *, own: bool) -> Fact | None:
+def load_latest(store: Store, caller: Caller, now: datetime, *, own: bool) -> Fact | None:
     """The newest reflection that is believed, of the agent itself, or also of what everybody sees; None for none."""
     asked = Filter(
         kinds=("fact",),
@@ -53,7 +61,7 @@ def latest(store: Store, caller: Caller, now: datetime, *, own: bool) -> Fact | 
     return next((each for each in found if isinstance(each, Fact)), None)
 
 
-def reflect(study: Study, caller: Caller, *, dry_run: bool, force: bool) -> Reflected:
+def reflect(study: ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool) -> ReflectionOutcome:
     """Reflect for one agent, where it is due; a model that fails is reported and never raised.
 
     Of several workers at once one reflects: a run is claimed, and what is due is looked at again inside it.
@@ -79,7 +87,7 @@ def reflect(study: Study, caller: Caller, *, dry_run: bool, force: bool) -> Refl
     return _in_run(study, caller, batch.run.id, force=force)
 
 
-def _in_run(study: Study, caller: Caller, run_id: str, *, force: bool) -> Reflected:
+def _in_run(study: ReflectionDependencies, caller: Caller, run_id: str, *, force: bool) -> ReflectionOutcome:
     """What a claimed run comes to; it is ended, whatever comes of it."""
     seen = _seen(study, caller)
     found = _outcome(study, caller, seen, force=force)
@@ -89,7 +97,7 @@ def _in_run(study: Study, caller: Caller, run_id: str, *, force: bool) -> Reflec
         return replace(found, run_id=run_id)
     writer = study.writer
     try:
-        thought = written(
+        thought = write_draft(
             seen,
             writer.count_tokens,
             llm=writer.llm,
@@ -105,11 +113,13 @@ def _in_run(study: Study, caller: Caller, run_id: str, *, force: bool) -> Reflec
     return _kept(study, replace(_blank(caller, seen), run_id=run_id), caller, thought)
 
 
-def _kept(study: Study, begun: Reflected, caller: Caller, thought: Thought) -> Reflected:
+def _kept(
+    study: ReflectionDependencies, begun: ReflectionOutcome, caller: Caller, thought: ReflectionDraft
+) -> ReflectionOutcome:
     """Keep a reflection and end its run, in one transaction."""
     assert begun.run_id is not None
     act = Act(caller=caller, at=study.clock())
-    fact = as_fact(thought, caller, act.at, study.ids())
+    fact = build_fact(thought, caller, act.at, study.ids())
     plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=thought.source_ids),))
     report = {"method": thought.method, "memories": begun.memories, "unknown_sources": thought.unknown}
     done = study.store.carry_out(act, begun.run_id, plan, {**report, "usage": thought.usage.to_dict()})
@@ -124,13 +134,15 @@ def _kept(study: Study, begun: Reflected, caller: Caller, thought: Thought) -> R
     return replace(begun, outcome="reflected", said=said, reflection=stored, method=thought.method, usage=thought.usage)
 
 
-def _outcome(study: Study, caller: Caller, seen: Week, *, force: bool) -> Reflected | None:
+def _outcome(
+    study: ReflectionDependencies, caller: Caller, seen: ReflectionWindow, *, force: bool
+) -> ReflectionOutcome | None:
     """Why no reflection is due; None where one is."""
-    found = why_not(seen, study.cadence, study.clock(), force=force)
+    found = check_due(seen, study.cadence, study.clock(), force=force)
     return None if found is None else replace(_blank(caller, seen), outcome=found[0], said=found[1])
 
 
-def _seen(study: Study, caller: Caller) -> Week:
+def _seen(study: ReflectionDependencies, caller: Caller) -> ReflectionWindow:
     """What is news to the agent: by when it happened, and of facts by when they were stored as well."""
     now, most = study.clock(), study.cadence.most_memories
     window = Filter(since=now - timedelta(days=study.cadence.window_days))
@@ -138,20 +150,20 @@ def _seen(study: Study, caller: Caller) -> Week:
     def asking(narrowed: Filter) -> Request:
         return Request(caller=caller, filter=narrowed, now=now)
 
-    def seen() -> Week:
-        last = latest(study.store, caller, now, own=True)
+    def seen() -> ReflectionWindow:
+        last = load_latest(study.store, caller, now, own=True)
         found = [
             *study.store.recent(asking(replace(window, kinds=("fact",))), most),
             *study.store.recent(asking(replace(window, kinds=("episode",))), most),
             *study.store.page(asking(Filter(kinds=("fact",))), before=None, limit=most),
         ]
-        return week(found, study.cadence, now, reflected_at=None if last is None else last.created_at)
+        return select_window(found, study.cadence, now, reflected_at=None if last is None else last.created_at)
 
     return study.store.in_one_snapshot(caller, seen)
 
 
-def _blank(caller: Caller, seen: Week) -> Reflected:
-    return Reflected(
+def _blank(caller: Caller, seen: ReflectionWindow) -> ReflectionOutcome:
+    return ReflectionOutcome(
         tenant_id=caller.tenant_id,
         agent=caller.agent,
         outcome="failed",

@@ -3,7 +3,7 @@
 import pytest
 
 from engrain.domain.records import Caller
-from engrain.working.memory import WorkingMemory, oldest
+from engrain.working.sessions import WorkingMemory, select_oldest
 from tests.sample_records import episode
 
 CALLER = Caller(agent="aide", session="monday")
@@ -42,4 +42,4 @@ def test_a_desk_that_is_larger_than_all_may_be_is_handed_over():
 )
 def test_the_oldest_go_until_at_most_half_is_left_and_the_newest_stays(tokens, going):
     messages = [episode("x", tokens=each) for each in tokens]
-    assert oldest(messages, 100) == messages[:going]
+    assert select_oldest(messages, 100) == messages[:going]

@@ -12,7 +12,7 @@ from engrain.domain.analysis import terms
 from engrain.domain.checks import MAX_NAME_LENGTH
 from engrain.domain.completions import Prompt
 from engrain.domain.records import Fact
-from engrain.learning.schema import REPLY
+from engrain.learning.consolidation.reply_schema import REPLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,7 +14,7 @@ from engrain.domain.checks import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engrain.learning.extractive import Passage
+    from engrain.learning.summaries.extractive import Passage
 
 # More than any answer that was asked for; the rest of a longer one is not read.
 _MOST_CHARACTERS = 400_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import NewType
 
-Folded = NewType("Folded", str)
+FoldedText = NewType("FoldedText", str)
 
 # Typographic quotes, dashes and dots as a keyboard has them; what nobody sees is nothing.
 _PLAIN = str.maketrans(
@@ -19,12 +19,12 @@ _PLAIN = str.maketrans(
 )
 
 
-def fold(text: str) -> Folded:
+def fold(text: str) -> FoldedText:
     """One case, one sort of quote and dash, single spaces; folding again changes nothing."""
     plain = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
-    return Folded(" ".join(unicodedata.normalize("NFKC", plain.casefold()).split()))
+    return FoldedText(" ".join(unicodedata.normalize("NFKC", plain.casefold()).split()))
 
 
-def bare(text: str) -> Folded:
+def strip_marks(text: str) -> FoldedText:
     """Folded, without the marks that stand around words: quotation marks and stops."""
-    return Folded(fold(text).strip("\"' .,;:!?"))
+    return FoldedText(fold(text).strip("\"' .,;:!?"))

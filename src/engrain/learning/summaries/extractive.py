@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from engrain.domain.analysis import terms
-from engrain.learning import sentences
+from engrain.learning.summaries import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,19 +69,19 @@ def extract(passages: Sequence[Passage], target_tokens: int, count_tokens: Token
     Sentences without a word of meaning, and those with the same words as an earlier one, are left out. Where not even
     one sentence fits, the best is cut; empty where nothing of it fits.
     """
-    found = candidates(passages)
+    found = list_candidates(passages)
     chosen = list(range(len(found)))
-    text = rendered(passages, found, chosen)
+    text = render(passages, found, chosen)
     if not _fits(text, target_tokens, count_tokens):
         chosen = sorted(_within(passages, found, target_tokens, count_tokens))
-        text = rendered(passages, found, chosen)
+        text = render(passages, found, chosen)
     if found and not chosen:
-        chosen = [next(by_coverage(found))]
-        text = clipped(rendered(passages, found, chosen), target_tokens, count_tokens)
+        chosen = [next(rank_by_coverage(found))]
+        text = clip(render(passages, found, chosen), target_tokens, count_tokens)
     return Extract(text, tuple(dict.fromkeys(found[each].passage for each in chosen)) if text else ())
 
 
-def candidates(passages: Sequence[Passage]) -> list[Sentence]:
+def list_candidates(passages: Sequence[Passage]) -> list[Sentence]:
     """What may be chosen: the sentences of all passages in order, bounded, each saying something of its own."""
     share = max(_MOST_SENTENCES // max(len(passages), 1), 1)
     longest = max(_MOST_CHARACTERS // max(len(passages), 1), sentences.MOST_CHARACTERS)
@@ -96,7 +96,7 @@ def candidates(passages: Sequence[Passage]) -> list[Sentence]:
     return found
 
 
-def by_coverage(found: Sequence[Sentence]) -> Iterator[int]:
+def rank_by_coverage(found: Sequence[Sentence]) -> Iterator[int]:
     """Every candidate's index, the one first that adds most to those before it; ties by place."""
     worth = _worths(found)
     of_passage = Counter(each.passage for each in found)
@@ -121,7 +121,7 @@ def by_coverage(found: Sequence[Sentence]) -> Iterator[int]:
         said.update(found[index].terms)
 
 
-def rendered(passages: Sequence[Passage], found: Sequence[Sentence], chosen: Iterable[int]) -> str:
+def render(passages: Sequence[Passage], found: Sequence[Sentence], chosen: Iterable[int]) -> str:
     """The chosen sentences, a line for each passage, behind its label."""
     lines: dict[int, list[str]] = {}
     for index in chosen:
@@ -129,7 +129,7 @@ def rendered(passages: Sequence[Passage], found: Sequence[Sentence], chosen: Ite
     return "\n".join(_head(passages[place]) + " ".join(said) for place, said in lines.items())
 
 
-def clipped(text: str, target_tokens: int, count_tokens: TokenCounter) -> str:
+def clip(text: str, target_tokens: int, count_tokens: TokenCounter) -> str:
     """The beginning of a text that fits, ended by an ellipsis at a word where it has words; empty where none does."""
     low, high = 0, len(text)
     while low < high:
@@ -151,14 +151,14 @@ def _within(
     """
 
     def spent(indices: Iterable[int]) -> int:
-        text = rendered(passages, found, sorted(indices))
+        text = render(passages, found, sorted(indices))
         return count_tokens(text) if text else 0
 
     cost = _costs(passages, found, count_tokens)
     chosen: list[int] = []
     opened: set[int] = set()
     left, misses = target_tokens, 0
-    for index in by_coverage(found):
+    for index in rank_by_coverage(found):
         price = cost(index, found[index].passage not in opened)
         rounding = len(chosen) + 1
         if price > left and price <= left + rounding:

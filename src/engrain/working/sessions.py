@@ -24,7 +24,7 @@ _BYTES_OF_A_MESSAGE = 1_000
 
 
 @dataclass(slots=True)
-class Desk:
+class WorkingSession:
     """What one agent works with in one session. Messages carry the id that they will have as episodes."""
 
     caller: Caller
@@ -52,14 +52,14 @@ class Desk:
         )
 
 
-class _Desks(TTLCache[Place, Desk]):
+class _Desks(TTLCache[Place, WorkingSession]):
     """A cache that remembers what had to make room."""
 
     def __init__(self, most_bytes: int, ttl_s: float, clock: Callable[[], float]) -> None:
         super().__init__(most_bytes, ttl_s, timer=clock, getsizeof=lambda desk: desk.estimated_bytes)
-        self.evicted: list[Desk] = []
+        self.evicted: list[WorkingSession] = []
 
-    def popitem(self) -> tuple[Place, Desk]:
+    def popitem(self) -> tuple[Place, WorkingSession]:
         place, desk = super().popitem()
         self.evicted.append(desk)
         return place, desk
@@ -85,12 +85,12 @@ class WorkingMemory:
         self._lock = threading.RLock()
         self._desks = _Desks(most_bytes, ttl_s, clock)
 
-    def change(self, caller: Caller, work: Callable[[Desk], None]) -> WorkingStats:
+    def change(self, caller: Caller, work: Callable[[WorkingSession], None]) -> WorkingStats:
         """Let `work` change a caller's desk, which is the most recently used from then on, and begins its time anew."""
         place = _place(caller)
         with self._lock:
             self._expire()
-            desk = self._desks.pop(place, None) or Desk(caller)
+            desk = self._desks.pop(place, None) or WorkingSession(caller)
             work(desk)
             if desk.estimated_bytes > self._most_bytes:
                 self._desks.evicted.append(desk)  # larger than all may be together
@@ -100,18 +100,20 @@ class WorkingMemory:
                 self._desks.popitem()
             return desk.stats()
 
-    def look(self, caller: Caller) -> Desk:
+    def look(self, caller: Caller) -> WorkingSession:
         """A copy of a caller's desk; an empty one where it has none."""
         with self._lock:
             self._expire()
-            desk = self._desks.get(_place(caller)) or Desk(caller)
-            return Desk(caller, [*desk.messages], {**desk.tool_results}, {**desk.result_sizes}, desk.scratchpad)
+            desk = self._desks.get(_place(caller)) or WorkingSession(caller)
+            return WorkingSession(
+                caller, [*desk.messages], {**desk.tool_results}, {**desk.result_sizes}, desk.scratchpad
+            )
 
     def remove(self, caller: Caller, ids: Collection[str]) -> WorkingStats:
         """Take messages off a desk: they are durable."""
         gone = set(ids)
 
-        def work(desk: Desk) -> None:
+        def work(desk: WorkingSession) -> None:
             desk.messages = [each for each in desk.messages if each.id not in gone]
 
         return self.change(caller, work)
@@ -121,14 +123,14 @@ class WorkingMemory:
         with self._lock:
             self._desks.pop(_place(caller), None)
 
-    def evicted(self) -> list[Desk]:
+    def evicted(self) -> list[WorkingSession]:
         """The desks that made room or grew too old since this was asked last."""
         with self._lock:
             self._expire()
             evicted, self._desks.evicted = self._desks.evicted, []
             return evicted
 
-    def take_all(self) -> list[Desk]:
+    def take_all(self) -> list[WorkingSession]:
         """Every desk, which is held no longer."""
         with self._lock:
             desks = [*self.evicted(), *self._desks.values()]
@@ -139,7 +141,7 @@ class WorkingMemory:
         self._desks.evicted += [desk for _, desk in self._desks.expire()]
 
 
-def oldest(messages: list[Episode], most_tokens: int) -> list[Episode]:
+def select_oldest(messages: list[Episode], most_tokens: int) -> list[Episode]:
     """Which messages to let go of where there are more than `most_tokens`: the oldest, until at most half are left.
 
     The newest stays, however long it is.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from engrain.domain import checks
 from engrain.domain.records import DECAY_RATES
 from engrain.errors import InvalidInput
-from engrain.learning.proposals import ConsolidationResult, Evidence, Guidance, Proposal, Statement
-from engrain.learning.schema import SECTIONS
+from engrain.learning.consolidation.proposals import ConsolidationResult, Evidence, Guidance, Proposal, Statement
+from engrain.learning.consolidation.reply_schema import SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ class _Found(NamedTuple):
     errors: tuple[str, ...]
 
 
-def parse(text: str) -> ConsolidationResult:
+def parse_reply(text: str) -> ConsolidationResult:
     """The proposals of a reply, each whole, in order; what is wrong with the rest is in `parse_errors`.
 
     The reply is a JSON object, in a fenced block or bare among prose (then from its outermost brace to the one that

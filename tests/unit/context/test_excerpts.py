@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.context.clipping import best_sentence, clipped
+from engrain.context.excerpts import clip, find_best_sentence
 
 TALK = "We met at noon. The ferry to Lisbon leaves at nine! Then we ate cheese.\nAnd that was all of it, I think."
 
 
 def part(text, size, asked="ferry Lisbon"):
-    return clipped(text, asked, lambda kept: len(kept) <= size)
+    return clip(text, asked, lambda kept: len(kept) <= size)
 
 
 @given(st.text(st.sampled_from("ab .!?\n語"), max_size=300), st.text("ab ", max_size=9), st.integers(0, 200))
@@ -48,12 +48,12 @@ def test_a_text_without_spaces_is_cut_all_the_same():
 
 
 def test_what_lies_far_behind_is_not_looked_at_and_said_to_be_missing():
-    kept = clipped("word " * 30_000, "", lambda _: True)
+    kept = clip("word " * 30_000, "", lambda _: True)
     assert kept.endswith("word …")
     assert len(kept) < 100_010
 
 
 def test_the_best_sentence_is_the_one_that_holds_most_of_the_words_the_first_of_several():
-    assert best_sentence(TALK, "When does the ferry leave?") == "The ferry to Lisbon leaves at nine!"
-    assert best_sentence(TALK, "") == "We met at noon."
-    assert best_sentence(" \n ", "ferry") == ""
+    assert find_best_sentence(TALK, "When does the ferry leave?") == "The ferry to Lisbon leaves at nine!"
+    assert find_best_sentence(TALK, "") == "We met at noon."
+    assert find_best_sentence(" \n ", "ferry") == ""

@@ -9,11 +9,11 @@ from engrain.domain.analysis import stems, terms, words
 from engrain.domain.entities import name_key
 from engrain.domain.likeness import jaccard
 from engrain.domain.trigrams import similarity
-from engrain.learning.folding import fold
+from engrain.learning.consolidation.folding import fold
 
 if TYPE_CHECKING:
     from engrain.domain.records import Fact
-    from engrain.learning.proposals import Statement
+    from engrain.learning.consolidation.proposals import Statement
 
 LEAST_SHARED = 0.75
 _LEAST_ALIKE = 0.7
@@ -32,7 +32,7 @@ _TURNING = frozenset(
 _FILLERS = frozenset("a an the is are was be been being has have had currently now does do did s".split())
 
 
-def say_the_same(one: str, other: str) -> bool:
+def are_equivalent(one: str, other: str) -> bool:
     """Whether two texts are equal once folded, or share 3/4 of their words while no number or negation differs."""
     if fold(one) == fold(other):
         return True
@@ -40,21 +40,21 @@ def say_the_same(one: str, other: str) -> bool:
     return jaccard(first.terms, second.terms) >= LEAST_SHARED and first.turning == second.turning
 
 
-def same_subject(one: str, other: str) -> bool:
+def is_same_name(one: str, other: str) -> bool:
     """Whether two names are the same, whatever their case and spaces."""
     return name_key(one) == name_key(other)
 
 
-def same_statement(fact: Fact, said: Statement) -> bool:
+def is_same_statement(fact: Fact, said: Statement) -> bool:
     """Whether a fact and a statement say the same of the same subject, in alike predicates or as a whole."""
-    if not same_subject(fact.subject, said.subject):
+    if not is_same_name(fact.subject, said.subject):
         return False
-    if alike_predicates(fact.predicate, said.predicate) and say_the_same(fact.content, said.content):
+    if are_similar_predicates(fact.predicate, said.predicate) and are_equivalent(fact.content, said.content):
         return True
-    return say_the_same(f"{fact.predicate} {fact.content}", f"{said.predicate} {said.content}")
+    return are_equivalent(f"{fact.predicate} {fact.content}", f"{said.predicate} {said.content}")
 
 
-def alike_predicates(one: str, other: str) -> bool:
+def are_similar_predicates(one: str, other: str) -> bool:
     """Whether two predicates say the same relation: the same stems but for "is", "has", "currently", or 7/10 alike."""
     first, second = _relation(one), _relation(other)
     return bool(first) and (first == second or similarity(fold(one), fold(other)) >= _LEAST_ALIKE)

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from engrain.domain.ids import is_id
 from engrain.domain.records import DECAY_RATES
-from engrain.learning.parsing import MOST_CHARACTERS, MOST_CONTENT, MOST_ENTRIES, NO_JSON, parse
-from engrain.learning.proposals import ConsolidationResult, Evidence, Guidance, Statement
+from engrain.learning.consolidation.proposals import ConsolidationResult, Evidence, Guidance, Statement
+from engrain.learning.consolidation.reply_parser import (
+    MOST_CHARACTERS,
+    MOST_CONTENT,
+    MOST_ENTRIES,
+    NO_JSON,
+    parse_reply,
+)
 from tests.recorded_replies import NAMES, recorded
 
 SECTIONS = ("new_facts", "updated_facts", "new_rules", "confirmations")
@@ -24,7 +30,7 @@ def said(**sections):
 
 
 def one(reply):
-    result = parse(reply)
+    result = parse_reply(reply)
     assert result.parse_errors == ()
     [proposal] = result
     return proposal
@@ -49,13 +55,13 @@ def test_a_bare_object_is_read_from_its_outermost_brace_to_the_one_that_closes_i
 
 def test_of_two_blocks_the_last_counts_and_the_other_is_told_of():
     first, second = said(new_facts=[FACT]), said(new_facts=[{**FACT, "content": "Faro"}])
-    result = parse(f"```json\n{first}\n```\nNo, better:\n```json\n{second}\n```")
+    result = parse_reply(f"```json\n{first}\n```\nNo, better:\n```json\n{second}\n```")
     assert [each.says.content for each in result] == ["Faro"]
     assert result.parse_errors == ("2 JSON blocks found: the last one counts",)
 
 
 def test_a_fenced_block_counts_before_a_bare_object():
-    result = parse(f"```json\n{said(new_facts=[FACT])}\n```\nnot {said(new_facts=[{**FACT, 'content': 'Faro'}])}")
+    result = parse_reply(f"```json\n{said(new_facts=[FACT])}\n```\nnot {said(new_facts=[{**FACT, 'content': 'Faro'}])}")
     assert [each.says.content for each in result] == ["Porto"]
 
 
@@ -68,13 +74,13 @@ def test_objects_that_are_no_reply_are_passed_over():
     "reply", ["", "I cannot do that.", "{}", "[1, 2]", '{"facts": []}', "null", "\x00\xff\ud800", "{" * 5_000]
 )
 def test_a_reply_without_json_is_an_error_and_nothing_else(reply):
-    assert parse(reply) == ConsolidationResult(parse_errors=(NO_JSON,), is_readable=False)
+    assert parse_reply(reply) == ConsolidationResult(parse_errors=(NO_JSON,), is_readable=False)
     assert NO_JSON == "No JSON block found in consolidation output"
 
 
 def test_a_reply_that_was_cut_off_says_where():
     whole = said(new_facts=[FACT])
-    result = parse("Here: " + whole[:80])
+    result = parse_reply("Here: " + whole[:80])
     assert not result.is_readable
     assert list(result) == []
     assert result.parse_errors[0] == NO_JSON
@@ -90,11 +96,11 @@ def test_a_reply_that_was_cut_off_says_where():
     ],
 )
 def test_json_that_python_does_not_read_is_an_error(reply, why):
-    assert parse(reply).parse_errors[-1].endswith(why)
+    assert parse_reply(reply).parse_errors[-1].endswith(why)
 
 
 def test_a_reply_of_megabytes_is_not_read():
-    result = parse(said(new_facts=[{**FACT, "content": "x" * 5_000_000}]))
+    result = parse_reply(said(new_facts=[{**FACT, "content": "x" * 5_000_000}]))
     assert not result.is_readable
     assert list(result) == []
     assert f"the most is {MOST_CHARACTERS:,}" in result.parse_errors[0]
@@ -102,7 +108,7 @@ def test_a_reply_of_megabytes_is_not_read():
 
 def test_braces_by_the_hundred_thousand_take_no_time_of_their_own():
     """Each opens something that is never closed: reading on from every one of them would take hours."""
-    result = parse(('{"new_facts": [' * 900) + "1," * 400_000)
+    result = parse_reply(('{"new_facts": [' * 900) + "1," * 400_000)
     assert not result.is_readable
 
 
@@ -110,7 +116,7 @@ def test_braces_by_the_hundred_thousand_take_no_time_of_their_own():
 @pytest.mark.parametrize("missing", ["subject", "predicate", "content"])
 @pytest.mark.parametrize("value", [None, "", "  \x00 ", 12, ["Ana"]])
 def test_a_new_fact_lacks_nothing(missing, value):
-    result = parse(said(new_facts=[{**FACT, missing: value}, FACT]))
+    result = parse_reply(said(new_facts=[{**FACT, missing: value}, FACT]))
     assert [each.says.content for each in result.new_facts] == ["Porto"]
     [error] = result.parse_errors
     assert error.startswith(f"new_facts[0]: {missing} ")
@@ -158,7 +164,7 @@ def test_an_update_lacks_nothing(missing):
     update = {"target_id": ID, **FACT}
     assert one(said(updated_facts=[update])).target_id == ID
     del update[missing]
-    result = parse(said(updated_facts=[update], new_facts=[FACT]))
+    result = parse_reply(said(updated_facts=[update], new_facts=[FACT]))
     assert result.updated_facts == ()
     [error] = result.parse_errors
     assert error.startswith(f"updated_facts[0]: {missing} ")
@@ -169,7 +175,7 @@ def test_an_update_lacks_nothing(missing):
     "wrong", ["fact-1", "", None, 7, ID[:-1], f"{{{ID}}}", ID.replace("-", ""), f"urn:uuid:{ID}", {"id": ID}]
 )
 def test_a_target_is_a_uuid(wrong):
-    result = parse(said(updated_facts=[{**FACT, "target_id": wrong}], confirmations=[wrong, ID]))
+    result = parse_reply(said(updated_facts=[{**FACT, "target_id": wrong}], confirmations=[wrong, ID]))
     assert [each.target_id for each in result] == [ID]
     assert len(result.parse_errors) == 2
     assert result.parse_errors[1].startswith("confirmations[0]: target_id ")
@@ -178,7 +184,7 @@ def test_a_target_is_a_uuid(wrong):
 
 @pytest.mark.req("B13.5")
 def test_a_confirmation_is_an_id_or_an_id_with_evidence():
-    result = parse(said(confirmations=[ID.upper(), {"target_id": ID, "evidence": EVIDENCE}]))
+    result = parse_reply(said(confirmations=[ID.upper(), {"target_id": ID, "evidence": EVIDENCE}]))
     assert [each.target_id for each in result.confirmations] == [ID, ID]
     assert [each.evidence for each in result.confirmations] == [
         None,
@@ -187,7 +193,7 @@ def test_a_confirmation_is_an_id_or_an_id_with_evidence():
 
 
 def test_a_rule_needs_words():
-    result = parse(said(new_rules=[{"content": "Be brief.", "evidence": EVIDENCE}, {"content": " "}, "Be kind."]))
+    result = parse_reply(said(new_rules=[{"content": "Be brief.", "evidence": EVIDENCE}, {"content": " "}, "Be kind."]))
     assert [each.says for each in result.new_rules] == [Guidance(content="Be brief.")]
     assert [error.partition(":")[0] for error in result.parse_errors] == ["new_rules[1]", "new_rules[2]"]
 
@@ -201,7 +207,7 @@ def test_evidence_that_is_none_is_told_of_and_left_out():
         *EVIDENCE,
         *EVIDENCE,
     ]
-    result = parse(said(new_facts=[{**FACT, "evidence": evidence}, {**FACT, "evidence": "e1"}]))
+    result = parse_reply(said(new_facts=[{**FACT, "evidence": evidence}, {**FACT, "evidence": "e1"}]))
     assert [len(each.evidence) for each in result] == [1, 0]
     assert [error.partition(" ")[0] for error in result.parse_errors] == [
         *(f"new_facts[0].evidence[{place}]" for place in range(3)),
@@ -211,7 +217,7 @@ def test_evidence_that_is_none_is_told_of_and_left_out():
 
 
 def test_a_section_of_the_wrong_type_is_an_error_and_the_others_are_read():
-    result = parse(
+    result = parse_reply(
         said(new_facts={"0": FACT}, new_rules="none", confirmations=None, updated_facts=[{"target_id": ID, **FACT}])
     )
     assert len(list(result)) == 1
@@ -222,15 +228,15 @@ def test_a_section_of_the_wrong_type_is_an_error_and_the_others_are_read():
     "sections", [{"new_facts": "none"}, {"new_facts": ["Ana lives in Porto"]}, {"confirmations": ["x"]}]
 )
 def test_a_reply_whose_every_entry_is_broken_says_nothing_of_its_episodes(sections):
-    assert not parse(said(**sections)).is_readable
+    assert not parse_reply(said(**sections)).is_readable
 
 
 def test_a_reply_that_has_nothing_to_say_says_so():
-    assert parse(said()) == ConsolidationResult()
+    assert parse_reply(said()) == ConsolidationResult()
 
 
 def test_a_flood_is_cut_and_its_errors_too():
-    result = parse(said(new_facts=[FACT] * (MOST_ENTRIES + 5), confirmations=["x"] * 200))
+    result = parse_reply(said(new_facts=[FACT] * (MOST_ENTRIES + 5), confirmations=["x"] * 200))
     assert len(result.new_facts) == MOST_ENTRIES
     assert (
         result.parse_errors[0]
@@ -241,7 +247,7 @@ def test_a_flood_is_cut_and_its_errors_too():
 
 
 def test_content_is_bounded():
-    [error] = parse(said(new_facts=[{**FACT, "content": "x" * (MOST_CONTENT + 1)}])).parse_errors
+    [error] = parse_reply(said(new_facts=[{**FACT, "content": "x" * (MOST_CONTENT + 1)}])).parse_errors
     assert f"the most is {MOST_CONTENT:,}" in error
 
 
@@ -250,7 +256,7 @@ def test_content_is_bounded():
 
 def check_whole(reply):
     """What `parse` promises of any text."""
-    result = parse(reply)
+    result = parse_reply(reply)
     assert isinstance(result, ConsolidationResult)
     assert all(isinstance(error, str) and error for error in result.parse_errors)
     assert result.is_readable or (list(result) == [] and result.parse_errors)
@@ -336,4 +342,4 @@ def test_recorded_replies_are_read(name):
 def test_a_reply_cut_anywhere_yields_no_piece_of_itself(end):
     reply = recorded("prose_around_fence").reply
     before = reply[: min(end, reply.index("\n}\n") - 1)]
-    assert list(parse(before)) == []
+    assert list(parse_reply(before)) == []

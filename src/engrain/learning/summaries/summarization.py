@@ -14,8 +14,8 @@ from engrain.domain.completions import Prompt, Usage
 from engrain.domain.summaries import Summary
 from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
-from engrain.learning import quoting
-from engrain.learning.extractive import Passage, extract
+from engrain.learning.summaries import prompt_data
+from engrain.learning.summaries.extractive import Passage, extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +51,7 @@ def one_by_one(works: Sequence[Callable[[], _Result]], /) -> list[_Result]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
+class SummaryWriter:
     """Who writes summaries, and how much of a text one prompt may hold."""
 
     count_tokens: TokenCounter
@@ -65,7 +65,7 @@ class Writer:
         return Wording(str(error)) if self.llm is None else worded(error, "the language model")
 
 
-def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy, target_tokens: int) -> Summary:
+def summarize(passages: Sequence[Passage], writer: SummaryWriter, *, strategy: Strategy, target_tokens: int) -> Summary:
     """One text about all passages, of at most `target_tokens`; empty where they say nothing.
 
     `simple` asks once; `hierarchical` summarises ten at a time, then the summaries, until they fit together;
@@ -109,7 +109,7 @@ def summarize(passages: Sequence[Passage], writer: Writer, *, strategy: Strategy
     return summary
 
 
-def packed(
+def pack_passages(
     passages: Sequence[Passage], most_tokens: int, count_tokens: TokenCounter, *, most: int | None = None
 ) -> list[list[Passage]]:
     """Passages in order in chunks for one prompt each: at most `most` of them, and about `most_tokens`.
@@ -134,7 +134,7 @@ def packed(
 class _Dialogue:
     """What one summary asks of the model, from several threads. Once it has failed it is asked nothing more."""
 
-    writer: Writer
+    writer: SummaryWriter
     usage: Usage = field(default_factory=Usage)
     _failure: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -152,8 +152,8 @@ class _Dialogue:
             raise EngineUnavailable(self._failure)
         values = {"tokens": tokens, "words": max(int(tokens * _WORDS_PER_TOKEN), 1), "had": had}
         prompt = Prompt(
-            system=quoting.template(PROMPT_VERSION if had is None else _SHORTER_VERSION).substitute(values),
-            user=quoting.as_data(passages),
+            system=prompt_data.template(PROMPT_VERSION if had is None else _SHORTER_VERSION).substitute(values),
+            user=prompt_data.as_data(passages),
             max_tokens=max(4 * tokens, _LEAST_ANSWER_TOKENS),
         )
         try:
@@ -163,7 +163,7 @@ class _Dialogue:
             raise
         with self._lock:
             self.usage += reply.usage
-        said = quoting.bare(reply.text)
+        said = prompt_data.bare(reply.text)
         if not words(said):
             raise EngineUnavailable(f"{llm.name} answered without a word; try again or another model")
         return said
@@ -176,7 +176,9 @@ class _Dialogue:
             return said
         metrics.count("summaries_too_long")
         with suppress(EngineUnavailable):  # the first attempt is better than none
-            said = self.ask(packed(_paragraphs(said), self.writer.prompt_tokens, count)[0], tokens, had=count(said))
+            said = self.ask(
+                pack_passages(_paragraphs(said), self.writer.prompt_tokens, count)[0], tokens, had=count(said)
+            )
         return said if count(said) <= tokens else extract(_paragraphs(said), tokens, count).text
 
     def each(self, chunks: Sequence[Sequence[Passage]], tokens: int) -> list[Passage]:
@@ -207,7 +209,7 @@ def _generated(
     match strategy:
         case "simple":
             writer = dialogue.writer
-            chunks = packed(passages, writer.prompt_tokens, writer.count_tokens)
+            chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens)
             if len(chunks) == 1:
                 return dialogue.insisted(chunks[0], target_tokens), "simple"
             return _map_reduced(dialogue, passages, target_tokens), "map_reduce"
@@ -221,7 +223,7 @@ def _hierarchical(dialogue: _Dialogue, passages: Sequence[Passage], target_token
     writer = dialogue.writer
     level = passages
     for _ in range(_MOST_LEVELS):
-        chunks = packed(level, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
+        chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
         if len(chunks) == 1:
             return dialogue.insisted(chunks[0], target_tokens)
         level = dialogue.each(chunks, min(_CHUNK_TOKENS, target_tokens))
@@ -233,12 +235,12 @@ def _hierarchical(dialogue: _Dialogue, passages: Sequence[Passage], target_token
 
 def _map_reduced(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
     writer = dialogue.writer
-    chunks = packed(passages, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
+    chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
     for _ in range(_MOST_LEVELS):
         if len(chunks) == 1:
             return dialogue.insisted(chunks[0], target_tokens)
         level = dialogue.each(chunks, min(_CHUNK_TOKENS, target_tokens))
-        chunks = packed(level, writer.prompt_tokens, writer.count_tokens)
+        chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens)
     return extract([each for chunk in chunks for each in chunk], target_tokens, writer.count_tokens).text
 
 

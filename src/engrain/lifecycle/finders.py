@@ -14,7 +14,8 @@ from engrain.domain.entities import name_key
 from engrain.domain.findings import Finding
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.scoring import days_between, effective_confidence
-from engrain.lifecycle import resemblance
+from engrain.lifecycle.duplicates import find_duplicates as find_duplicate_ids
+from engrain.lifecycle.duplicates import find_near_duplicates, measure_repetition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Entity, Link, MemoryRecord
     from engrain.domain.secrets import Secret
-    from engrain.lifecycle.resemblance import Sketch
+    from engrain.lifecycle.duplicates import Sketch
 
 # Of a place that many facts claim, so many are compared with each other.
 _MOST_CLAIMS = 50
@@ -36,7 +37,7 @@ _MOST_RECALLED = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class AuditSnapshot:
     """What an audit has read: live memories with clipped contents, and what hangs off them."""
 
     now: datetime
@@ -51,7 +52,7 @@ class Looked:
     unused_days: float
 
 
-def secrets(looked: Looked) -> Iterator[Finding]:
+def secrets(looked: AuditSnapshot) -> Iterator[Finding]:
     """Credentials in what a memory says; shown masked."""
     for id_, found in looked.secrets.items():
         kinds = sorted({each.kind for each in found})
@@ -65,7 +66,7 @@ def secrets(looked: Looked) -> Iterator[Finding]:
         )
 
 
-def contradictions(looked: Looked) -> Iterator[Finding]:
+def contradictions(looked: AuditSnapshot) -> Iterator[Finding]:
     """Facts that say different things of one subject and predicate at one time, and what is linked as contradicting."""
     claims: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     names = _subjects_of_entities(looked.memories.values())
@@ -84,9 +85,9 @@ def contradictions(looked: Looked) -> Iterator[Finding]:
             yield _contradiction(first, second, evidence={"link": link.relation, "weight": link.weight})
 
 
-def duplicates(looked: Looked) -> Iterator[Finding]:
+def duplicates(looked: AuditSnapshot) -> Iterator[Finding]:
     """Memories that say the same, whatever their case, spaces and last stop."""
-    for ids in resemblance.duplicates(looked.sketches.values()):
+    for ids in find_duplicate_ids(looked.sketches.values()):
         memories = sorted((looked.memories[id_] for id_ in ids), key=_age)
         surplus = [memory.id for memory in memories[1:]]
         yield Finding(
@@ -99,9 +100,9 @@ def duplicates(looked: Looked) -> Iterator[Finding]:
         )
 
 
-def near_duplicates(looked: Looked) -> Iterator[Finding]:
+def near_duplicates(looked: AuditSnapshot) -> Iterator[Finding]:
     """Memories that say nearly the same, by their words and vectors."""
-    for pair in resemblance.near_duplicates(looked.sketches.values(), looked.vectors):
+    for pair in find_near_duplicates(looked.sketches.values(), looked.vectors):
         older, newer = sorted((looked.memories[id_] for id_ in (pair.first, pair.second)), key=_age)
         if _hold_one_place(older, newer):
             continue  # a contradiction, or one place in two scopes
@@ -115,7 +116,7 @@ def near_duplicates(looked: Looked) -> Iterator[Finding]:
         )
 
 
-def echoes(looked: Looked) -> Iterator[Finding]:
+def echoes(looked: AuditSnapshot) -> Iterator[Finding]:
     """Episodes of a session that say again what had just been recalled: a memory remembering itself."""
     recalled = sorted(
         ((at, each.id) for each in looked.memories.values() if (at := each.last_referenced_at) is not None),
@@ -126,7 +127,7 @@ def echoes(looked: Looked) -> Iterator[Finding]:
         last = bisect_right(times, episode.created_at)
         for at, id_ in recalled[max(first, last - _MOST_RECALLED) : last]:
             source = looked.memories[id_]
-            share = resemblance.repeats(looked.sketches[episode.id], looked.sketches[id_])
+            share = measure_repetition(looked.sketches[episode.id], looked.sketches[id_])
             if source.created_at < episode.created_at and source.id != episode.id and share >= LEAST_REPEATED:
                 yield Finding(
                     kind="echo",
@@ -142,7 +143,7 @@ def echoes(looked: Looked) -> Iterator[Finding]:
                 )
 
 
-def stale(looked: Looked) -> Iterator[Finding]:
+def stale(looked: AuditSnapshot) -> Iterator[Finding]:
     """Facts whose time is over while they count as active, and facts and rules that hardly anybody can believe now."""
     for memory in looked.memories.values():
         if isinstance(memory, Episode):
@@ -160,7 +161,7 @@ def stale(looked: Looked) -> Iterator[Finding]:
             yield _stale(memory, "confirm", "has faded: nobody has confirmed it for long", evidence=evidence)
 
 
-def orphaned(looked: Looked) -> Iterator[Finding]:
+def orphaned(looked: AuditSnapshot) -> Iterator[Finding]:
     """What rests on something that is gone, and entities that nothing is about."""
     for memory in looked.memories.values():
         if isinstance(memory, Fact | Rule) and memory.source_episode_id in looked.gone:
@@ -184,7 +185,7 @@ def orphaned(looked: Looked) -> Iterator[Finding]:
         )
 
 
-def never_recalled(looked: Looked) -> Iterator[Finding]:
+def never_recalled(looked: AuditSnapshot) -> Iterator[Finding]:
     """Facts and rules that nobody has asked for in all the days they were there; what they are worth by now."""
     for memory in looked.memories.values():
         days = days_between(memory.created_at, looked.now)
@@ -201,7 +202,7 @@ def never_recalled(looked: Looked) -> Iterator[Finding]:
         )
 
 
-def _facts(looked: Looked) -> Iterator[Fact]:
+def _facts(looked: AuditSnapshot) -> Iterator[Fact]:
     return (memory for memory in looked.memories.values() if isinstance(memory, Fact))
 
 

@@ -10,18 +10,23 @@ from engrain.domain.categories import fact_category
 from engrain.domain.ids import derived_id
 from engrain.domain.learning import Action, Plan, Rejection
 from engrain.domain.records import DECAY_RATES, Fact, Rule
-from engrain.learning.evidence import FLAWS, instructs, prove, recognise
-from engrain.learning.folding import fold
-from engrain.learning.proposals import Guidance, Statement
-from engrain.learning.sameness import alike_predicates, same_statement, same_subject, say_the_same
+from engrain.learning.consolidation.equivalence import (
+    are_equivalent,
+    are_similar_predicates,
+    is_same_name,
+    is_same_statement,
+)
+from engrain.learning.consolidation.evidence import FLAWS, instructs, prove, recognise
+from engrain.learning.consolidation.folding import fold
+from engrain.learning.consolidation.proposals import Guidance, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.domain.records import Caller, Permanence
-    from engrain.learning.echoes import Heard
-    from engrain.learning.evidence import Proof
-    from engrain.learning.proposals import ConsolidationResult, Proposal
+    from engrain.learning.consolidation.echoes import EpisodeText
+    from engrain.learning.consolidation.evidence import Proof
+    from engrain.learning.consolidation.proposals import ConsolidationResult, Proposal
 
 # A reply that was talked into it cannot flood a memory: so many actions of a batch, whatever it proposes.
 ACTIONS_AN_EPISODE, LEAST_ACTIONS = 3, 10
@@ -45,7 +50,7 @@ _REASONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownMemories:
     """What is known already: `shown` in the prompt, in its order, and what else searches found for the proposals."""
 
     shown: tuple[Fact | Rule, ...] = ()
@@ -61,13 +66,13 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
+class BatchContext:
     """Who learns from what, into which scope, and when. `heard`: the episodes by their names in the prompt."""
 
     caller: Caller
     scope: str
-    heard: Mapping[str, Heard]
-    known: Known
+    heard: Mapping[str, EpisodeText]
+    known: KnownMemories
     now: datetime
 
     @property
@@ -102,7 +107,7 @@ class _Draft:
         self.rejected.append(Rejection(kind=proposal.kind, reason=reason, said=_REASONS[reason]))
 
 
-def plan(result: ConsolidationResult, lesson: Lesson) -> Plan:
+def make_plan(result: ConsolidationResult, lesson: BatchContext) -> Plan:
     """The actions for a batch of episodes: facts in the order in which they were said, then rules, confirmations.
 
     A proposal is done where its quotes hold. What is known already is confirmed; what stands in its place is left to
@@ -123,7 +128,7 @@ def plan(result: ConsolidationResult, lesson: Lesson) -> Plan:
     )
 
 
-def said_at(fact: Fact) -> datetime:
+def read_statement_time(fact: Fact) -> datetime:
     """When what a fact says was said, as far as is known: by the newest of its sources, else when it was stored."""
     told = fact.metadata.get(SAID_AT)
     if not isinstance(told, str):
@@ -135,7 +140,7 @@ def said_at(fact: Fact) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def conflicting(said: Fact, known: Sequence[Fact]) -> list[Fact]:
+def list_conflicting(said: Fact, known: Sequence[Fact]) -> list[Fact]:
     """Active facts that say otherwise of the same from another place: of its subject, with an alike predicate."""
     return [
         each
@@ -143,19 +148,21 @@ def conflicting(said: Fact, known: Sequence[Fact]) -> list[Fact]:
         if each.id != said.id
         and each.validity == "active"
         and each.place != said.place
-        and (same_subject(each.subject, said.subject) or (said.entity_id and each.entity_id == said.entity_id))
-        and alike_predicates(each.predicate, said.predicate)
-        and not say_the_same(each.content, said.content)
+        and (is_same_name(each.subject, said.subject) or (said.entity_id and each.entity_id == said.entity_id))
+        and are_similar_predicates(each.predicate, said.predicate)
+        and not are_equivalent(each.content, said.content)
     ]
 
 
-def contradicted(said: Fact, known: Sequence[Fact]) -> list[Fact]:
+def list_contradicted(said: Fact, known: Sequence[Fact]) -> list[Fact]:
     """What a fact casts doubt on: what conflicts with it in its own scope, unless that was said later."""
-    found = conflicting(said, known)
-    return [each for each in found if each.scope == said.scope and said_at(each) <= said_at(said)]
+    found = list_conflicting(said, known)
+    return [
+        each for each in found if each.scope == said.scope and read_statement_time(each) <= read_statement_time(said)
+    ]
 
 
-def _consider(proposal: Proposal, lesson: Lesson, draft: _Draft) -> None:
+def _consider(proposal: Proposal, lesson: BatchContext, draft: _Draft) -> None:
     if len(draft.actions) >= lesson.most_actions:
         raise _Refused("too_many")
     match proposal.says:
@@ -167,7 +174,7 @@ def _consider(proposal: Proposal, lesson: Lesson, draft: _Draft) -> None:
             _confirmation(proposal, lesson, draft)
 
 
-def _fact(proposal: Proposal, said: Statement, lesson: Lesson, draft: _Draft) -> None:
+def _fact(proposal: Proposal, said: Statement, lesson: BatchContext, draft: _Draft) -> None:
     target = _target(proposal, lesson) if proposal.kind == "updated_fact" else None
     proof = _proven(proposal, lesson)
     draft.once(said.subject, said.predicate, said.content)
@@ -176,7 +183,7 @@ def _fact(proposal: Proposal, said: Statement, lesson: Lesson, draft: _Draft) ->
     if target is not None and target.scope != lesson.scope:
         draft.reject(proposal, "other_scope")
         target = None
-    same = [each for each in lesson.known.facts if each.validity == "active" and same_statement(each, said)]
+    same = [each for each in lesson.known.facts if each.validity == "active" and is_same_statement(each, said)]
     if same:
         # Where both scopes know it, one's own is what fades.
         known = min(same, key=lambda each: (each.scope != lesson.scope, each.created_at, each.id))
@@ -186,9 +193,9 @@ def _fact(proposal: Proposal, said: Statement, lesson: Lesson, draft: _Draft) ->
     fact = _made(said, proof, lesson)
     holder = next((each for each in lesson.known.facts if each.validity == "active" and each.place == fact.place), None)
     before = [each for each in (holder, target) if each is not None]
-    if any(said_at(each) > said_at(fact) for each in before):
+    if any(read_statement_time(each) > read_statement_time(fact) for each in before):
         raise _Refused("outdated")
-    doubts = [each.id for each in contradicted(fact, lesson.known.facts) if each not in before]
+    doubts = [each.id for each in list_contradicted(fact, lesson.known.facts) if each not in before]
     draft.actions.append(
         Action(
             kind="new_fact" if target is None else "updated_fact",
@@ -200,7 +207,7 @@ def _fact(proposal: Proposal, said: Statement, lesson: Lesson, draft: _Draft) ->
     )
 
 
-def _made(said: Statement, proof: Proof, lesson: Lesson) -> Fact:
+def _made(said: Statement, proof: Proof, lesson: BatchContext) -> Fact:
     """The fact of a proven statement, in the spelling of whatever holds its place."""
     caller, latest = lesson.caller, proof.episodes[-1]
     subject, predicate, entity_id = _spelled(said, lesson)
@@ -237,26 +244,26 @@ def _made(said: Statement, proof: Proof, lesson: Lesson) -> Fact:
 _LESS_THAN_PERMANENT: Permanence = "stable"
 
 
-def _spelled(said: Statement, lesson: Lesson) -> tuple[str, str, str | None]:
+def _spelled(said: Statement, lesson: BatchContext) -> tuple[str, str, str | None]:
     """Subject, predicate and entity as facts about the same have them, so that one place has one spelling."""
-    about = [each for each in lesson.known.facts if same_subject(each.subject, said.subject)]
-    here = [each for each in about if each.scope == lesson.scope and same_subject(each.predicate, said.predicate)]
+    about = [each for each in lesson.known.facts if is_same_name(each.subject, said.subject)]
+    here = [each for each in about if each.scope == lesson.scope and is_same_name(each.predicate, said.predicate)]
     if here:
         return here[0].subject, here[0].predicate, here[0].entity_id
     entities = {each.entity_id for each in about if each.entity_id is not None}
     return said.subject, said.predicate, entities.pop() if len(entities) == 1 else None
 
 
-def _rule(proposal: Proposal, said: Guidance, lesson: Lesson, draft: _Draft) -> None:
+def _rule(proposal: Proposal, said: Guidance, lesson: BatchContext, draft: _Draft) -> None:
     proof = _proven(proposal, lesson)
     draft.once("rule", said.content)
     if len(proof.episodes) < RULE_EPISODES and not instructs(proof, lesson.heard):
         raise _Refused("too_little_evidence")
     for known in lesson.known.rules:
         if known.maturity == "anti_pattern":
-            if say_the_same(str(known.metadata.get("original_content", "")), said.content):
+            if are_equivalent(str(known.metadata.get("original_content", "")), said.content):
                 raise _Refused("anti_pattern")
-        elif not known.is_forgotten and say_the_same(known.content, said.content):
+        elif not known.is_forgotten and are_equivalent(known.content, said.content):
             draft.once("confirmed", known.id)
             draft.actions.append(Action(kind="confirmation", target_id=known.id, sources=_ids(proof)))
             return
@@ -280,7 +287,7 @@ def _rule(proposal: Proposal, said: Guidance, lesson: Lesson, draft: _Draft) -> 
     draft.actions.append(Action(kind="new_rule", memory=rule, sources=_ids(proof)))
 
 
-def _confirmation(proposal: Proposal, lesson: Lesson, draft: _Draft) -> None:
+def _confirmation(proposal: Proposal, lesson: BatchContext, draft: _Draft) -> None:
     target = _target(proposal, lesson)
     if isinstance(target, Rule) and target.maturity == "anti_pattern":
         raise _Refused("unknown_target")
@@ -289,7 +296,7 @@ def _confirmation(proposal: Proposal, lesson: Lesson, draft: _Draft) -> None:
     draft.actions.append(Action(kind="confirmation", target_id=target.id, sources=_ids(proof)))
 
 
-def _target(proposal: Proposal, lesson: Lesson) -> Fact | Rule:
+def _target(proposal: Proposal, lesson: BatchContext) -> Fact | Rule:
     """What was shown under the id; nothing else is one's to change, whatever its id."""
     for each in lesson.known.shown:
         if each.id == proposal.target_id:
@@ -297,7 +304,7 @@ def _target(proposal: Proposal, lesson: Lesson) -> Fact | Rule:
     raise _Refused("unknown_target")
 
 
-def _proven(proposal: Proposal, lesson: Lesson, *, target: Fact | Rule | None = None) -> Proof:
+def _proven(proposal: Proposal, lesson: BatchContext, *, target: Fact | Rule | None = None) -> Proof:
     if proposal.evidence is not None:
         proof = prove(proposal.evidence, lesson.heard)
     elif target is not None:
@@ -317,5 +324,5 @@ def _ids(proof: Proof) -> tuple[str, ...]:
 def _order(action: Action) -> tuple[int, Any]:
     """Facts by when they were said, so that of two in one place the later one stands; the rest as proposed."""
     if isinstance(action.memory, Fact):
-        return 0, said_at(action.memory)
+        return 0, read_statement_time(action.memory)
     return (1 if action.kind == "new_rule" else 2), 0

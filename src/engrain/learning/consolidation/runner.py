@@ -16,11 +16,11 @@ from engrain.domain.runs import Claim, Retry
 from engrain.domain.wording import UNEXPECTED, Wording, sentence, worded
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
-from engrain.learning import nearby, prompt
-from engrain.learning.echoes import hear, tellings
-from engrain.learning.parsing import parse
-from engrain.learning.planning import Known, Lesson, plan
-from engrain.learning.report import ConsolidationReport, Failure, Group, Learned
+from engrain.learning.consolidation import known_memories, prompt
+from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
+from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan
+from engrain.learning.consolidation.reply_parser import parse_reply
+from engrain.learning.consolidation.report import ConsolidationReport, Failure, Group, Learned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from engrain.domain.learning import Done
     from engrain.domain.ports import LLM, Clock, Store
     from engrain.domain.runs import Batch, Shard
-    from engrain.learning.nearby import Search
+    from engrain.learning.consolidation.known_memories import HybridSearch
 
 BATCH = 30
 _LOG = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class _Unusable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class ConsolidationDependencies:
     """What a consolidation works with.
 
     `caller` says who works for a shard; `search` is a hybrid search that counts nothing; `follow_up` is told what was
@@ -56,13 +56,13 @@ class Means:
     llm: LLM
     clock: Clock
     caller: Callable[[Shard], Caller]
-    search: Search
+    search: HybridSearch
     follow_up: Callable[[Act, Sequence[str]], None]
     worker: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
+class ConsolidationOptions:
     """How it is done. `scope`: whether what is learned is the agent's own, or everybody's of its tenant."""
 
     batch: int = BATCH
@@ -76,15 +76,22 @@ class Manner:
     retry: Retry = field(default_factory=Retry)
 
 
-def due(
-    store: Store, shards: Sequence[Shard], manner: Manner, *, caller: Callable[[Shard], Caller], now: datetime
+def count_due(
+    store: Store,
+    shards: Sequence[Shard],
+    manner: ConsolidationOptions,
+    *,
+    caller: Callable[[Shard], Caller],
+    now: datetime,
 ) -> tuple[Group, ...]:
     """How many episodes of how many sessions wait for each agent; with sessions named, of those, be it for a retry."""
     groups = (_group(store, shard, manner, caller=caller, now=now) for shard in shards)
     return tuple(each for each in groups if each.episodes)
 
 
-def _group(store: Store, shard: Shard, manner: Manner, *, caller: Callable[[Shard], Caller], now: datetime) -> Group:
+def _group(
+    store: Store, shard: Shard, manner: ConsolidationOptions, *, caller: Callable[[Shard], Caller], now: datetime
+) -> Group:
     whole = Group(tenant_id=shard.tenant_id, agent=shard.agent, episodes=shard.episodes, sessions=shard.sessions)
     if not manner.sessions and not manner.exclude_sessions:
         return whole
@@ -98,9 +105,9 @@ def _group(store: Store, shard: Shard, manner: Manner, *, caller: Callable[[Shar
 
 
 def consolidate(
-    means: Means,
+    means: ConsolidationDependencies,
     shards: Sequence[Shard],
-    manner: Manner,
+    manner: ConsolidationOptions,
     *,
     progress: Callable[[int], None] | None = None,
     goes_on: Callable[[], bool] = lambda: True,
@@ -137,7 +144,7 @@ class _Outcome:
 class _Turn:
     """One batch of one shard."""
 
-    def __init__(self, means: Means, manner: Manner, shard: Shard) -> None:
+    def __init__(self, means: ConsolidationDependencies, manner: ConsolidationOptions, shard: Shard) -> None:
         self._means = means
         self._manner = manner
         self._shard = shard
@@ -228,29 +235,31 @@ class _Turn:
         """
         means, manner, caller, episodes = self._means, self._manner, self._caller, batch.episodes
         now = means.clock()
-        known = nearby.known(means.store, caller, episodes, now)
+        known = known_memories.known(means.store, caller, episodes, now)
         asked, shown = prompt.build(episodes, known, most_characters=manner.most_characters)
         self._hold(batch, manner.timeout_s + manner.lease_s)
         completion = means.llm.complete(asked, timeout_s=manner.timeout_s)
         self._usage += completion.usage
-        result = parse(completion.text)
+        result = parse_reply(completion.text)
         if not result.is_readable:
             raise _Unusable("; ".join(result.parse_errors[:3]))
         self._hold(batch, manner.lease_s)
-        told = tellings(
-            {each.id: each for each in (*known, *nearby.handed_out(means.store, caller, episodes, now))}.values()
+        told = list_echo_sources(
+            {
+                each.id: each for each in (*known, *known_memories.handed_out(means.store, caller, episodes, now))
+            }.values()
         )
-        lesson = Lesson(
+        lesson = BatchContext(
             caller=caller,
             scope=caller.agent if manner.scope == "agent" else GLOBAL_SCOPE,
-            heard={f"e{place}": hear(each, told) for place, each in enumerate(episodes, 1)},
-            known=Known(shown=shown, found=tuple(known)),
+            heard={f"e{place}": read_episode(each, told) for place, each in enumerate(episodes, 1)},
+            known=KnownMemories(shown=shown, found=tuple(known)),
             now=means.clock(),
         )
-        near = nearby.of_proposals(
+        near = known_memories.of_proposals(
             means.store, caller, result, lesson.scope, search=means.search, most=lesson.most_actions
         )
-        return plan(result, replace(lesson, known=Known(shown=shown, found=(*known, *near))))
+        return make_plan(result, replace(lesson, known=KnownMemories(shown=shown, found=(*known, *near))))
 
     def _hold(self, batch: Batch, seconds: float) -> None:
         if not self._means.store.renew(self._act(), batch.run.id, seconds):

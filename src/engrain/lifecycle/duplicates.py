@@ -62,7 +62,7 @@ class Pair(NamedTuple):
     cosine: float | None
 
 
-def sketch(memory: MemoryRecord) -> Sketch:
+def build_sketch(memory: MemoryRecord) -> Sketch:
     """What is compared of a memory; a fact says its subject and predicate too."""
     match memory:
         case Episode():
@@ -88,7 +88,7 @@ def sketch(memory: MemoryRecord) -> Sketch:
     )
 
 
-def duplicates(sketches: Iterable[Sketch]) -> list[tuple[str, ...]]:
+def find_duplicates(sketches: Iterable[Sketch]) -> list[tuple[str, ...]]:
     """The ids of those that say the same, ascending, a tuple for each thing said more than once."""
     saying: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for each in sketches:
@@ -97,7 +97,7 @@ def duplicates(sketches: Iterable[Sketch]) -> list[tuple[str, ...]]:
     return sorted(tuple(sorted(ids)) for ids in saying.values() if len(ids) > 1)
 
 
-def near_duplicates(sketches: Iterable[Sketch], vectors: Mapping[str, NDArray[np.float32]]) -> list[Pair]:
+def find_near_duplicates(sketches: Iterable[Sketch], vectors: Mapping[str, NDArray[np.float32]]) -> list[Pair]:
     """Pairs of one group that say nearly but not exactly the same, by ids; at most 100,000."""
     groups: dict[Group, list[Sketch]] = defaultdict(list)
     for each in sketches:
@@ -113,7 +113,7 @@ def near_duplicates(sketches: Iterable[Sketch], vectors: Mapping[str, NDArray[np
     return sorted(found[:_MOST_PAIRS])
 
 
-def repeats(later: Sketch, earlier: Sketch) -> float:
+def measure_repetition(later: Sketch, earlier: Sketch) -> float:
     """How much of an earlier memory's words a later one says again, 0-1; 0 where numbers or denials differ."""
     if not earlier.is_long or not earlier.marks <= later.marks:
         return 0.0

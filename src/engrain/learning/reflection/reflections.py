@@ -12,9 +12,9 @@ from engrain.domain.completions import Prompt, Usage
 from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Fact, Record
 from engrain.engines.answers import json_in
 from engrain.errors import EngineUnavailable
-from engrain.learning import quoting
-from engrain.learning.extractive import Passage, extract
-from engrain.learning.passages import of_memory
+from engrain.learning.summaries import prompt_data
+from engrain.learning.summaries.extractive import Passage, extract
+from engrain.learning.summaries.passages import build_passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +60,7 @@ class Cadence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Week:
+class ReflectionWindow:
     """What an agent learned and heard of late, newest first, and when it last reflected."""
 
     memories: tuple[MemoryRecord, ...]
@@ -69,7 +69,7 @@ class Week:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thought:
+class ReflectionDraft:
     """A reflection as it was written: its text, the memories that bear it out, and how it came about.
 
     Attributes:
@@ -85,7 +85,7 @@ class Thought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reflected(Record):
+class ReflectionOutcome(Record):
     """What came of one agent's reflection: `said` tells it in a sentence.
 
     The outcome is reflected, due (a dry run), too_soon, too_few (facts), running (elsewhere) or failed (it is tried
@@ -109,7 +109,7 @@ class ReflectionReport(Record):
     """What came of a call, an agent after the other."""
 
     dry_run: bool
-    agents: tuple[Reflected, ...] = ()
+    agents: tuple[ReflectionOutcome, ...] = ()
 
     @property
     def reflected(self) -> int:
@@ -117,19 +117,21 @@ class ReflectionReport(Record):
         return sum(each.outcome == "reflected" for each in self.agents)
 
 
-def week(memories: Iterable[MemoryRecord], cadence: Cadence, now: datetime, *, reflected_at: datetime | None) -> Week:
+def select_window(
+    memories: Iterable[MemoryRecord], cadence: Cadence, now: datetime, *, reflected_at: datetime | None
+) -> ReflectionWindow:
     """What belongs to the window: learned, said or true since it began; no reflections and summaries, no repeats."""
     since = now - timedelta(days=cadence.window_days)
     recent = {each.id: each for each in memories if _when(each) >= since and not _is_left_out(each)}
     ordered = sorted(recent.values(), key=lambda each: (_when(each), each.id), reverse=True)
-    return Week(
+    return ReflectionWindow(
         memories=tuple(ordered[: cadence.most_memories]),
         facts=sum(isinstance(each, Fact) for each in ordered),
         reflected_at=reflected_at,
     )
 
 
-def why_not(seen: Week, cadence: Cadence, now: datetime, *, force: bool) -> tuple[Outcome, str] | None:
+def check_due(seen: ReflectionWindow, cadence: Cadence, now: datetime, *, force: bool) -> tuple[Outcome, str] | None:
     """Why no reflection is due, as an outcome and a sentence; None where one is. `force` passes over the days between.
 
     Exactly so many days after the last one, one is due again.
@@ -144,27 +146,27 @@ def why_not(seen: Week, cadence: Cadence, now: datetime, *, force: bool) -> tupl
     return None
 
 
-def written(
-    seen: Week, count_tokens: TokenCounter, *, llm: LLM | None, timeout_s: float, prompt_tokens: int
-) -> Thought:
+def write_draft(
+    seen: ReflectionWindow, count_tokens: TokenCounter, *, llm: LLM | None, timeout_s: float, prompt_tokens: int
+) -> ReflectionDraft:
     """A reflection on what was seen, at most TARGET_TOKENS long: by the model where there is one, else extractive.
 
     Raises:
         EngineUnavailable: the model failed, or what it said is no reflection.
     """
-    shown = [of_memory(each) for each in reversed(seen.memories)]
+    shown = [build_passage(each) for each in reversed(seen.memories)]
     if llm is None:
         found = extract(shown, TARGET_TOKENS, count_tokens)
         if not found.text:
             raise EngineUnavailable("the memories have no words to reflect on; configure a language model")
-        return Thought(
+        return ReflectionDraft(
             text=found.text, source_ids=tuple(shown[each].id for each in found.passages), method="extractive"
         )
     fitting = _fitting(shown, prompt_tokens, count_tokens)
     values = {"words": int(TARGET_TOKENS * _WORDS_PER_TOKEN)}
     prompt = Prompt(
-        system=quoting.template(PROMPT_VERSION).substitute(values),
-        user=quoting.as_data(fitting),
+        system=prompt_data.template(PROMPT_VERSION).substitute(values),
+        user=prompt_data.as_data(fitting),
         schema=SCHEMA,
         max_tokens=_MOST_ANSWER_TOKENS,
     )
@@ -174,7 +176,7 @@ def written(
         text = extract([Passage(line) for line in text.splitlines()], TARGET_TOKENS, count_tokens).text
     named = [_named(each, fitting) for each in sources]
     known = tuple(dict.fromkeys(each for each in named if each is not None))
-    return Thought(
+    return ReflectionDraft(
         text=text,
         source_ids=known or tuple(each.id for each in fitting),
         method="llm",
@@ -184,7 +186,7 @@ def written(
     )
 
 
-def as_fact(thought: Thought, caller: Caller, at: datetime, id_: str) -> Fact:
+def build_fact(thought: ReflectionDraft, caller: Caller, at: datetime, id_: str) -> Fact:
     """A reflection as it is kept: about the agent, in its own scope, permanent, one a day."""
     return Fact(
         id=id_,
@@ -236,9 +238,9 @@ def _parsed(reply: str, who: str) -> tuple[str, list[str]]:
     Raises:
         EngineUnavailable: there is none of the form asked for, or it has no words.
     """
-    found = json_in(quoting.bare(reply), who)
+    found = json_in(prompt_data.bare(reply), who)
     text = found.get("reflection") if isinstance(found, dict) else None
-    said = quoting.bare(text) if isinstance(text, str) else ""
+    said = prompt_data.bare(text) if isinstance(text, str) else ""
     if not words(said):
         raise EngineUnavailable(f"{who} answered with no reflection; it is asked again the next time")
     sources = found.get("sources")

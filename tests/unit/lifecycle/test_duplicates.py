@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.likeness import jaccard
-from engrain.lifecycle.resemblance import (
+from engrain.lifecycle.duplicates import (
     LEAST_COSINE,
     LEAST_JACCARD,
-    duplicates,
-    near_duplicates,
-    repeats,
-    sketch,
+    build_sketch,
+    find_duplicates,
+    find_near_duplicates,
+    measure_repetition,
 )
 from tests.sample_records import episode, fact, rule
 
@@ -26,14 +26,14 @@ def direction(angle):
 
 
 def alike(*memories, vectors=None):
-    pairs = near_duplicates(map(sketch, memories), vectors or {})
+    pairs = find_near_duplicates(map(build_sketch, memories), vectors or {})
     return {(pair.first, pair.second) for pair in pairs}
 
 
 @pytest.mark.parametrize("copy", [TRAMS.upper(), f"  {TRAMS.replace(' ', '  ')}.", f"{TRAMS}!"])
 def test_case_spaces_and_the_last_stop_make_no_difference(copy):
     one, other = rule(TRAMS), rule(copy)
-    assert duplicates(map(sketch, [one, other])) == [tuple(sorted([one.id, other.id]))]
+    assert find_duplicates(map(build_sketch, [one, other])) == [tuple(sorted([one.id, other.id]))]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_case_spaces_and_the_last_stop_make_no_difference(copy):
     ],
 )
 def test_what_says_something_else_is_no_duplicate(one, other):
-    assert duplicates(map(sketch, [one, other])) == []
+    assert find_duplicates(map(build_sketch, [one, other])) == []
     assert alike(one, other) == set()
 
 
@@ -79,7 +79,7 @@ def test_few_words_resemble_each_other_by_chance():
 def test_vectors_find_what_shares_fewer_words():
     one = rule("Ask Ana before booking early flights to distant cities")
     other = rule("Always ask Ana before booking early flights to remote cities")
-    assert jaccard(sketch(one).stems, sketch(other).stems) < LEAST_JACCARD
+    assert jaccard(build_sketch(one).stems, build_sketch(other).stems) < LEAST_JACCARD
     assert alike(one, other) == set()
     near = {one.id: direction(0.0), other.id: direction(np.arccos(LEAST_COSINE) - 0.01)}
     far = {one.id: direction(0.0), other.id: direction(np.arccos(LEAST_COSINE) + 0.01)}
@@ -95,7 +95,7 @@ def test_vectors_alone_say_nothing():
 @given(st.lists(SAYINGS, max_size=9))
 def test_no_pair_is_missed_by_words(sayings):
     memories = [rule(said) for said in sayings]
-    sketches = {memory.id: sketch(memory) for memory in memories}
+    sketches = {memory.id: build_sketch(memory) for memory in memories}
     expected = {
         tuple(sorted((one.id, other.id)))
         for one, other in combinations(sketches.values(), 2)
@@ -111,13 +111,16 @@ def test_jaccard_is_a_share_and_knows_no_order(one, other):
 
 
 def test_repeating_counts_the_words_of_the_earlier_one():
-    earlier, later = sketch(rule(TRAMS)), sketch(episode(f"As I said: {TRAMS}, and the coffee there is good"))
-    assert repeats(later, earlier) == 1
-    assert repeats(earlier, later) < 1
-    assert repeats(sketch(rule(TRAMS)), sketch(rule(f"{TRAMS} at 7"))) == 0
+    earlier, later = (
+        build_sketch(rule(TRAMS)),
+        build_sketch(episode(f"As I said: {TRAMS}, and the coffee there is good")),
+    )
+    assert measure_repetition(later, earlier) == 1
+    assert measure_repetition(earlier, later) < 1
+    assert measure_repetition(build_sketch(rule(TRAMS)), build_sketch(rule(f"{TRAMS} at 7"))) == 0
 
 
 def test_what_a_thousand_share_tells_nothing_and_costs_nothing():
     memories = [rule(f"{TRAMS} {'sharp ' * (number % 2)}") for number in range(1_000)]
-    assert [len(ids) for ids in duplicates(map(sketch, memories))] == [500, 500]
+    assert [len(ids) for ids in find_duplicates(map(build_sketch, memories))] == [500, 500]
     assert alike(*memories) == set()

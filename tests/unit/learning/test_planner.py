@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.records import Caller
-from engrain.learning.echoes import hear, tellings
-from engrain.learning.parsing import parse
-from engrain.learning.planning import Known, Lesson, plan, said_at
+from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
+from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan, read_statement_time
+from engrain.learning.consolidation.reply_parser import parse_reply
 from tests.sample_records import NOON, episode, fact, rule
 
 CALLER = Caller(agent="aide")
@@ -19,9 +19,11 @@ STRANGER = "018f0000-0000-7000-8000-000000000009"
 
 def lesson(*turns, shown=(), found=(), scope="aide", caller=CALLER):
     turns = [episode(each) if isinstance(each, str) else each for each in turns]
-    told = tellings([*shown, *found])
-    names = {f"e{place}": hear(turn, told) for place, turn in enumerate(turns, 1)}
-    return Lesson(caller=caller, scope=scope, heard=names, known=Known(shown=shown, found=found), now=NOON + DAY)
+    told = list_echo_sources([*shown, *found])
+    names = {f"e{place}": read_episode(turn, told) for place, turn in enumerate(turns, 1)}
+    return BatchContext(
+        caller=caller, scope=scope, heard=names, known=KnownMemories(shown=shown, found=found), now=NOON + DAY
+    )
 
 
 def quotes(*pairs):
@@ -34,7 +36,7 @@ def statement(subject, predicate, content, quote, name="e1", **more):
 
 
 def planned(given, **sections):
-    return plan(parse(json.dumps({"new_facts": [], **sections})), given)
+    return make_plan(parse_reply(json.dumps({"new_facts": [], **sections})), given)
 
 
 MOVED = "I moved to Porto last month."
@@ -55,7 +57,7 @@ def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
     assert (made.importance, made.permanence, made.decay_rate, made.confidence) == (7, "stable", 0.002, 0.9)
     assert (made.source, made.source_episode_id) == ("I moved to Porto", last.id)
     assert (made.valid_from, made.created_at, made.last_confirmed_at) == (NOON, NOON + DAY, NOON + DAY)
-    assert said_at(made) == NOON + timedelta(hours=1)
+    assert read_statement_time(made) == NOON + timedelta(hours=1)
     assert done.episode_ids == tuple(each.episode.id for each in given.heard.values())
 
 

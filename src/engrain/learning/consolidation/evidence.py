@@ -7,16 +7,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.analysis import terms, words
-from engrain.learning.echoes import LEAST_WORDS, places
-from engrain.learning.folding import bare, fold
+from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
+from engrain.learning.consolidation.folding import fold, strip_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from engrain.domain.records import Episode
-    from engrain.learning.echoes import Heard
-    from engrain.learning.folding import Folded
-    from engrain.learning.proposals import Evidence
+    from engrain.learning.consolidation.echoes import EpisodeText
+    from engrain.learning.consolidation.folding import FoldedText
+    from engrain.learning.consolidation.proposals import Evidence
 
 # Why quotes prove nothing, the most telling reason first.
 FLAWS: Mapping[str, str] = {
@@ -47,7 +47,7 @@ class Proof(NamedTuple):
     flaw: str | None = None
 
 
-def prove(evidence: Sequence[Evidence], heard: Mapping[str, Heard]) -> Proof:
+def prove(evidence: Sequence[Evidence], heard: Mapping[str, EpisodeText]) -> Proof:
     """The episodes whose quotes hold; `heard` is by the names that the prompt gave them.
 
     A quote holds where it stands in its episode as whole words, whatever its case, spaces and sorts of quotation mark,
@@ -60,7 +60,7 @@ def prove(evidence: Sequence[Evidence], heard: Mapping[str, Heard]) -> Proof:
     return Proof(_in_order({heard[each.episode].episode for each in quotes}), quotes)
 
 
-def recognise(content: str, heard: Collection[Heard]) -> Proof:
+def recognise(content: str, heard: Collection[EpisodeText]) -> Proof:
     """The episodes that say what a memory says: most of its words, the speaker's name among them, and no echo of it."""
     asked = set(terms(content))
     least = max(_LEAST_SHARE * len(asked), LEAST_WORDS)
@@ -68,7 +68,7 @@ def recognise(content: str, heard: Collection[Heard]) -> Proof:
     return Proof(_in_order(found)) if found else Proof((), flaw="no_evidence")
 
 
-def instructs(proof: Proof, heard: Mapping[str, Heard]) -> bool:
+def instructs(proof: Proof, heard: Mapping[str, EpisodeText]) -> bool:
     """Whether one of the quotes is an instruction in a user's or a system's turn; English alone is known."""
     return any(
         heard[each.episode].episode.role in {"user", "system"} and _INSTRUCTS.search(fold(each.quote))
@@ -76,15 +76,15 @@ def instructs(proof: Proof, heard: Mapping[str, Heard]) -> bool:
     )
 
 
-def _flaw(evidence: Evidence, heard: Mapping[str, Heard]) -> str | None:
+def _flaw(evidence: Evidence, heard: Mapping[str, EpisodeText]) -> str | None:
     where = heard.get(evidence.episode)
     if where is None:
         return "unknown_episode"
     if where.imitates:
         return "imitation"
     # The prompt shows < as &lt;, and a model may copy either.
-    readings = {bare(evidence.quote), bare(html.unescape(evidence.quote))}
-    spans = [span for reading in readings for span in places(where.text, reading)]
+    readings = {strip_marks(evidence.quote), strip_marks(html.unescape(evidence.quote))}
+    spans = [span for reading in readings for span in find_spans(where.text, reading)]
     if all(_is_too_short(reading) for reading in readings):
         return "quote_too_short"
     if not spans:
@@ -92,11 +92,11 @@ def _flaw(evidence: Evidence, heard: Mapping[str, Heard]) -> str | None:
     return None if any(map(where.says_anew, spans)) else "echo"
 
 
-def _is_too_short(quote: Folded) -> bool:
+def _is_too_short(quote: FoldedText) -> bool:
     return len(quote.encode()) < _LEAST_BYTES or len(words(quote)) < LEAST_WORDS or not terms(quote)
 
 
-def _terms_of(heard: Heard) -> set[str]:
+def _terms_of(heard: EpisodeText) -> set[str]:
     """What an episode says of itself, with its speaker's name: "I live in Lisbon" is about Ana."""
     return {*terms(heard.episode.speaker or ""), *terms(heard.own)}
 

@@ -18,7 +18,7 @@ _LEAST_CHARACTERS = 24  # fewer say nothing
 _MOST_CHARACTERS = 100_000  # of a text are looked at
 
 
-def clipped(text: str, asked: str, fits: Callable[[str], bool]) -> str | None:
+def clip(text: str, asked: str, fits: Callable[[str], bool]) -> str | None:
     """The longest part that fits, from the sentence on that holds most of the words asked for; the first of several.
 
     Where the text ends before the room does, it begins earlier. None where so little fits that it would say nothing.
@@ -38,7 +38,7 @@ def clipped(text: str, asked: str, fits: Callable[[str], bool]) -> str | None:
     return part(first, last) if len("".join(words[first:last])) >= _LEAST_CHARACTERS else None
 
 
-def best_sentence(text: str, asked: str) -> str:
+def find_best_sentence(text: str, asked: str) -> str:
     """The sentence, on one line, that holds most of the words asked for; the first of several."""
     sentences, best = _best(text[:_MOST_CHARACTERS], asked)
     return sentences[best] if sentences else ""

@@ -8,8 +8,8 @@ from engrain.domain.analysis import terms
 from engrain.domain.query import Filter
 from engrain.domain.records import KINDS, Fact, Rule
 from engrain.domain.requests import Request
-from engrain.learning.prompt import MOST_FACTS, MOST_RULES, by_bearing
-from engrain.learning.proposals import Guidance, Statement
+from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES, by_bearing
+from engrain.learning.consolidation.proposals import Guidance, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import Store
     from engrain.domain.records import Caller, Episode, Kind, MemoryRecord
-    from engrain.learning.proposals import ConsolidationResult
+    from engrain.learning.consolidation.proposals import ConsolidationResult
 
-    Search = Callable[[Caller, str, Sequence[Kind], int], Sequence[MemoryRecord]]
+    HybridSearch = Callable[[Caller, str, Sequence[Kind], int], Sequence[MemoryRecord]]
 
 # Of what a batch is about, so many are looked at for each episode or proposal.
 _EACH = 10
@@ -60,7 +60,7 @@ def handed_out(store: Store, caller: Caller, episodes: Sequence[Episode], now: d
 
 
 def of_proposals(
-    store: Store, caller: Caller, result: ConsolidationResult, scope: str, *, search: Search, most: int
+    store: Store, caller: Caller, result: ConsolidationResult, scope: str, *, search: HybridSearch, most: int
 ) -> list[Fact | Rule]:
     """What may say the same as a proposal, or otherwise: by a hybrid search each, and whatever holds its very place.
 

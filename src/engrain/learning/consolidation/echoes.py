@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.analysis import terms, words
 from engrain.domain.records import Fact
-from engrain.learning.folding import Folded, bare, fold
+from engrain.learning.consolidation.folding import FoldedText, fold, strip_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,20 +42,20 @@ class Span(NamedTuple):
     end: int
 
 
-class Telling(NamedTuple):
+class EchoSource(NamedTuple):
     """A memory, and the folded words in which it is handed out."""
 
     memory: MemoryRecord
-    line: Folded  # as an entry of a list
-    said: tuple[Folded, ...]  # anywhere
+    line: FoldedText  # as an entry of a list
+    said: tuple[FoldedText, ...]  # anywhere
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class EpisodeText:
     """The text of an episode as quotes are looked for in it, and which parts of it were handed out before."""
 
     episode: Episode
-    text: Folded
+    text: FoldedText
     echoes: tuple[Span, ...]
 
     @property
@@ -74,28 +74,28 @@ class Heard:
         return " ".join(_outside(self.text, Span(0, len(self.text)), self.echoes))
 
 
-def tellings(memories: Iterable[MemoryRecord]) -> list[Telling]:
+def list_echo_sources(memories: Iterable[MemoryRecord]) -> list[EchoSource]:
     """In which words memories are handed out."""
     return [_telling(memory) for memory in memories]
 
 
-def hear(episode: Episode, told: Sequence[Telling]) -> Heard:
+def read_episode(episode: Episode, told: Sequence[EchoSource]) -> EpisodeText:
     """An episode, and what of it is an echo.
 
     That is a line of a context block, and the words of a memory that was handed out before the episode: by itself, or
     after its subject and predicate.
     """
     lines = [folded for line in episode.content.split("\n") if (folded := fold(line))]
-    text = Folded(" ".join(lines))  # as `fold` has the whole
+    text = FoldedText(" ".join(lines))  # as `fold` has the whole
     before = [each for each in told if each.memory.id != episode.id and each.memory.created_at <= episode.created_at]
     spans = [*_of_blocks(lines, {each.line for each in before})]
     for each in before:
         if _was_handed_out(each.memory, episode):
-            spans += (span for said in each.said for span in places(text, said))
-    return Heard(episode, text, tuple(_joined(spans)))
+            spans += (span for said in each.said for span in find_spans(text, said))
+    return EpisodeText(episode, text, tuple(_joined(spans)))
 
 
-def places(text: Folded, said: Folded) -> Iterator[Span]:
+def find_spans(text: FoldedText, said: FoldedText) -> Iterator[Span]:
     """Where folded words stand in a folded text, as whole words, from the first on, without overlaps."""
     start = text.find(said) if said else -1
     while start >= 0:
@@ -122,15 +122,17 @@ def _was_handed_out(memory: MemoryRecord, episode: Episode) -> bool:
     return at is not None and (at <= episode.created_at or memory.reference_count > 1)
 
 
-def _telling(memory: MemoryRecord) -> Telling:
-    alone = (bare(memory.content),) if len(memory.content) >= _LEAST_CHARACTERS else ()
+def _telling(memory: MemoryRecord) -> EchoSource:
+    alone = (strip_marks(memory.content),) if len(memory.content) >= _LEAST_CHARACTERS else ()
     if not isinstance(memory, Fact):
-        return Telling(memory, fold(memory.content), alone)
+        return EchoSource(memory, fold(memory.content), alone)
     line = fold(f"{memory.subject} {memory.predicate}: {memory.content}")
-    return Telling(memory, line, (bare(line), bare(f"{memory.subject} {memory.predicate} {memory.content}"), *alone))
+    return EchoSource(
+        memory, line, (strip_marks(line), strip_marks(f"{memory.subject} {memory.predicate} {memory.content}"), *alone)
+    )
 
 
-def _of_blocks(lines: Iterable[Folded], known: set[Folded]) -> Iterator[Span]:
+def _of_blocks(lines: Iterable[FoldedText], known: set[FoldedText]) -> Iterator[Span]:
     """Headings of context blocks with the lists under them, and lines of lists that say what is known already."""
     start, is_in_block = 0, False
     for line in lines:
@@ -151,7 +153,7 @@ def _without_date(line: str) -> str:
     return line.partition(" (since ")[0]
 
 
-def _outside(text: Folded, span: Span, echoes: Iterable[Span]) -> Iterator[str]:
+def _outside(text: FoldedText, span: Span, echoes: Iterable[Span]) -> Iterator[str]:
     """The pieces of a span that no echo covers; `echoes` are in order and apart."""
     start = span.start
     for echo in echoes:

@@ -10,9 +10,9 @@ from engrain.domain.categories import fact_category
 from engrain.domain.ids import derived_id
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, Record
 from engrain.errors import InvalidInput, NotFound
-from engrain.learning.folding import fold
-from engrain.learning.planning import SAID_AT, conflicting
-from engrain.learning.sameness import same_statement
+from engrain.learning.consolidation.equivalence import is_same_statement
+from engrain.learning.consolidation.folding import fold
+from engrain.learning.consolidation.planner import SAID_AT, list_conflicting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Store
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
-    from engrain.learning.nearby import Search
-    from engrain.learning.proposals import Statement
+    from engrain.learning.consolidation.known_memories import HybridSearch
+    from engrain.learning.consolidation.proposals import Statement
 
 _NEAR = 20
 # Somebody else may write between our look and our write; the next try sees what they did.
@@ -29,7 +29,7 @@ _MOST_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extracted:
+class ExtractedFact:
     """A statement, and the ids of the episodes that it was extracted from."""
 
     says: Statement
@@ -45,7 +45,9 @@ class SavedFacts(Record):
     repeated: int = 0
 
 
-def save(store: Store, act: Act, batch: Sequence[Extracted], *, scope: str, search: Search) -> SavedFacts:
+def save_extracted(
+    store: Store, act: Act, batch: Sequence[ExtractedFact], *, scope: str, search: HybridSearch
+) -> SavedFacts:
     """Keep each statement once: exact repeats in the batch are dropped, what shares 3/4 with a known one confirms it.
 
     The new facts are one transaction, their links and the confirmations follow; ids are derived from sources and words,
@@ -77,22 +79,22 @@ def save(store: Store, act: Act, batch: Sequence[Extracted], *, scope: str, sear
 def _judged(
     store: Store,
     act: Act,
-    batch: Iterable[Extracted],
+    batch: Iterable[ExtractedFact],
     sources: Mapping[str, Episode],
     *,
     scope: str,
-    search: Search,
-) -> tuple[list[tuple[Fact, Extracted]], list[tuple[str, Extracted]]]:
+    search: HybridSearch,
+) -> tuple[list[tuple[Fact, ExtractedFact]], list[tuple[str, ExtractedFact]]]:
     """What of a batch is new, as facts, and what is known, with the ids of the facts that say the same."""
-    fresh: list[tuple[Fact, Extracted]] = []
-    there: list[tuple[str, Extracted]] = []
+    fresh: list[tuple[Fact, ExtractedFact]] = []
+    there: list[tuple[str, ExtractedFact]] = []
     for each in batch:
         fact = _fact(act, each, [sources[id_] for id_ in each.source_ids], scope)
         known = next(
             (
                 near
                 for near in _near(store, act, each.says, scope=scope, search=search)
-                if same_statement(near, each.says)
+                if is_same_statement(near, each.says)
             ),
             None,
         )
@@ -103,7 +105,7 @@ def _judged(
     return fresh, there
 
 
-def _link(store: Store, act: Act, fact: Fact, extracted: Extracted) -> None:
+def _link(store: Store, act: Act, fact: Fact, extracted: ExtractedFact) -> None:
     """Say what a fact is derived from, as far as both are there."""
     for source_id in extracted.source_ids:
         with suppress(NotFound):
@@ -118,13 +120,13 @@ def _confirmed(store: Store, act: Act, id_: str) -> bool:
         return False
 
 
-def conflicts(caller: Caller, fact: Fact, *, search: Search) -> list[Fact]:
+def find_conflicts(caller: Caller, fact: Fact, *, search: HybridSearch) -> list[Fact]:
     """Active facts that a hybrid search finds and that say otherwise of the same: its subject, an alike predicate."""
     found = search(caller, f"{fact.subject} {fact.predicate} {fact.content}", ("fact",), _NEAR)
-    return conflicting(fact, [each for each in found if isinstance(each, Fact)])
+    return list_conflicting(fact, [each for each in found if isinstance(each, Fact)])
 
 
-def _sources(store: Store, act: Act, batch: Iterable[Extracted]) -> Mapping[str, Episode]:
+def _sources(store: Store, act: Act, batch: Iterable[ExtractedFact]) -> Mapping[str, Episode]:
     asked = list(dict.fromkeys(id_ for each in batch for id_ in each.source_ids))
     found = {each.id: each for each in store.get(act.caller, asked) if isinstance(each, Episode)} if asked else {}
     for id_ in asked:
@@ -133,7 +135,7 @@ def _sources(store: Store, act: Act, batch: Iterable[Extracted]) -> Mapping[str,
     return found
 
 
-def _near(store: Store, act: Act, says: Statement, *, scope: str, search: Search) -> list[Fact]:
+def _near(store: Store, act: Act, says: Statement, *, scope: str, search: HybridSearch) -> list[Fact]:
     """Active facts of its own scope first."""
     holder = store.held(act.caller, scope=scope, subject=says.subject, predicate=says.predicate)
     found = search(act.caller, f"{says.subject} {says.predicate} {says.content}", ("fact",), _NEAR)
@@ -141,7 +143,7 @@ def _near(store: Store, act: Act, says: Statement, *, scope: str, search: Search
     return sorted([*([] if holder is None else [holder]), *facts], key=lambda each: each.scope != scope)
 
 
-def _fact(act: Act, extracted: Extracted, sources: Sequence[Episode], scope: str) -> Fact:
+def _fact(act: Act, extracted: ExtractedFact, sources: Sequence[Episode], scope: str) -> Fact:
     caller, says = act.caller, extracted.says
     words = map(fold, (says.subject, says.predicate, says.content))
     newest = max(sources, key=lambda each: (each.event_time, each.id), default=None)

@@ -1,0 +1,1 @@
+"""Summaries of memories by a language model, or by their best sentences where there is none."""
