@@ -11,36 +11,17 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from engrain.verbs.table import by_name
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from opentelemetry.trace import Span, Tracer
 
     from engrain.domain.records import Caller
+    from engrain.verbs.table import Operation
 
 SEARCH = "search_memory"
-_SEARCH = (
-    "recall context messages get facts latest_reflection hooks.recent notes.recall notes.list notes.list_by_category "
-    "notes.related notes.search pools.query consolidation.episodes graph.read graph.search graph.open"
-)
-_CREATE = (
-    "observe import_file rules.add hooks.message pools.contribute working.flush "
-    "graph.create_entities graph.create_relations graph.add_observations"
-)
-_UPSERT = "remember handle notes.save consolidation.save_facts consolidate reflect restore"
-_UPDATE = "correct confirm link rules.mark_helpful rules.mark_harmful consolidation.resolve_conflict decay undo"
-_DELETE = "forget erase notes.forget cleanup graph.delete_entities graph.delete_observations graph.delete_relations"
-OPERATIONS: Mapping[str, str] = {
-    verb: operation
-    for operation, verbs in (
-        (SEARCH, _SEARCH),
-        ("create_memory", _CREATE),
-        ("upsert_memory", _UPSERT),
-        ("update_memory", _UPDATE),
-        ("delete_memory", _DELETE),
-    )
-    for verb in verbs.split()
-}
 
 
 class _Known:
@@ -63,6 +44,12 @@ def tracer() -> Tracer | None:
     return _Known.tracer
 
 
+def operation_of(verb: str) -> Operation | None:
+    """The telemetry operation of a verb; None where the conventions have none for it."""
+    row = by_name().get(verb)
+    return None if row is None else row.operation
+
+
 @contextmanager
 def span(tracer: Tracer, verb: str, caller: Caller | None) -> Iterator[Span]:
     """The span of a verb, named after its operation, or after itself where no convention has a word for it.
@@ -70,7 +57,7 @@ def span(tracer: Tracer, verb: str, caller: Caller | None) -> Iterator[Span]:
     What is raised inside is not recorded by itself: a message may quote what was said.
     """
     said = {"engrain.verb": verb}
-    operation = OPERATIONS.get(verb)
+    operation = operation_of(verb)
     if operation is not None:
         said["gen_ai.operation.name"] = operation
     if caller is not None:

@@ -71,7 +71,7 @@ class _Verb:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._looks = tracing.OPERATIONS.get(name) == tracing.SEARCH
+        self._looks = tracing.operation_of(name) == tracing.SEARCH
         self._took: dict[str, metrics.Durations] = {}
 
     def note(self, outcome: str, seconds: float) -> None:

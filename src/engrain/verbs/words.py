@@ -31,7 +31,7 @@ MAX_DAYS = 36_500
 MAX_TOKENS = 10_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # one object a word: an example need not have a hash
 class Word:
     """Describes one parameter for every surface.
 

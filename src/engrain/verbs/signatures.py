@@ -1,0 +1,240 @@
+"""Signatures of verbs: the method behind each row of the table, its parameters by their words, and its answer.
+
+Read from the facade's own annotations, which a module may import for type checkers alone: these imports are read from
+its source and done here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from engrain.verbs.table import VERBS, Verb, by_name
+
+if TYPE_CHECKING:
+    from engrain.verbs.words import Word
+
+NO_DEFAULT: Any = inspect.Parameter.empty
+# The class behind each group of verbs; the facades themselves have none.
+_FACADES = {"agent": ("engrain.agent", "Agent"), "memory": ("engrain.service", "Memory")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """Describes one parameter of a verb.
+
+    Attributes:
+        name: its name in the library.
+        word: what the vocabulary says of it.
+        json_type: the type of the JSON value that a client sends, without None; None of what no client can send.
+        default: its default; NO_DEFAULT where it is required.
+        is_optional: whether None is allowed.
+    """
+
+    name: str
+    word: Word
+    json_type: Any
+    default: Any
+    is_optional: bool
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is NO_DEFAULT
+
+    @property
+    def json_name(self) -> str:
+        """Its name on the wire: `id` for `id_`."""
+        return self.name.rstrip("_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """Describes the method of a verb.
+
+    Attributes:
+        parameters: those that are arguments on every surface, in their order.
+        caller_parameters: names of those that the caller's identity gives.
+        answer: the type of its answer, without None.
+        is_optional: whether it gives None where what it names is not there.
+        summary: the first sentence of its docstring.
+        description: the rest of its docstring up to the errors.
+    """
+
+    verb: Verb
+    method: Callable[..., Any]
+    parameters: tuple[Parameter, ...]
+    caller_parameters: frozenset[str]
+    answer: Any
+    is_optional: bool
+    summary: str
+    description: str
+
+    @property
+    def by_name(self) -> Mapping[str, Parameter]:
+        return {parameter.name: parameter for parameter in self.parameters}
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether a write can be repeated safely under an idempotency key."""
+        return "idempotency_key" in self.by_name
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether its answer goes on after a cursor."""
+        return "after" in self.by_name
+
+    @property
+    def item(self) -> Any:
+        """The type of the items of its answer; None where that is no list."""
+        origin = get_origin(self.answer)
+        if origin is not None and issubclass(origin if isinstance(origin, type) else type(None), Iterable):
+            return get_args(self.answer)[0] if self.verb.field is None and origin is not dict else None
+        return None
+
+
+@cache
+def signature(name: str) -> Signature:
+    """The signature of a verb by its name.
+
+    Raises:
+        KeyError: the table has no such verb.
+    """
+    verb = by_name()[name]
+    method = inspect.unwrap(getattr(_owner(verb), verb.method_name))
+    hints = type_hints(method)
+    parameters = [
+        _parameter(parameter, hints[parameter.name])
+        for parameter in list(inspect.signature(method).parameters.values())[1:]
+        if get_origin(_without_none(hints[parameter.name])[0]) is Annotated
+    ]
+    summary, _, rest = inspect.cleandoc(method.__doc__ or "").partition("\n")
+    answer, is_optional = _without_none(hints["return"])
+    return Signature(
+        verb=verb,
+        method=method,
+        parameters=tuple(each for each in parameters if each.word.origin == "argument"),
+        caller_parameters=frozenset(each.name for each in parameters if each.word.origin == "caller"),
+        answer=answer,
+        is_optional=is_optional,
+        summary=summary,
+        description=" ".join(rest.partition("\nRaises:")[0].split()),
+    )
+
+
+def signatures() -> tuple[Signature, ...]:
+    """The signatures of all verbs, in the order of the table."""
+    return tuple(signature(verb.name) for verb in VERBS)
+
+
+def type_hints(of: Any) -> dict[str, Any]:
+    """The annotations of a function or class, with those names that its module imports for type checkers alone."""
+    return get_type_hints(of, localns=_names_for_types(of.__module__), include_extras=True)
+
+
+@cache
+def _owner(verb: Verb) -> type:
+    """The class that has the method."""
+    module, name = _FACADES[verb.owner]
+    facade = getattr(import_module(module), name)
+    if verb.group is None:
+        return facade  # type: ignore[no-any-return]  # a class by the names above
+    made = type_hints(getattr(facade, verb.group).fget)["return"]
+    assert isinstance(made, type)
+    return made
+
+
+@cache
+def _names_for_types(module: str) -> dict[str, Any]:
+    """What a module imports under TYPE_CHECKING, by name."""
+    file = sys.modules[module].__file__
+    assert file is not None
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    guarded = [
+        node
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+    ]
+    return {
+        alias.asname or alias.name: _imported(node.module, alias.name)
+        for node in guarded
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+
+
+def _imported(module: str, name: str) -> Any:
+    """A name of a module: what it defines, or a module inside it."""
+    try:
+        return getattr(import_module(module), name)
+    except AttributeError:
+        return import_module(f"{module}.{name}")
+
+
+def _parameter(given: inspect.Parameter, hint: Any) -> Parameter:
+    annotated, is_optional = _without_none(hint)
+    assert get_origin(annotated) is Annotated, f"{given.name} has no word of engrain.verbs.words"
+    library_type, word = get_args(annotated)
+    return Parameter(
+        name=given.name,
+        word=word,
+        json_type=None if word.origin == "library" else json_type(library_type),
+        default=given.default,
+        is_optional=is_optional,
+    )
+
+
+def json_type(library_type: Any) -> Any:
+    """The type of the JSON value that stands for a value of the library.
+
+    Times and paths are texts, functions are left out for their names, and one of several things is a list.
+    """
+    members = [_json_member(member) for member in _members(library_type)]
+    lists = [member for member in members if get_origin(member) is list]
+    items = {get_args(member)[0] for member in lists}
+    kept = [member for member in members if member is not None and member not in items]
+    result = kept[0]
+    for member in kept[1:]:
+        if member != result:
+            result = result | member
+    return result
+
+
+def _json_member(member: Any) -> Any:
+    origin = get_origin(member)
+    if member in (datetime, Path):
+        return str
+    if origin is Callable or origin is types.FunctionType:
+        return None
+    if origin in (Mapping, dict):
+        return dict[str, Any]
+    if isinstance(origin, type) and issubclass(origin, Iterable):
+        return list[json_type(get_args(member)[0])]  # type: ignore[misc]  # a type made here
+    return member
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """A type and whether None is another choice beside it."""
+    members = [member for member in _members(hint) if member is not type(None)]
+    if hint is type(None) or not members:
+        return None, False
+    is_optional = len(members) < len(_members(hint))
+    if len(members) == 1:
+        return members[0], is_optional
+    result = members[0]
+    for member in members[1:]:
+        result = result | member
+    return result, is_optional
