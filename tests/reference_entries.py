@@ -8,11 +8,11 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from engrain.domain.bm25 import Corpus, IndexedWords, pack
-from engrain.domain.indexing import NEIGHBOURS, near_terms
-from engrain.domain.query import matches
+from engrain.domain.filters import matches
 from engrain.domain.records import KINDS, Caller, Episode, Kind, MemoryRecord
 from engrain.domain.requests import Candidate, Request
+from engrain.domain.text.bm25 import Corpus, IndexedWords, pack
+from engrain.domain.text.indexing import NEIGHBOURS, near_terms
 
 GONE_AT_MOST = 5_000
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from engrain.domain.jobs import EVERY_TENANT, ONCE, Compacted, Job, JobName, JobStatus, again, begun, failed
+from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, Compacted, Job, JobName, JobStatus, again, begun, failed
 from tests.reference_records import ReferenceRecords
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from engrain.domain import events
-from engrain.domain.access import AccessKey, HeldKey
+from engrain.domain.access.keys import AccessKey, HeldKey
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput

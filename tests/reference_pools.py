@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engrain.domain import events
-from engrain.domain.pools import Pool, pool_scope
+from engrain.domain.access.pools import Pool, pool_scope
 from engrain.domain.records import Caller, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput

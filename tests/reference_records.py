@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from engrain.domain import aging, events
-from engrain.domain.aging import Standing
+from engrain.domain import events
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.filters import Place
 from engrain.domain.ids import IdSource
-from engrain.domain.indexing import own_terms
-from engrain.domain.query import Place
+from engrain.domain.memories import aging
+from engrain.domain.memories.aging import Standing
 from engrain.domain.records import (
     Caller,
     EmbeddingVersion,
@@ -24,8 +25,8 @@ from engrain.domain.records import (
     Relation,
     Rule,
 )
-from engrain.domain.registry import merged_into
 from engrain.domain.requests import Act, Direction
+from engrain.domain.text.indexing import own_terms
 from engrain.errors import InvalidInput, MemoryClosed, NotFound
 from tests.reference_entries import Entries, Entry, turn_of
 

@@ -7,13 +7,14 @@ from datetime import datetime
 from math import ceil
 from typing import Any
 
-from engrain.domain import events, merging
-from engrain.domain.entities import name_key, new_names
-from engrain.domain.query import matches
+from engrain.domain import events
+from engrain.domain.entities import merges
+from engrain.domain.entities.names import name_key, new_names
+from engrain.domain.entities.registry import EntityMerge, Sightings, merged_into
+from engrain.domain.filters import matches
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, EntityType, Fact, Link, MemoryRecord
-from engrain.domain.registry import EntityMerge, Sightings, merged_into
 from engrain.domain.requests import Act, Request
-from engrain.domain.trigrams import trigrams
+from engrain.domain.text.trigrams import trigrams
 from engrain.errors import InvalidInput, NotFound
 from tests.reference_records import ReferenceRecords
 
@@ -167,19 +168,19 @@ class ReferenceRegistry(ReferenceRecords):
         with self._writing():
             tenant_id = act.caller.tenant_id
             known = {each.id: each for each in self._of_tenant(act.caller)}
-            merging.check(source_id, target_id, known)
+            merges.check(source_id, target_id, known)
             source, target = known[source_id], known[target_id]
             facts = {each.id: each for each in self._facts(tenant_id)}
             of_source = [each for each in facts.values() if each.entity_id == source_id]
-            conflicts = merging.conflicts(of_source, [each for each in facts.values() if each.entity_id == target_id])
+            conflicts = merges.conflicts(of_source, [each for each in facts.values() if each.entity_id == target_id])
             scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
             for each in conflicts:
-                self._replace(merging.superseded(each.loser, act.at), leaves=True)
+                self._replace(merges.superseded(each.loser, act.at), leaves=True)
                 edge = Link(source_id=each.winner.id, target_id=each.loser.id, relation="supersedes", created_at=act.at)
                 told = scopes[each.loser.scope]
                 told["facts_superseded"].append(each.loser.id)
                 told["conflicts"].append([each.loser.id, each.winner.id, self._connect(tenant_id, edge)])
-                closed = merging.superseded(each.loser, act.at)
+                closed = merges.superseded(each.loser, act.at)
                 self._events.append(events.superseded(act, closed, each.winner, self._ids, was_open=False))
             for each in sorted(of_source, key=lambda fact: fact.id):
                 scopes[each.scope]["facts_repointed"].append(each.id)
@@ -193,17 +194,17 @@ class ReferenceRegistry(ReferenceRecords):
                     told["mentions_moved"].append(memory_id)
                     self._mentions.add((tenant_id, memory_id, target_id))
                 self._mentions.discard((tenant_id, memory_id, source_id))
-            tombstone, united = merging.united(source, target, act.at)
+            tombstone, united = merges.united(source, target, act.at)
             self._keep(tombstone)
             self._keep(united)
-            added = merging.aliases_added(source, target)
+            added = merges.aliases_added(source, target)
             everywhere = {
                 "number": 1 + max((each["number"] for each in self._told(tenant_id, target_id)), default=0),
                 "merged_at": events.said(act.at),
                 "source_entity_id": source_id,
                 "target_entity_id": target_id,
                 "aliases_added": list(added),
-                "metadata_added": merging.metadata_added(source, target),
+                "metadata_added": merges.metadata_added(source, target),
             }
             self._tell(act, "entity_merge", scopes, everywhere)
             return _seen(act, tombstone, united, scopes, added)
@@ -219,7 +220,7 @@ class ReferenceRegistry(ReferenceRecords):
             if target is None or merged_into(target) is not None:
                 raise InvalidInput(f"{source_id} was not merged, or unmerge {target_id} first")
             told = self._told(tenant_id, target.id)
-            number = merging.last_merge(told, source_id, target.id)
+            number = merges.last_merge(told, source_id, target.id)
             parts = [each for each in told if each["number"] == number]
             scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
             facts = {each.id: each for each in self._facts(tenant_id)}
@@ -235,7 +236,7 @@ class ReferenceRegistry(ReferenceRecords):
                 if fact is not None:
                     scopes[fact.scope]["facts_restored"].append(fact.id)
             self._return_mentions(tenant_id, parts, source_id, target.id)
-            apart, left = merging.parted(source, target, gave=parts[0], at=act.at)
+            apart, left = merges.parted(source, target, gave=parts[0], at=act.at)
             self._keep(apart)
             self._keep(left)
             same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
@@ -299,7 +300,7 @@ class ReferenceRegistry(ReferenceRecords):
         for other in self._facts(fact.tenant_id):
             if fact.validity == other.validity == "active" and other.place == left.place:
                 loser, winner = (other, left) if fact.confidence > other.confidence else (left, other)
-                closed = merging.superseded(loser, act.at)
+                closed = merges.superseded(loser, act.at)
                 edge = Link(source_id=winner.id, target_id=loser.id, relation="supersedes", created_at=act.at)
                 self._connect(fact.tenant_id, edge)
                 self._events.append(events.superseded(act, closed, winner, self._ids, was_open=False))

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engrain.domain import events
-from engrain.domain.learning import DOUBTED_CONFIDENCE, Action, Done, Plan
-from engrain.domain.query import Place
+from engrain.domain.filters import Place
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act
-from engrain.domain.runs import (
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Done, Plan
+from engrain.domain.runs.runs import (
     WORKER_GONE,
     Batch,
     Claim,

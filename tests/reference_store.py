@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engrain.domain import events
-from engrain.domain.bm25 import scores
-from engrain.domain.entities import name_key
-from engrain.domain.indexing import asking, embedding_text
-from engrain.domain.query import matches
+from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.filters import matches
+from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
+from engrain.domain.maintenance.vitals import MOST_WAITING, JobVitals, Vitals
+from engrain.domain.memories.scoring import days_between
 from engrain.domain.records import (
     KINDS,
     Caller,
@@ -31,11 +33,9 @@ from engrain.domain.records import (
     Relation,
     Rule,
 )
-from engrain.domain.registry import merged_into
 from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
-from engrain.domain.scoring import days_between
-from engrain.domain.stats import EpisodeStats, FactStats, RuleStats, Stats
-from engrain.domain.vitals import MOST_WAITING, JobVitals, Vitals
+from engrain.domain.text.bm25 import scores
+from engrain.domain.text.indexing import asking, embedding_text
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage.migrations import HEAD
 from tests.reference_entries import Entry, best_first

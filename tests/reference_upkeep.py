@@ -3,15 +3,16 @@
 from collections import Counter
 from datetime import datetime
 
-from engrain.domain import aging, decay, events, maturity
-from engrain.domain.aging import AgingKind
-from engrain.domain.decay import DecayPolicy, Swept
-from engrain.domain.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
-from engrain.domain.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
-from engrain.domain.query import Place, matches
+from engrain.domain import events
+from engrain.domain.filters import Place, matches
+from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
+from engrain.domain.maintenance.retention import Cleaned, Retention, has_run_out
+from engrain.domain.memories import aging, decay, maturity
+from engrain.domain.memories.aging import AgingKind
+from engrain.domain.memories.decay import DecayPolicy, Swept
+from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
 from engrain.domain.records import KINDS, Caller, Episode, Fact, Rule
 from engrain.domain.requests import Act, Request
-from engrain.domain.retention import Cleaned, Retention, has_run_out
 from engrain.errors import InvalidInput
 from tests.reference_entries import Entry, turn_of
 from tests.reference_records import ReferenceRecords, aged_event

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-from engrain.domain import bm25
-from engrain.domain.indexing import own_terms
 from engrain.domain.records import MemoryRecord
+from engrain.domain.text import bm25
+from engrain.domain.text.indexing import own_terms
 from engrain.storage.postgres.index import own_code
 from tests.sample_records import NOON, episode, fact, rule
 from tests.schemas import Sqlite, Vector

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from engrain.domain.filters import Filter
 from engrain.domain.ids import IdSource
-from engrain.domain.query import Filter
 from engrain.domain.records import GLOBAL_SCOPE, KINDS, ROLES, VALIDITIES, Caller, Entity, Episode, Fact, Link, Rule
 from engrain.domain.requests import Act, Request
 

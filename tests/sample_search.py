@@ -6,8 +6,8 @@ from datetime import timedelta
 import numpy as np
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import terms
 from engrain.domain.requests import Traits
+from engrain.domain.text.analysis import terms
 from engrain.domain.wording import Wording
 from engrain.retrieval.presets import ENGRAIN, PRESETS
 from engrain.retrieval.search import Question, QuestionVectors, search

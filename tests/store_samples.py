@@ -5,8 +5,8 @@ from itertools import groupby
 
 import numpy as np
 
+from engrain.domain.filters import Filter
 from engrain.domain.ports import Store
-from engrain.domain.query import Filter
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
 from tests.sample_records import CALLER, NOON, author, episode, request

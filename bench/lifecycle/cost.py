@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from bench.lifecycle.bare import BareDatabase
 from bench.lifecycle.year import CALLER, FIRST_DAY
-from engrain.domain.decay import AGING_KINDS, DecayPolicy
 from engrain.domain.ids import derived_id
+from engrain.domain.memories.decay import AGING_KINDS, DecayPolicy
 from engrain.domain.records import DECAY_RATES, Caller, Fact, Permanence
 from engrain.domain.requests import Act
 from engrain.lifecycle.sweep import DecayReport, sweep

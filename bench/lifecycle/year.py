@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from bench.lifecycle.bare import BareDatabase
 from engrain import Memory
-from engrain.domain import maturity
 from engrain.domain.ids import derived_id
+from engrain.domain.memories import maturity
+from engrain.domain.memories.scoring import effective_confidence
 from engrain.domain.records import DECAY_RATES, Caller, Fact, Permanence, Rule
 from engrain.domain.requests import Act
-from engrain.domain.scoring import effective_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from engrain.domain.maturity import Outcome
+    from engrain.domain.memories.maturity import Outcome
 
 FIRST_DAY = datetime(2026, 1, 1, 4, tzinfo=UTC)
 CALLER = Caller(agent="aide")

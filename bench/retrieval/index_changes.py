@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_INDEXING, _ANALYSIS = "engrain.domain.indexing", "engrain.domain.analysis"
+_INDEXING, _ANALYSIS = "engrain.domain.text.indexing", "engrain.domain.text.analysis"
 # Both remember stems of words.
 _REMEMBERED = ((_INDEXING, "_lent"), (_ANALYSIS, "_stem"))
 

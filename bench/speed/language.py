@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.domain.analysis import STOP_WORDS
+from engrain.domain.text.analysis import STOP_WORDS
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -14,8 +14,8 @@ import numpy as np
 from bench.speed.language import TURNS_PER_SESSION
 from bench.speed.stopwatch import per_call
 from bench.speed.vectors import RandomVectors
-from engrain.domain.analysis import terms
-from engrain.domain.indexing import NEIGHBOURS, near_terms, turn_terms
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.indexing import NEIGHBOURS, near_terms, turn_terms
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench.retrieval import locomo, longmemeval
 from bench.summaries import rivals
-from engrain.domain.analysis import terms, words
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.analysis import terms, words
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.learning.summaries.extractive import Passage, extract
 
 if TYPE_CHECKING:

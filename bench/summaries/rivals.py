@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain.analysis import terms
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.learning.summaries.extractive import list_candidates, render
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from unittest import mock
 
 import psycopg
 
-from engrain.domain.analysis import terms
-from engrain.domain.bm25 import code
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.bm25 import code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

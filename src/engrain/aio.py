@@ -30,28 +30,39 @@ if TYPE_CHECKING:
     from engrain.config import Settings
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages
-    from engrain.domain.access import AccessKey, CreatedKey, Grant
-    from engrain.domain.completions import Usage
-    from engrain.domain.findings import Audit
-    from engrain.domain.graph import (
+    from engrain.domain.access.keys import (
+        AccessKey,
+        CreatedKey,
+        Grant,
+    )
+    from engrain.domain.access.pools import Pool, PoolSync
+    from engrain.domain.entities.graph import (
         GraphEntity,
         GraphRelation,
         KnowledgeGraph,
         Observed,
     )
-    from engrain.domain.hooks import Heard, RecentTurns, SessionEnd
-    from engrain.domain.jobs import Job
-    from engrain.domain.maturity import Application
-    from engrain.domain.notes import (
+    from engrain.domain.entities.registry import (
+        Enrichment,
+        EntityMatch,
+        EntityMerge,
+        EntityProfile,
+    )
+    from engrain.domain.maintenance.findings import Audit
+    from engrain.domain.maintenance.overview import Overview
+    from engrain.domain.maintenance.readiness import Readiness
+    from engrain.domain.maintenance.stats import Stats
+    from engrain.domain.memories.hooks import Heard, RecentTurns, SessionEnd
+    from engrain.domain.memories.maturity import Application
+    from engrain.domain.memories.notes import (
         Note,
         NoteAnswer,
         NoteCacheStats,
         NoteRelation,
     )
-    from engrain.domain.overview import Overview
-    from engrain.domain.pools import Pool, PoolSync
+    from engrain.domain.memories.routing import Handled, Routing
+    from engrain.domain.memories.working import WorkingStats
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
-    from engrain.domain.readiness import Readiness
     from engrain.domain.records import (
         Answer,
         Caller,
@@ -63,13 +74,11 @@ if TYPE_CHECKING:
         MemoryRecord,
         Rule,
     )
-    from engrain.domain.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
     from engrain.domain.requests import Health
-    from engrain.domain.routing import Handled, Routing
-    from engrain.domain.runs import Run, Undone
-    from engrain.domain.stats import Stats
-    from engrain.domain.summaries import Summary
-    from engrain.domain.working import WorkingStats
+    from engrain.domain.runs.completions import Usage
+    from engrain.domain.runs.jobs import Job
+    from engrain.domain.runs.runs import Run, Undone
+    from engrain.domain.runs.summaries import Summary
     from engrain.learning.consolidation.extracted_facts import SavedFacts
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.reflection.reflections import ReflectionReport

@@ -19,8 +19,8 @@ from engrain.agent.watching import watched
 from engrain.agent.workers import Workers
 from engrain.config import Settings, load
 from engrain.domain import checks
-from engrain.domain.decay import DecayPolicy
 from engrain.domain.ids import IdSource
+from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.domain.completions import Usage
+    from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
-    from engrain.domain.readiness import Readiness
     from engrain.domain.requests import Health
+    from engrain.domain.runs.completions import Usage
     from engrain.metrics import Measured
     from engrain.retrieval.reembedding import ReembedReport
     from engrain.verbs import words
@@ -256,7 +256,7 @@ class Memory(Keeping):
     @property
     def llm_usage(self) -> Usage:
         """What the language model's answers to this Memory have cost so far; nothing where there is none."""
-        from engrain.domain.completions import Usage
+        from engrain.domain.runs.completions import Usage
 
         llm = self.parts.llm
         return Usage() if llm is None else llm.usage

@@ -20,10 +20,10 @@ from pathlib import Path
 import apsw
 
 from engrain import config
-from engrain.domain.learning import Action, Plan
 from engrain.domain.records import Caller, Fact
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim
 from engrain.errors import MemoryClosed
 from engrain.service import Memory
 from engrain.storage import open_store

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from engrain import Memory
-from engrain.domain.completions import Completion
+from engrain.domain.runs.completions import Completion
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOTHING = '{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}'

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from engrain.domain.backups import Extent
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Episode, Fact
 from engrain.errors import InvalidInput
 from tests.acceptance.backups import DATABASES, content, everything, fill, memory_in, rows, said

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import Memory
-from engrain.domain.learning import DOUBTED_CONFIDENCE
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE
 from engrain.engines.scripted import ScriptedLLM
 from engrain.learning.consolidation.reply_parser import NO_JSON
 from tests.recorded_replies import NAMES, recorded

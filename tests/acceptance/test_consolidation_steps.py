@@ -3,7 +3,7 @@
 import pytest
 
 from engrain import InvalidInput, NotFound
-from engrain.domain.runs import Claim
+from engrain.domain.runs.runs import Claim
 from engrain.service import Memory
 from tests.acceptance.learning_memories import Clock
 from tests.servers.postgres import server

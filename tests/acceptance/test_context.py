@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import Memory
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 from tests.acceptance.engines import HashEmbedder
 

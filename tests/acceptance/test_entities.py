@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
+from engrain.domain.entities.registry import Enrichment
 from engrain.domain.records import ENTITY_TYPES
-from engrain.domain.registry import Enrichment
 from engrain.engines import CallableNames
 from tests.servers.postgres import server
 

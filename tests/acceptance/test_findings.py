@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 from engrain import InvalidInput, Memory
-from engrain.domain.findings import FINDING_KINDS
+from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.domain.records import Caller
 from engrain.interfaces.cli.commands import app
 from engrain.lifecycle.audit import AuditOptions, audit

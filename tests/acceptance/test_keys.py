@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import AsyncMemory, Memory
-from engrain.domain.access import Grant
+from engrain.domain.access.keys import Grant
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
 from engrain.interfaces.cli.keys import until
 from tests.schemas import DATABASES, Postgres, Sqlite

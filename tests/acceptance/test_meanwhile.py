@@ -11,9 +11,9 @@ from psycopg.conninfo import conninfo_to_dict
 
 from engrain import InvalidInput, Memory, NotFound
 from engrain.config import load
-from engrain.domain.graph import GraphEntity, GraphRelation, Observed
+from engrain.domain.entities.graph import GraphEntity, GraphRelation, Observed
 from engrain.domain.records import SUMMARY
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.runs import Claim, Retry
 from engrain.interfaces.mcp.assistant import confirm_fact
 from engrain.interfaces.mcp.identity import Identity
 from engrain.storage.postgres.store import PostgresStore

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import InvalidInput, Memory, NotFound
-from engrain.domain.categories import CATEGORIES
+from engrain.domain.text.categories import CATEGORIES
 from engrain.engines import CallableReranker
 from engrain.storage.sqlite.store import SqliteStore
 from tests.servers.wiped import fresh_store

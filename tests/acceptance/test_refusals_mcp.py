@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from engrain import Memory
-from engrain.domain.access import ROLES, allows
+from engrain.domain.access.keys import ROLES, allows
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.mcp.server import server_of

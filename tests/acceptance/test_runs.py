@@ -10,7 +10,7 @@ import pytest
 from engrain.config import load
 from engrain.domain.records import Caller, Episode, Fact, Rule
 from engrain.domain.requests import Act
-from engrain.domain.runs import WORKER_GONE
+from engrain.domain.runs.runs import WORKER_GONE
 from engrain.service import Memory
 from engrain.storage import open_store
 from tests.acceptance.children import AGENT, KNOWN, RULE, Child, claim_of, plan_of, said

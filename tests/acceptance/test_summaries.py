@@ -5,8 +5,8 @@ import json
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
-from engrain.domain.runs import Claim
-from engrain.domain.summaries import STRATEGIES
+from engrain.domain.runs.runs import Claim
+from engrain.domain.runs.summaries import STRATEGIES
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import DatabaseBusy, EngineUnavailable
 from tests.servers.postgres import server

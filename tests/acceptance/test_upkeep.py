@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
-from engrain.domain.maturity import OUTCOMES
+from engrain.domain.memories.maturity import OUTCOMES
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.storage import open_store
@@ -252,7 +252,7 @@ def test_two_sweeps_at_once_write_each_transition_once(location):
     """Whoever is second finds it done."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from engrain.domain.decay import DecayPolicy
+    from engrain.domain.memories.decay import DecayPolicy
 
     long_ago = NOON - 99 * DAY
     made = [fact("x", predicate=str(place), decay_rate=0.1, last_confirmed_at=long_ago) for place in range(200)]

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from engrain import Memory
-from engrain.domain.access import ROLES
-from engrain.domain.learning import Plan
+from engrain.domain.access.keys import ROLES
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim
+from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.runs import Claim
 
 SESSION, NOTE, POOL, WHO, AGENT = "2026-11-21", "project:alpha", "docs", "Ana", "assistant"
 TENANTS = ("acme", "bolt")

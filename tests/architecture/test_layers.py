@@ -107,7 +107,7 @@ def test_the_imports_of_the_package_are_seen():
     assert "engrain.service imports engrain.config" in said  # from engrain import config
     assert "engrain.agent.reading imports engrain.retrieval.search" in said  # inside a function
     assert "engrain.service imports engrain.domain.ports" in said  # for its types
-    assert "engrain.domain.query imports engrain.domain.records" in said
+    assert "engrain.domain.filters imports engrain.domain.records" in said
 
 
 def test_every_room_has_a_place():

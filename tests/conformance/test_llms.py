@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from engrain import metrics
-from engrain.domain.completions import Completion, Prompt, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM, Reach
 from engrain.engines.answers import MOST_BYTES, Limits
 from engrain.engines.command import CommandLLM

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.aging import STANDINGS
+from engrain.domain.memories.aging import STANDINGS
 from engrain.errors import InvalidInput
 from tests.reference_records import aged_event
 from tests.sample_records import CALLER, NOON, act, episode, fact, rule

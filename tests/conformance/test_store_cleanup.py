@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engrain.domain.maintenance.retention import Cleaned, Retention, has_run_out
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
-from engrain.domain.retention import Cleaned, Retention, has_run_out
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain import events
-from engrain.domain.analysis import terms
+from engrain.domain.text.analysis import terms
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.store_samples import axis, conversation, embed_all, keyword, nearest, put, refs, settle
 

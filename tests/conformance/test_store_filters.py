@@ -1,4 +1,4 @@
-"""What a filter lets through, by every read that takes one: exactly what `domain.query.matches` says."""
+"""What a filter lets through, by every read that takes one: exactly what `domain.filters.matches` says."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.query import Filter, matches
+from engrain.domain.filters import Filter, matches
 from engrain.domain.records import KINDS, ROLES, VALIDITIES
 from engrain.domain.requests import Request
 from tests.sample_records import (

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.ids import IdSource
-from engrain.domain.jobs import JOB_STATUSES, Attempts, Job, again, begun, done, failed, firing_key, given_back
 from engrain.domain.records import Caller
+from engrain.domain.runs.jobs import JOB_STATUSES, Attempts, Job, again, begun, done, failed, firing_key, given_back
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_records import NOON, act, episode, fact
 

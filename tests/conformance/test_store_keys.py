@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.access import AccessKey, HeldKey
+from engrain.domain.access.keys import AccessKey, HeldKey
 from engrain.domain.records import GLOBAL_SCOPE, Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput

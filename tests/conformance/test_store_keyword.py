@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import terms
-from engrain.domain.bm25 import K1, NEAR_WEIGHT, B
-from engrain.domain.indexing import NEIGHBOURS, near_terms, own_terms
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import Caller, Episode
 from engrain.domain.requests import Request
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.bm25 import K1, NEAR_WEIGHT, B
+from engrain.domain.text.indexing import NEIGHBOURS, near_terms, own_terms
 from tests.sample_records import CALLER, NOON, episode, fact, request, rule
 from tests.store_samples import conversation, keyword, put, settle
 
@@ -36,7 +36,7 @@ def words_of(memory, session):
 
 
 def slow_bm25(memories, query):
-    """Scores by id from the contents alone; the formula of domain.bm25, written out once more."""
+    """Scores by id from the contents alone; the formula of domain.text.bm25, written out once more."""
     sessions = {}
     for memory in memories:
         if isinstance(memory, Episode) and memory.session is not None:

@@ -17,12 +17,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from engrain.domain.aging import STANDINGS
-from engrain.domain.analysis import terms
-from engrain.domain.indexing import own_terms
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.memories.aging import STANDINGS
 from engrain.domain.records import MATURITIES, RELATIONS, Caller
 from engrain.domain.requests import Request
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.indexing import own_terms
 from engrain.errors import EngineUnavailable, InvalidInput, NotFound
 from tests import sample_records as sample
 from tests.reference_store import ReferenceStore

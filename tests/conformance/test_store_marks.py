@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain import maturity
-from engrain.domain.analysis import terms
-from engrain.domain.maturity import OUTCOMES
+from engrain.domain.memories import maturity
+from engrain.domain.memories.maturity import OUTCOMES
 from engrain.domain.records import Caller
+from engrain.domain.text.analysis import terms
 from engrain.errors import InvalidInput
 from tests.sample_records import CALLER, NOON, act, episode, fact, link, rule
 from tests.store_samples import axis, embed_all, keyword, nearest, put, refs

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.learning import Plan
 from engrain.domain.records import Caller
-from engrain.domain.runs import Claim
+from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.runs import Claim
 from tests.sample_records import CALLER, NOON, act, episode, fact, request, rule
 from tests.store_samples import put
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.pools import Pool
+from engrain.domain.access.pools import Pool
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import terms
 from engrain.domain.records import Caller
+from engrain.domain.text.analysis import terms
 from tests.sample_records import CALLER, NOON, act, episode, fact, request, rule
 from tests.store_samples import conversation, keyword, put, settle
 

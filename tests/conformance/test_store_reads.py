@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats
 from engrain.domain.records import Caller, Episode
 from engrain.domain.requests import Request, Traits
-from engrain.domain.stats import EpisodeStats, FactStats, RuleStats
 from tests.sample_records import CALLER, MEMORIES, NOON, act, episode, fact, request, rule
 from tests.store_samples import axis, conversation, embed_all, put, refs, settle
 

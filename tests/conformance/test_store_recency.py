@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.query import matches
+from engrain.domain.filters import matches
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from tests.sample_records import CALLER, FILTERS, MEMORIES, MOMENTS, NOON, act, episode, fact, request, rule

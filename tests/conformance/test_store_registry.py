@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engrain.domain.entities.registry import MERGED_INTO, merged_into
 from engrain.domain.records import ENTITY_TYPES, Caller
-from engrain.domain.registry import MERGED_INTO, merged_into
 from engrain.errors import InvalidInput, NotFound
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
 from tests.store_samples import put

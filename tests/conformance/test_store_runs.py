@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.learning import DOUBTED_CONFIDENCE, Action, Plan
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
-from engrain.domain.runs import WORKER_GONE, Claim, PendingSession, Retry, Shard
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
+from engrain.domain.runs.runs import WORKER_GONE, Claim, PendingSession, Retry, Shard
 from engrain.errors import InvalidInput
 from tests.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.store_samples import conversation, keyword, put

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import terms
 from engrain.domain.records import Caller, Link
+from engrain.domain.text.analysis import terms
 from tests.sample_records import CALLER, MOMENTS, NOON, act, entity, episode, fact, request, rule
 from tests.store_samples import axis, embed_all, keyword, nearest, put, refs
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.query import Filter, matches
+from engrain.domain.filters import Filter, matches
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from tests.sample_records import CALLER, MEMORIES, NOON, act, entity, episode, fact, link, request, rule

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain import aging, decay
-from engrain.domain.decay import AGING_KINDS, ANCHORS, CURVES, DecayPolicy
+from engrain.domain.memories import aging, decay
+from engrain.domain.memories.decay import AGING_KINDS, ANCHORS, CURVES, DecayPolicy
 from engrain.domain.records import GLOBAL_SCOPE, Caller
 from engrain.domain.requests import Act
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.learning import DOUBTED_CONFIDENCE, Action, Plan
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
 from engrain.errors import InvalidInput, NotFound
 from tests.sample_records import CALLER, NOON, act, fact, request, rule
 from tests.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle

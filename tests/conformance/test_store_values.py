@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engrain.domain import events
-from engrain.domain.analysis import terms
 from engrain.domain.records import (
     CONSOLIDATION_STATUSES,
     DECAY_RATES,
@@ -20,6 +19,7 @@ from engrain.domain.records import (
     VALIDITIES,
     Caller,
 )
+from engrain.domain.text.analysis import terms
 from tests.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.store_samples import keyword, put
 

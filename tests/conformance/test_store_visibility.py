@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.analysis import terms
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
+from engrain.domain.text.analysis import terms
 from tests.sample_records import CALLER, NOON, act, episode, fact, request, rule
 from tests.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle
 

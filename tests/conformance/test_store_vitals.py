@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from engrain.domain.vitals import JobVitals
+from engrain.domain.maintenance.vitals import JobVitals
 from engrain.storage.migrations import HEAD
 from tests.sample_records import NOON, episode, fact, rule
 from tests.store_samples import axis, embed_all, put

@@ -13,7 +13,7 @@ import numpy as np
 
 from engrain import Memory
 from engrain.agent import Agent
-from engrain.domain.findings import FINDING_KINDS
+from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.domain.ports import Store
 from engrain.domain.records import RELATIONS, Caller, Episode, Fact
 from engrain.errors import InvalidInput, NotFound

@@ -9,12 +9,12 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import cached_property
 
-from engrain.domain.analysis import terms
+from engrain.domain.filters import Filter
 from engrain.domain.ports import Store
-from engrain.domain.query import Filter
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
-from engrain.domain.runs import RUN_KINDS
+from engrain.domain.runs.runs import RUN_KINDS
+from engrain.domain.text.analysis import terms
 from tests.conformance.conftest import WAYS_TO_SEARCH, Backend
 from tests.leaks.hearing import said
 from tests.leaks.world import READ_AT, World, canary_of

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from engrain.domain.access_port import AccessKeys
-from engrain.domain.overview import Overviews
-from engrain.domain.pools import Pools
+from engrain.domain.access.keys_port import AccessKeys
+from engrain.domain.access.pools import Pools
+from engrain.domain.maintenance.overview import Overviews
 from engrain.domain.ports import Records, Registry, Searches, Store, Surveys
 from engrain.domain.records import Caller
-from engrain.domain.runs_port import Runs
+from engrain.domain.runs.runs_port import Runs
 from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite.store import SqliteStore
 from tests.leaks.hearing import Refs, said, secrets_in, strangers_in

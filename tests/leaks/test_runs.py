@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.learning import Action, Plan
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
 from tests.leaks.hearing import said, secrets_in, strangers_in, told
 from tests.leaks.test_writes import everything
 from tests.leaks.world import READ_AT, live, sees

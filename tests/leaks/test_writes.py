@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode, Fact, Link
 from engrain.domain.requests import Act, Request
 from engrain.errors import InvalidInput

@@ -14,10 +14,9 @@ from zlib import crc32
 
 import numpy as np
 
-from engrain.domain.access import AccessKey
-from engrain.domain.learning import Plan
+from engrain.domain.access.keys import AccessKey
+from engrain.domain.filters import Filter
 from engrain.domain.ports import Store
-from engrain.domain.query import Filter
 from engrain.domain.records import (
     GLOBAL_SCOPE,
     Caller,
@@ -27,7 +26,8 @@ from engrain.domain.records import (
     MemoryRecord,
 )
 from engrain.domain.requests import Act, Ref, Request
-from engrain.domain.runs import Claim
+from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.runs import Claim
 from tests.sample_records import NOON
 from tests.sample_search import DIMS, WORDS, vector_of
 

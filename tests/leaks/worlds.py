@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from engrain.domain.access import ROLES as KEY_ROLES
-from engrain.domain.access import AccessKey
+from engrain.domain.access.keys import ROLES as KEY_ROLES
+from engrain.domain.access.keys import AccessKey
 from engrain.domain.records import (
     GLOBAL_SCOPE,
     KINDS,

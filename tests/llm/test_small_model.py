@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engrain import Memory
-from engrain.domain.completions import Prompt
+from engrain.domain.runs.completions import Prompt
 from engrain.errors import EngineUnavailable
 from tests.servers.local_llm import MODEL
 

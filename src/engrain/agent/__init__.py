@@ -18,16 +18,16 @@ from engrain.agent.reading import Reading
 from engrain.agent.watching import watched
 from engrain.agent.working import Working
 from engrain.domain import checks
-from engrain.domain.categories import fact_category
 from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from engrain.agent.summarizing import Choice
-    from engrain.domain.routing import Handled, Routing
-    from engrain.domain.summaries import Summary
+    from engrain.domain.memories.routing import Handled, Routing
+    from engrain.domain.runs.summaries import Summary
     from engrain.portability.importer import ImportReport
     from engrain.verbs import words
 
@@ -160,7 +160,7 @@ class Agent(Reading):
         stable, standard, volatile, ephemeral) is how slowly it fades; `valid_from` and `valid_to` bound when it is
         true. `source` says where it comes from, `source_episode_id` from which episode. Where nobody gives them, the
         words tell the `importance` (5, and more for a name, a preference, a decision) and the `category` (one of
-        `domain.categories`, "fact" where none fits). With an `idempotency_key` a repeat gives the fact stored first.
+        `text.categories`, "fact" where none fits). With an `idempotency_key` a repeat gives the fact stored first.
 
         Raises:
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
@@ -349,7 +349,7 @@ class Agent(Reading):
             DatabaseBusy: another summary of this agent is being kept; nothing was written.
         """
         from engrain.agent import summarizing
-        from engrain.domain.summaries import STRATEGIES
+        from engrain.domain.runs.summaries import STRATEGIES
 
         parts = self._parts()
         caller = self._caller

@@ -21,10 +21,10 @@ from engrain.context.messages import (
 )
 from engrain.context.recipes import MOST_RECENT
 from engrain.domain import checks
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
-from engrain.domain.tokens import checked
+from engrain.domain.text.tokens import checked
 from engrain.retrieval.search import Question
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.jobs import EVERY_TENANT, JobName
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
+from engrain.domain.runs.jobs import EVERY_TENANT, JobName
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.keeping import Keeping
     from engrain.agent.parts import Parts
-    from engrain.domain.jobs import Job
+    from engrain.domain.runs.jobs import Job
 
 # Of each agent in one night; a name finder reads some tens a second, a language model a few.
 _MOST_ENRICHED, _FEW_ENTITIES = 1_000, 2

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import LLM
     from engrain.domain.records import Episode, Kind, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.runs import PendingSession, Shard
+    from engrain.domain.runs.runs import PendingSession, Shard
     from engrain.learning.consolidation.known_memories import HybridSearch
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
@@ -54,7 +54,7 @@ def means(parts: Parts, llm: LLM) -> ConsolidationDependencies:
 
 def search_of(parts: Parts) -> HybridSearch:
     """A hybrid search, by reciprocal ranks, that counts nothing as a reference."""
-    from engrain.domain.query import Filter
+    from engrain.domain.filters import Filter
     from engrain.retrieval.search import Question
 
     def search(caller: Caller, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
@@ -77,8 +77,8 @@ def mark(parts: Parts, caller: Caller, session: str) -> int:
     Raises:
         InvalidInput: another run of the agent is under way.
     """
-    from engrain.domain.learning import Plan
-    from engrain.domain.runs import Claim
+    from engrain.domain.runs.plans import Plan
+    from engrain.domain.runs.runs import Claim
 
     claim = Claim(
         kind="consolidation",
@@ -143,7 +143,7 @@ def consolidate(parts: Parts, asked: Asked, *, progress: Callable[[int], None] |
 
 def manner_of(parts: Parts) -> ConsolidationOptions:
     """How the settings say it is done."""
-    from engrain.domain.runs import Retry
+    from engrain.domain.runs.runs import Retry
     from engrain.learning.consolidation.runner import ConsolidationOptions
 
     chosen = parts.settings.consolidation
@@ -194,7 +194,7 @@ def _earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
 
 def _learn(parts: Parts, llm: LLM, caller: Caller, pending: Sequence[PendingSession]) -> None:
     """Learn from some sessions of an agent, in the pools it is in now."""
-    from engrain.domain.runs import Shard
+    from engrain.domain.runs.runs import Shard
     from engrain.learning.consolidation.runner import consolidate
 
     if not pending:

@@ -10,7 +10,7 @@ from engrain.agent.parts import active_fact, unknown, writable
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.query import Filter
+from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
+from engrain.domain.filters import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity
-from engrain.domain.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 

@@ -9,8 +9,7 @@ from engrain.agent.turns import weight
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.categories import fact_category
-from engrain.domain.graph import (
+from engrain.domain.entities.graph import (
     TYPE_AS_GIVEN,
     Drawing,
     GraphEntity,
@@ -27,10 +26,11 @@ from engrain.domain.graph import (
     relation_of,
     relation_predicate,
 )
-from engrain.domain.query import Filter
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Entity, Fact
-from engrain.domain.registry import merged_into
 from engrain.domain.requests import Request
+from engrain.domain.text.categories import fact_category
 from engrain.errors import IntegrityViolated, InvalidInput, NotFound
 
 if TYPE_CHECKING:

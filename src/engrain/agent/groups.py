@@ -11,7 +11,7 @@ from engrain.domain import checks
 from engrain.domain.records import Rule
 
 if TYPE_CHECKING:
-    from engrain.domain.maturity import Application, Outcome
+    from engrain.domain.memories.maturity import Application, Outcome
     from engrain.verbs import words
 
 

@@ -13,7 +13,7 @@ from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
-from engrain.domain.hooks import Heard, RecentTurns, SessionEnd, fails_open, told
+from engrain.domain.memories.hooks import Heard, RecentTurns, SessionEnd, fails_open, told
 from engrain.domain.requests import Act
 from engrain.domain.wording import Wording
 

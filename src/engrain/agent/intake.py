@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent import consolidating
-from engrain.domain.hooks import Heard, RecentTurns, fails_open, told
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.memories.hooks import Heard, RecentTurns, fails_open, told
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from engrain.agent.parts import Parts
     from engrain.config.tree import Redis, Settings
+    from engrain.domain.memories.working import WorkingStats
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.wording import Wording
-    from engrain.domain.working import WorkingStats
     from engrain.storage.batch_writer import BatchWriter
     from engrain.storage.redis_recent import RedisRecent
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begun
+from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begun
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from engrain.agent.parts import Parts
-    from engrain.domain.backups import Extent
-    from engrain.domain.decay import DecayPolicy
+    from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
-    from engrain.domain.runs import Run, Undone
+    from engrain.domain.runs.runs import Run, Undone
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.reflection.reflections import ReflectionReport
     from engrain.lifecycle.cleanup import CleanupReport
@@ -75,7 +75,7 @@ class Keeping(ABC):
         Raises:
             InvalidInput: `max_entries` is no number from 0 on.
         """
-        from engrain.domain.retention import Retention
+        from engrain.domain.maintenance.retention import Retention
         from engrain.lifecycle.cleanup import cleanup
 
         most = self._kept.settings.cleanup.max_entries
@@ -133,7 +133,7 @@ class Keeping(ABC):
         Raises:
             InvalidInput: an unknown kind, or a limit outside 0-1000.
         """
-        from engrain.domain.runs import RUN_KINDS
+        from engrain.domain.runs.runs import RUN_KINDS
 
         known = None if kind is None else checks.choice(kind, RUN_KINDS, what="kind")
         caller = self._caller_of(agent, tenant)
@@ -275,7 +275,7 @@ class Keeping(ABC):
 
     def _extent(self, agent: str | None, tenant: str | None) -> Extent:
         """Whose memories are meant: everybody's where nobody is named."""
-        from engrain.domain.backups import Extent
+        from engrain.domain.maintenance.backups import Extent
 
         if agent is None and tenant is None:
             return Extent()

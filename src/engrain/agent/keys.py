@@ -14,8 +14,8 @@ from engrain import metrics
 from engrain.agent.parts import agent_name
 from engrain.agent.view import View
 from engrain.agent.watching import watched
-from engrain.domain import access, checks
-from engrain.domain.access import ROLES, AccessKey, CreatedKey, Grant
+from engrain.domain import checks
+from engrain.domain.access.keys import ROLES, AccessKey, CreatedKey, Grant, hash_secret, new_secret, parse_secret
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import EngrainError, InvalidInput, NotFound, Unauthenticated
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.workers import Workers
-    from engrain.domain.access import HeldKey
+    from engrain.domain.access.keys import HeldKey
     from engrain.domain.ports import Store
     from engrain.verbs import words
 
@@ -71,8 +71,8 @@ class Keys(View):
             created_at=act.at,
             expires_at=ends,
         )
-        secret = access.new_secret(key, os.urandom)
-        self._parts().store.put_key(act, key, access.digest(secret))
+        secret = new_secret(key, os.urandom)
+        self._parts().store.put_key(act, key, hash_secret(secret))
         return CreatedKey(secret=secret, key=key)
 
     def list(self, *, tenant: words.Tenant | None = None) -> list[AccessKey]:
@@ -98,7 +98,7 @@ class Keys(View):
             Unauthenticated: it is of no key, or of one that has expired or was revoked; which of these is not said.
         """
         parts, shown, held = self._parts(), str(secret), None
-        if (named := access.named_in(shown)) is not None:
+        if (named := parse_secret(shown)) is not None:
             held = parts.store.held_key(replace(self._who, tenant_id=named.tenant_id), named.key_id)
         now = parts.clock()
         if not _is_right(shown, held) or held is None or not held.key.is_valid(now):
@@ -149,4 +149,4 @@ class KeyUses:
 
 def _is_right(secret: str, held: HeldKey | None) -> bool:
     """Whether the secret is the key's; where there is no key it is compared all the same, and takes as long."""
-    return hmac.compare_digest(access.digest(secret), _NO_DIGEST if held is None else held.digest)
+    return hmac.compare_digest(hash_secret(secret), _NO_DIGEST if held is None else held.digest)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from engrain import metrics
-from engrain.domain import jobs
+from engrain.domain.runs import jobs
 from engrain.domain.wording import code_of, sentence
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable, EngrainError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from engrain.agent.parts import Parts
-    from engrain.domain.jobs import Attempts, Job
+    from engrain.domain.runs.jobs import Attempts, Job
 
 _LOG = logging.getLogger(__name__)
 # What these say is of the database alone; others may quote a memory.

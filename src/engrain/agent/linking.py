@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.parts import as_registered, unknown
-from engrain.domain.entities import new_names
+from engrain.domain.entities.names import new_names
+from engrain.domain.entities.registry import Enrichment
 from engrain.domain.records import GLOBAL_SCOPE, Entity
-from engrain.domain.registry import Enrichment
 from engrain.engines.ner_regex import RegexNames
 from engrain.entities import finding, linking
 from engrain.errors import InvalidInput, NotFound

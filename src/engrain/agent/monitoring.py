@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.readiness import Bounds, EmbedderState, judged
+from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judged
 from engrain.engines.in_time import InTime
 from engrain.errors import EngineUnavailable, StorageError
 from engrain.metrics import Family, Sample
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.parts import Parts
-    from engrain.domain.readiness import Readiness
-    from engrain.domain.vitals import Vitals
+    from engrain.domain.maintenance.readiness import Readiness
+    from engrain.domain.maintenance.vitals import Vitals
     from engrain.metrics import FamilyKind
 
 _WAITING = InTime("the database", thread_name="engrain-monitor", most_overdue=4)

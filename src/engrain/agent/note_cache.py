@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from engrain.cache import LruCache
-from engrain.domain.notes import NoteCacheStats
+from engrain.domain.memories.notes import NoteCacheStats
 from engrain.domain.records import REFLECTION, Fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.notes import Note
+    from engrain.domain.memories.notes import Note
     from engrain.domain.records import Caller, MemoryRecord
 
 # Whose hits and misses are counted; of more agents than this the ones that were silent longest begin anew.

@@ -10,7 +10,8 @@ from engrain import metrics
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.notes import (
+from engrain.domain.filters import Filter
+from engrain.domain.memories.notes import (
     CONFIDENCE_KEY,
     FIRST_SAVED_KEY,
     LEAST_SUMMARIZED,
@@ -28,7 +29,6 @@ from engrain.domain.notes import (
     summary_content,
     summary_key,
 )
-from engrain.domain.query import Filter
 from engrain.domain.records import DECAY_RATES, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, MutableSequence, Sequence
     from datetime import datetime
 
-    from engrain.domain.query import Place
+    from engrain.domain.filters import Place
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.verbs import words
@@ -226,8 +226,8 @@ class Notes(View):
     def _drafted(self, act: Act, key: str, content: str) -> Fact:
         """A note as a fact, categorised, the first of its key."""
         caller = self._who
-        from engrain.domain import importance
-        from engrain.domain.categories import categorize
+        from engrain.domain.memories import importance
+        from engrain.domain.text.categories import categorize
 
         category = categorize(key, content)
         return Fact(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
-from engrain.domain.overview import EntityShare, Overview, days_of
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.overview import EntityShare, Overview, days_of
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.requests import Request
 

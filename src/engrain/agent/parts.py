@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engrain import metrics
 from engrain.domain import checks
 from engrain.domain.ids import derived_id
-from engrain.domain.maturity import Thresholds
+from engrain.domain.memories.maturity import Thresholds
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
 from engrain.domain.requests import Act, Request
 from engrain.domain.wording import Wording, worded
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from engrain.agent.workers import Workers
     from engrain.config import Settings
     from engrain.context.recipes import Recipe
+    from engrain.domain.filters import Filter
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store, TokenCounter
-    from engrain.domain.query import Filter
     from engrain.domain.records import Answer, Caller
     from engrain.engines.metered import MeteredLLM
     from engrain.learning.summaries.summarization import SummaryWriter

@@ -10,9 +10,9 @@ from engrain.agent.parts import MOST_TRIES
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
+from engrain.domain.access.pools import SYNCED_KEY, PoolSync, pool_scope, shared
+from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
-from engrain.domain.pools import SYNCED_KEY, PoolSync, pool_scope, shared
-from engrain.domain.query import Filter
 from engrain.domain.records import GLOBAL_SCOPE, Fact, Link, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from engrain.agent.parts import Parts
-    from engrain.domain.pools import Pool
+    from engrain.domain.access.pools import Pool
     from engrain.domain.records import Answer, Caller
     from engrain.domain.requests import Act
     from engrain.verbs import words

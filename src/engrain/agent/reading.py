@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, get_args
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.findings import FINDING_KINDS, Audit
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.findings import FINDING_KINDS, Audit
 from engrain.domain.records import (
     GLOBAL_SCOPE,
     KINDS,
@@ -27,8 +27,8 @@ from engrain.domain.requests import Direction, Request
 if TYPE_CHECKING:
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages
-    from engrain.domain.overview import Overview
-    from engrain.domain.stats import Stats
+    from engrain.domain.maintenance.overview import Overview
+    from engrain.domain.maintenance.stats import Stats
     from engrain.verbs import words
 
 _MOST_NEIGHBOURS = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.routing import Handled, Routing
+from engrain.domain.memories.routing import Handled, Routing
 
 if TYPE_CHECKING:
     from engrain.agent import Agent

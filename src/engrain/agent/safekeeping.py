@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from engrain.agent.parts import Parts
-    from engrain.domain.backups import Extent
+    from engrain.domain.maintenance.backups import Extent
     from engrain.domain.records import Caller
 
     Progress = Callable[[str, int], None]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from engrain.agent.consolidating import worker_name
 from engrain.agent.parts import unknown
-from engrain.domain.learning import Action, Plan
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, SUMMARY, Fact
 from engrain.domain.requests import Request
-from engrain.domain.runs import Claim
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim
 from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, InvalidInput
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.parts import Parts
     from engrain.domain.records import Caller, MemoryRecord
-    from engrain.domain.summaries import Strategy, Summary
+    from engrain.domain.runs.summaries import Strategy, Summary
 
 MOST_MEMORIES = 1_000
 _FOUND = 50

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
-from engrain.domain import importance as worth
+from engrain.domain.memories import importance as worth
 from engrain.domain.records import ROLES, Episode
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from engrain import metrics
 from engrain.agent import tracing
-from engrain.domain.notes import Note
+from engrain.domain.memories.notes import Note
 from engrain.domain.records import MemoryRecord
 from engrain.errors import EngrainError
 

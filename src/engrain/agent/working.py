@@ -9,12 +9,12 @@ from engrain.agent import turns
 from engrain.agent.view import View
 from engrain.agent.watching import watched
 from engrain.domain import checks
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from engrain.domain.memories.working import WorkingStats
     from engrain.domain.records import Episode
-    from engrain.domain.working import WorkingStats
     from engrain.verbs import words
     from engrain.working.sessions import WorkingSession
 

@@ -12,7 +12,7 @@ from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.excerpts import clip
 from engrain.context.recipes import ENGRAIN, Recipe, Section, SectionName
 from engrain.domain.records import Episode
-from engrain.domain.tokens import approximate_tokens, checked
+from engrain.domain.text.tokens import approximate_tokens, checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from engrain.context.entries import newest
-from engrain.domain.tokens import weight
+from engrain.domain.text.tokens import weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from engrain.context.lines import ELLIPSIS, flat
-from engrain.domain.analysis import terms
+from engrain.domain.text.analysis import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

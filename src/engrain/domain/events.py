@@ -7,20 +7,20 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.pools import pool_scope
+from engrain.domain.access.pools import pool_scope
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from datetime import datetime
 
-    from engrain.domain.access import AccessKey
-    from engrain.domain.aging import AgingKind, Standing
-    from engrain.domain.maturity import Outcome
+    from engrain.domain.access.keys import AccessKey
+    from engrain.domain.maintenance.retention import Removal
+    from engrain.domain.memories.aging import AgingKind, Standing
+    from engrain.domain.memories.maturity import Outcome
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.retention import Removal
-    from engrain.domain.runs import Run, Setback
+    from engrain.domain.runs.runs import Run, Setback
 
 
 def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:

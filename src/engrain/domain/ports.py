@@ -6,25 +6,27 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from engrain.domain.access_port import AccessKeys
-from engrain.domain.backups import Backups
-from engrain.domain.jobs_port import JobQueue
-from engrain.domain.maturity import DEFAULT_THRESHOLDS
-from engrain.domain.overview import Overviews
-from engrain.domain.pools import Pools
-from engrain.domain.registry_port import Registry
-from engrain.domain.runs_port import Runs
-from engrain.domain.vitals import Monitored
+from engrain.domain.access.keys_port import AccessKeys
+from engrain.domain.access.pools import Pools
+from engrain.domain.entities.registry_port import Registry
+from engrain.domain.maintenance.backups import Backups
+from engrain.domain.maintenance.overview import Overviews
+from engrain.domain.maintenance.vitals import Monitored
+from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS
+from engrain.domain.runs.jobs_port import JobQueue
+from engrain.domain.runs.runs_port import Runs
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.aging import AgingKind, Standing
-    from engrain.domain.completions import Completion, Prompt
-    from engrain.domain.decay import DecayPolicy, Swept
-    from engrain.domain.maturity import Application, Outcome, Thresholds
-    from engrain.domain.query import Place
+    from engrain.domain.entities.registry import Name
+    from engrain.domain.filters import Place
+    from engrain.domain.maintenance.retention import Cleaned, Retention
+    from engrain.domain.maintenance.stats import Stats
+    from engrain.domain.memories.aging import AgingKind, Standing
+    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -36,10 +38,8 @@ if TYPE_CHECKING:
         Relation,
         Rule,
     )
-    from engrain.domain.registry import Name
     from engrain.domain.requests import Act, Candidate, Direction, Health, Ref, Request, Traits, Unembedded
-    from engrain.domain.retention import Cleaned, Retention
-    from engrain.domain.stats import Stats
+    from engrain.domain.runs.completions import Completion, Prompt
 
 Clock = Callable[[], datetime]  # aware, UTC
 Ids = Callable[[], str]  # fresh UUIDv7, increasing
@@ -163,7 +163,7 @@ class Records(Protocol):
         """
 
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
-        """Let a fact or rule fade, recover (`active`) or expire, as `domain.aging.aged` says; None where there is none.
+        """Let a fact or rule fade, recover (`active`) or expire, as `memories.aging.aged` says; None if there is none.
 
         What is no longer live, or stands so already, stays as it is, without an event. What expired is out of the
         searches when it returns.
@@ -181,7 +181,7 @@ class Records(Protocol):
         reason: str | None = None,
         thresholds: Thresholds = DEFAULT_THRESHOLDS,
     ) -> Rule | None:
-        """Say what came of following a rule, as `domain.maturity.marked` counts it; None where there is none.
+        """Say what came of following a rule, as `domain.memories.maturity.marked` counts it; None where there is none.
 
         `thresholds` say from when on it is trusted more, or less.
 
@@ -305,7 +305,7 @@ class Searches(Protocol):
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
         """Memories that match and mention an entity that one of `names` names, canonically or as an alias.
 
-        Names are compared as `domain.entities.name_key` folds them. A memory mentions the entities that `mention` noted
+        Names are compared as `entities.names.name_key` folds them. A memory mentions the entities that `mention` noted
         for it, and a fact the one it is about. raw = how many of the named entities it mentions; one that mentions none
         and is linked to one that does, both visible to the caller, has 0.5. Best first, ties newest (happened_at, id).
         Of each entity the newest 2,000 mentions in each of the caller's kinds and scopes are looked at.
@@ -427,7 +427,7 @@ class Upkeep(Protocol):
     ) -> Swept:
         """Look at the next `limit` live facts or rules that decay, by id after `after`; age those that are due.
 
-        What is due, and how it should stand, is what `domain.decay.due` says at the time of the act; what that means
+        What is due, and how it should stand, is what `memories.decay.due` says at the time of the act; what that means
         is `age`'s. It is judged by what stands when nobody else can change it: a confirmation that comes meanwhile
         wins. A second call changes nothing; a dry run never does.
         """

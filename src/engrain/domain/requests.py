@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.query import Filter
+    from engrain.domain.filters import Filter
     from engrain.domain.records import Caller, Kind, Role
 
 Ref = int | str  # a backend's own handle of one memory; hashable, valid while the memory is live

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.engines.callable import CallableEmbedder, CallableLLM, CallableReranker
 from engrain.engines.minilm import MiniLM
 from engrain.engines.ner_callable import CallableNames

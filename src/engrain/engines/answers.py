@@ -12,7 +12,7 @@ from engrain.errors import EngineUnavailable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.completions import Prompt
+    from engrain.domain.runs.completions import Prompt
 
 _Answer = TypeVar("_Answer")
 

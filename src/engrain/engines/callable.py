@@ -6,7 +6,7 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.completions import Completion
+from engrain.domain.runs.completions import Completion
 from engrain.engines.in_time import InTime
 from engrain.engines.vectors import unit_rows
 from engrain.errors import EngineUnavailable, EngrainError, InvalidInput
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.completions import Prompt
     from engrain.domain.ports import EmbedRole
+    from engrain.domain.runs.completions import Prompt
 
 _MOST_OVERDUE = 8
 _PARTS = ("system", "user")

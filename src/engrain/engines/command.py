@@ -12,7 +12,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engrain.domain.completions import Completion
+from engrain.domain.runs.completions import Completion
 from engrain.engines.answers import MOST_BYTES, system_of, text_of, too_long
 from engrain.engines.endpoint import sendable
 from engrain.errors import EngineUnavailable, InvalidInput
@@ -20,7 +20,7 @@ from engrain.errors import EngineUnavailable, InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engrain.domain.completions import Prompt
+    from engrain.domain.runs.completions import Prompt
 
 _PIECE: Final = 65_536
 _LAST_BYTES: Final = 4_096  # of what the program says on its error output

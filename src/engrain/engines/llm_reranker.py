@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.completions import Prompt
+from engrain.domain.runs.completions import Prompt
 from engrain.engines.answers import json_in
 from engrain.errors import EngineUnavailable
 

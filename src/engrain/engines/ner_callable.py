@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from engrain.domain.registry import NAME_KINDS, Name
+from engrain.domain.entities.registry import NAME_KINDS, Name
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from engrain.domain.registry import NameKind
+    from engrain.domain.entities.registry import NameKind
 
 _CONFIDENCE: Final = 0.85
 # Surer than what was read off the spelling nobody is.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.completions import Prompt
-from engrain.domain.registry import NAME_KINDS
+from engrain.domain.entities.registry import NAME_KINDS
+from engrain.domain.runs.completions import Prompt
 from engrain.engines.answers import json_in
 from engrain.engines.ner_callable import CallableNames
 
 if TYPE_CHECKING:
+    from engrain.domain.entities.registry import Name
     from engrain.domain.ports import LLM
-    from engrain.domain.registry import Name
 
 # A long turn; beyond it a model forgets what stood first, and its answer grows with the text.
 _MOST_CHARACTERS: Final = 20_000

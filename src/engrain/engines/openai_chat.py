@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.completions import Completion, Usage
+from engrain.domain.runs.completions import Completion, Usage
 from engrain.engines.answers import MOST_BYTES, Grip, Limits, system_of, text_of
 from engrain.engines.endpoint import Endpoint, Patience, Refused, Timing, sendable
 from engrain.errors import EngineUnavailable
@@ -12,7 +12,7 @@ from engrain.errors import EngineUnavailable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.completions import Prompt
+    from engrain.domain.runs.completions import Prompt
     from engrain.engines.answers import Hold
     from engrain.engines.endpoint import Access
 

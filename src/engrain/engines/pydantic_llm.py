@@ -10,7 +10,7 @@ import weakref
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from engrain.domain.completions import Completion, Usage
+from engrain.domain.runs.completions import Completion, Usage
 from engrain.engines.answers import Grip, Limits, system_of, text_of
 from engrain.engines.endpoint import Patience, Refused, Setback, Timing, patiently, sendable
 from engrain.errors import EngineUnavailable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.providers import Provider
 
-    from engrain.domain.completions import Prompt
+    from engrain.domain.runs.completions import Prompt
     from engrain.engines import Reach
     from engrain.engines.answers import Hold
 

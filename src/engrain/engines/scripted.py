@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from engrain.domain.completions import Completion
+from engrain.domain.runs.completions import Completion
 from engrain.engines.answers import text_of
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engrain.domain.completions import Prompt
+    from engrain.domain.runs.completions import Prompt
 
 
 class ScriptedLLM:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from engrain.domain.entities.registry import Name
     from engrain.domain.ports import NameFinder
-    from engrain.domain.registry import Name
 
 
 def find(text: str, finders: Sequence[NameFinder]) -> list[Name]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities import name_key, new_names
-from engrain.domain.registry import merged_into
+from engrain.domain.entities.names import name_key, new_names
+from engrain.domain.entities.registry import merged_into
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from engrain.domain.entities.registry import Name, NameKind
     from engrain.domain.records import Entity, EntityType
-    from engrain.domain.registry import Name, NameKind
 
 # What a name becomes in the registry; a date is nobody.
 _TYPES: Mapping[NameKind, EntityType | None] = {

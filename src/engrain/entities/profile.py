@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TypeGuard
 
+from engrain.domain.entities.registry import EntityProfile, RelatedEntity
 from engrain.domain.records import Episode, Fact, Rule
-from engrain.domain.registry import EntityProfile, RelatedEntity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from engrain.domain.entities.registry import Sightings
     from engrain.domain.records import Entity, MemoryRecord
-    from engrain.domain.registry import Sightings
 
 MOST_RELATED = 10
 

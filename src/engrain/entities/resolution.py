@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
-from engrain.domain.analysis import terms
-from engrain.domain.entities import name_key
-from engrain.domain.likeness import jaccard
-from engrain.domain.registry import EntityMatch, NameMatch, merged_into
-from engrain.domain.trigrams import similarity
+from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import EntityMatch, NameMatch, merged_into
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.likeness import jaccard
+from engrain.domain.text.trigrams import similarity
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from engrain.domain import access
-from engrain.domain.access import Grant, Role, allows
+from engrain.domain.access.keys import KEY_PREFIX, Grant, Role, allows, hash_secret
 from engrain.errors import Forbidden, RateLimited, Unauthenticated
 from engrain.interfaces.rates import Rate
 
@@ -58,7 +57,7 @@ class Gate:
             RateLimited: too many requests of this key, or too many wrong keys from this address.
         """
         secret = secret_in(authorization)
-        if not self.keys_required and not (secret or "").startswith(access.PREFIX):
+        if not self.keys_required and not (secret or "").startswith(KEY_PREFIX):
             return Grant(key_id=None, tenant_id=self._memory.settings.tenant, agent=None, role="admin")
         if secret is None:
             raise Unauthenticated("this memory asks for a key: send the header Authorization: Bearer <key>")
@@ -69,7 +68,7 @@ class Gate:
         return grant
 
     def _authenticated(self, secret: str, address: str) -> Grant:
-        digest = access.digest(secret)
+        digest = hash_secret(secret)
         wait_s = 0.0 if digest in self._friends else self._failures.wait(address)
         if wait_s:
             raise RateLimited(f"too many keys that open nothing; try again in {wait_s:.0f} s", retry_after_s=wait_s)

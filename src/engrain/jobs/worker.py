@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
 from engrain.agent import chores, leases
-from engrain.domain.jobs import Attempts, Job, firing_key, firing_of, given_back
+from engrain.domain.runs.jobs import Attempts, Job, firing_key, firing_of, given_back
 from engrain.errors import EngrainError, MemoryClosed
 from engrain.jobs.schedules import Schedule, find_due, list_schedules
 

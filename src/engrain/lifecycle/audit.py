@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.findings import FINDING_KINDS, Audit, Finding, FindingKind
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.findings import FINDING_KINDS, Audit, Finding, FindingKind
 from engrain.domain.records import Fact, Kind, Rule
 from engrain.domain.requests import Request
-from engrain.domain.secrets import find_secrets
+from engrain.domain.text.secrets import find_secrets
 from engrain.lifecycle import duplicates, finders
 from engrain.lifecycle.finders import AuditSnapshot
 

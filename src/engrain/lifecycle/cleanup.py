@@ -11,9 +11,9 @@ from engrain.domain.records import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from engrain.domain.maintenance.retention import Retention
     from engrain.domain.ports import Store
     from engrain.domain.requests import Act
-    from engrain.domain.retention import Retention
 
 BATCH = 200  # removed in one transaction: each takes its words and vectors with it, and its neighbours are indexed anew
 

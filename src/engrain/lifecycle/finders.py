@@ -9,11 +9,11 @@ from datetime import timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain import importance
-from engrain.domain.entities import name_key
-from engrain.domain.findings import Finding
+from engrain.domain.entities.names import name_key
+from engrain.domain.maintenance.findings import Finding
+from engrain.domain.memories import importance
+from engrain.domain.memories.scoring import days_between, effective_confidence
 from engrain.domain.records import Episode, Fact, Rule
-from engrain.domain.scoring import days_between, effective_confidence
 from engrain.lifecycle.duplicates import find_duplicates as find_duplicate_ids
 from engrain.lifecycle.duplicates import find_near_duplicates, measure_repetition
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.records import Entity, Link, MemoryRecord
-    from engrain.domain.secrets import Secret
+    from engrain.domain.text.secrets import Secret
     from engrain.lifecycle.duplicates import Sketch
 
 # Of a place that many facts claim, so many are compared with each other.

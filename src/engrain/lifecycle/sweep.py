@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.decay import AGING_KINDS
+from engrain.domain.memories.decay import AGING_KINDS
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from engrain.domain.aging import AgingKind
-    from engrain.domain.decay import DecayPolicy, Swept
+    from engrain.domain.memories.aging import AgingKind
+    from engrain.domain.memories.decay import DecayPolicy, Swept
     from engrain.domain.ports import Store
     from engrain.domain.requests import Act
 

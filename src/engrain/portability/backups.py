@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from engrain.domain.backups import Backups, Extent, Extraction, Row, VectorSpace
+    from engrain.domain.maintenance.backups import Backups, Extent, Extraction, Row, VectorSpace
 
     Progress = Callable[[str, int], None]
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from engrain.domain import checks
-from engrain.domain.backups import Extent, VectorSpace
+from engrain.domain.maintenance.backups import Extent, VectorSpace
 from engrain.errors import InvalidInput, UnusableBackup
 from engrain.portability.backups import FORMAT, KIND
 from engrain.portability.canonical import canonical
@@ -17,7 +17,7 @@ from engrain.portability.canonical import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from engrain.domain.backups import Row
+    from engrain.domain.maintenance.backups import Row
     from engrain.portability.sealed import SealedFile
 
 _HEADER = frozenset("kind format engrain schema made_at tenant agent embedder tables".split())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from engrain.domain.backups import Backups, Extent, Extraction, Row
+    from engrain.domain.maintenance.backups import Backups, Extent, Extraction, Row
 
     Progress = Callable[[int], None]
 

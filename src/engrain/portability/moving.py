@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.backups import Extent
 from engrain.domain.ids import derived_id, moment_of
+from engrain.domain.maintenance.backups import Extent
 from engrain.errors import UnusableBackup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.backups import Row
+    from engrain.domain.maintenance.backups import Row
 
 _ID_LENGTH = 36
 

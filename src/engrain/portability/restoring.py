@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from engrain.domain.backups import Backups, Restoration, Row
+    from engrain.domain.maintenance.backups import Backups, Restoration, Row
     from engrain.domain.requests import Act
     from engrain.portability.contents import Header
     from engrain.portability.moving import Move

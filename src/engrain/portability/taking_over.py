@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain import checks, importance
-from engrain.domain.categories import fact_category
-from engrain.domain.graph import known_type
+from engrain.domain import checks
+from engrain.domain.entities.graph import known_type
+from engrain.domain.entities.registry import merged_into
 from engrain.domain.ids import derived_id, is_id, moment_of
+from engrain.domain.memories import importance
 from engrain.domain.records import (
     DECAY_RATES,
     GLOBAL_SCOPE,
@@ -21,7 +22,7 @@ from engrain.domain.records import (
     MemoryRecord,
     Rule,
 )
-from engrain.domain.registry import merged_into
+from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
 from engrain.portability.formats import Guidance, Named, Statement, Turn
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from engrain.domain.backups import Row
+    from engrain.domain.maintenance.backups import Row
     from engrain.portability.contents import Contents, Header, Line
     from engrain.storage.sqlite.named_ids import NamedIds
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import terms
-from engrain.domain.likeness import jaccard
-from engrain.domain.notes import is_note
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Fact
 from engrain.domain.requests import Request
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.likeness import jaccard
 from engrain.retrieval.channels import MOST_TERMS
 from engrain.retrieval.tfidf import IdfCorpus, tokenize
 

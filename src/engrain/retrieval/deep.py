@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from engrain import metrics
 from engrain.domain import checks
-from engrain.domain.indexing import embedding_text
 from engrain.domain.records import Contribution, Explanation
+from engrain.domain.text.indexing import embedding_text
 from engrain.domain.wording import Wording, worded
 from engrain.engines.in_time import InTime
 from engrain.errors import EngineUnavailable, InvalidInput

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.notes import is_note
+from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Caller, Explanation, Fact, MemoryRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from engrain.domain.notes import Source
+    from engrain.domain.memories.notes import Source
     from engrain.domain.requests import Candidate, Ref
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from engrain.domain import scoring
+from engrain.domain.memories import scoring
 from engrain.retrieval import voices
 from engrain.retrieval.fusion import MOST_IMPORTANT
 from engrain.retrieval.shares import Share, total

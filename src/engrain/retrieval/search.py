@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import terms
-from engrain.domain.indexing import own_terms
-from engrain.domain.notes import is_note
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
+from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Answer, Dropped, Episode, Explanation, Hit, MemoryRecord
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.indexing import own_terms
 from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval import channels, evidence, fusion, moments, notes, ranking, shares, voices

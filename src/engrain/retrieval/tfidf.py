@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import STOP_WORDS, words
+from engrain.domain.text.analysis import STOP_WORDS, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import STOP_WORDS, words
+from engrain.domain.text.analysis import STOP_WORDS, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

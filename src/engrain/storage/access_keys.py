@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
-from engrain.domain.access import HeldKey
+from engrain.domain.access.keys import HeldKey
 from engrain.errors import InvalidInput
 from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.access import AccessKey
+    from engrain.domain.access.keys import AccessKey
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.storage.ledger import Ledger
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class AccessKeyVerbs(Verbs):
-    """`domain.access_port.AccessKeys`."""
+    """`domain.access.keys_port.AccessKeys`."""
 
     def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
         return self._do(act, lambda ledger: _put(ledger, key, digest))

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain import events
-from engrain.domain.learning import DOUBTED_CONFIDENCE, Done
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Done
 from engrain.domain.wording import worded
 from engrain.errors import EngrainError, InvalidInput, NotFound, StorageError
 from engrain.storage import lookups
@@ -15,8 +15,8 @@ from engrain.storage import lookups
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from engrain.domain.learning import Action
     from engrain.domain.records import Relation
+    from engrain.domain.runs.plans import Action
     from engrain.storage.ledger import Ledger
 
 _Answer = TypeVar("_Answer")

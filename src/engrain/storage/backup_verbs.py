@@ -11,15 +11,15 @@ from engrain.storage.taking_in import Searches, TakenIn
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from engrain.domain.backups import Extent, Extraction, Restoration
     from engrain.domain.ids import IdSource
+    from engrain.domain.maintenance.backups import Extent, Extraction, Restoration
     from engrain.storage.transaction import Transaction
 
 _Answer = TypeVar("_Answer")
 
 
 class BackupVerbs(ABC):
-    """`domain.backups.Backups`."""
+    """`domain.maintenance.backups.Backups`."""
 
     _ids: IdSource
 

@@ -6,15 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain import events, retention
+from engrain.domain import events
+from engrain.domain.maintenance import retention
 from engrain.domain.records import Episode
 from engrain.storage import lookups
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from engrain.domain.maintenance.retention import Cleaned, Removal, Retention
     from engrain.domain.requests import Act
-    from engrain.domain.retention import Cleaned, Removal, Retention
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from engrain.domain.backups import Extent
+    from engrain.domain.maintenance.backups import Extent
     from engrain.storage.ledger import Index
     from engrain.storage.transaction import Transaction
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
+from engrain.domain.memories.scoring import days_between
 from engrain.domain.records import GLOBAL_SCOPE
-from engrain.domain.scoring import days_between
-from engrain.domain.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.storage.filters import SEEN, seen_by
 
 if TYPE_CHECKING:

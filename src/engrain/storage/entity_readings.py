@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities import name_key
-from engrain.domain.registry import merged_into
-from engrain.domain.trigrams import trigrams
+from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.text.trigrams import trigrams
 from engrain.storage import lookups, readings
 from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
 from engrain.storage.rows import KIND_TABLES

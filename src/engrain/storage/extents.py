@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
-    from engrain.domain.backups import Extent
+    from engrain.domain.maintenance.backups import Extent
 
 _ALL, _NONE = "1 = 1", "1 = 0"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.backups import VectorSpace
+from engrain.domain.maintenance.backups import VectorSpace
 from engrain.storage import archive, versions
 from engrain.storage.extents import belongs, bound, exists
 from engrain.storage.rows import KIND_TABLES
@@ -13,7 +13,7 @@ from engrain.storage.rows import KIND_TABLES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from engrain.domain.backups import Extent, Row
+    from engrain.domain.maintenance.backups import Extent, Row
     from engrain.storage.archive import Table
     from engrain.storage.transaction import Transaction
 

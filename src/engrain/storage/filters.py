@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engrain.domain.query import Filter, Place
+    from engrain.domain.filters import Filter, Place
     from engrain.domain.records import Caller, Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect
@@ -41,7 +41,7 @@ def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
 
 
 def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SCOPES) -> tuple[str, dict[str, Any]]:
-    """A condition over the table of `kind`, and its bindings: `domain.query.matches` and the caller's wall.
+    """A condition over the table of `kind`, and its bindings: `domain.filters.matches` and the caller's wall.
 
     `scope` may name one of the caller's in place of all. What is bound for one kind is bound alike for another.
     """

@@ -7,14 +7,14 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engrain.domain.jobs import EVERY_TENANT, ONCE, again, begun, failed
+from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, again, begun, failed
 from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from engrain.domain.jobs import Job, JobName, JobStatus
+    from engrain.domain.runs.jobs import Job, JobName, JobStatus
     from engrain.storage.transaction import Transaction
 
 _Answer = TypeVar("_Answer")
@@ -23,7 +23,7 @@ _DIED = "its worker was gone when its lease was over"
 
 
 class JobVerbs(Verbs):
-    """`domain.jobs_port.JobQueue`, but for what a database does to itself."""
+    """`domain.runs.jobs_port.JobQueue`, but for what a database does to itself."""
 
     @abstractmethod
     def _change(self, tenant_id: str | None, work: Callable[[Transaction], _Answer]) -> _Answer:

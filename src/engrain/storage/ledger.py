@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from engrain.domain import aging, events, maturity
-from engrain.domain.indexing import asking
-from engrain.domain.maturity import Application
+from engrain.domain import events
+from engrain.domain.memories import aging, maturity
+from engrain.domain.memories.maturity import Application
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
+from engrain.domain.text.indexing import asking
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import lookups, pools, registry, sweeping
 from engrain.storage.dialects import as_json
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.aging import Standing
     from engrain.domain.ids import IdSource
-    from engrain.domain.maturity import Outcome, Thresholds
+    from engrain.domain.memories.aging import Standing
+    from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import Entity, Kind
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction

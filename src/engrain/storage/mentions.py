@@ -10,9 +10,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities import name_key
+from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import Sightings, merged_into
 from engrain.domain.records import Fact
-from engrain.domain.registry import Sightings, merged_into
 from engrain.domain.requests import Candidate
 from engrain.storage import entity_readings, lookups, registry
 from engrain.storage.filters import HAPPENED_AT, compiled, seen_by

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.indexing import NEIGHBOURS, near_terms, turn_terms
+from engrain.domain.text.indexing import NEIGHBOURS, near_terms, turn_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
+from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
 from engrain.domain.records import KINDS
 from engrain.storage import lookups
 from engrain.storage.filters import HAPPENED_AT, compiled, seen_by
@@ -26,7 +26,7 @@ _ABOUT = "WHERE entity_id IS NOT NULL AND validity = 'active' GROUP BY entity_id
 
 
 class OverviewVerbs(Verbs):
-    """`domain.overview.Overviews`."""
+    """`domain.maintenance.overview.Overviews`."""
 
     def activity(
         self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.pools import Pool, pool_scope
+from engrain.domain.access.pools import Pool, pool_scope
 from engrain.errors import InvalidInput
 from engrain.storage.verbs import Verbs
 
@@ -22,7 +22,7 @@ _PREFIX = pool_scope("")
 
 
 class PoolVerbs(Verbs):
-    """`domain.pools.Pools`."""
+    """`domain.access.pools.Pools`."""
 
     def pools_of(self, caller: Caller) -> tuple[str, ...]:
         return self._ask(caller, lambda tx: _names(tx, caller))

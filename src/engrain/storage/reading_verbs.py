@@ -8,8 +8,8 @@ from engrain.storage import readings
 from engrain.storage.verbs import Verbs
 
 if TYPE_CHECKING:
-    from engrain.domain.maturity import Application
-    from engrain.domain.query import Place
+    from engrain.domain.filters import Place
+    from engrain.domain.memories.maturity import Application
     from engrain.domain.records import Caller, Event, Fact, Link, Relation
     from engrain.domain.requests import Direction
 

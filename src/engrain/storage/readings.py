@@ -12,8 +12,8 @@ from engrain.storage.filters import SEEN, placed, same_place, seen_by
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engrain.domain.maturity import Application
-    from engrain.domain.query import Place
+    from engrain.domain.filters import Place
+    from engrain.domain.memories.maturity import Application
     from engrain.domain.records import Caller
     from engrain.domain.requests import Direction
     from engrain.storage.transaction import Transaction

@@ -11,11 +11,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain import events, merging
-from engrain.domain.entities import name_key, new_names
+from engrain.domain import events
+from engrain.domain.entities import merges
+from engrain.domain.entities.names import name_key, new_names
+from engrain.domain.entities.registry import EntityMerge, merged_into
 from engrain.domain.records import GLOBAL_SCOPE, Entity, Event, Fact
-from engrain.domain.registry import EntityMerge, merged_into
-from engrain.domain.trigrams import trigrams
+from engrain.domain.text.trigrams import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import lookups
 from engrain.storage.filters import same_place
@@ -23,7 +24,7 @@ from engrain.storage.filters import same_place
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from engrain.domain.merging import Conflict
+    from engrain.domain.entities.merges import Conflict
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 
@@ -143,10 +144,10 @@ def merge(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
     tx, act = ledger.tx, ledger.act
     tenant_id = act.caller.tenant_id
     known = held(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
-    merging.check(source_id, target_id, known)
+    merges.check(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
     facts = facts_of(tx, tenant_id, [source_id, target_id])
-    conflicts = merging.conflicts(
+    conflicts = merges.conflicts(
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
     )
@@ -155,7 +156,7 @@ def merge(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
     _repoint(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
     lent = _move_mentions(tx, tenant_id, [row[0] for row in mentions], from_id=source_id, to_id=target_id)
-    tombstone, united = merging.united(source, target, act.at)
+    tombstone, united = merges.united(source, target, act.at)
     _write(tx, tombstone, source)
     _write(tx, united, target)
 
@@ -172,7 +173,7 @@ def merge(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
             told["mentions_moved"].append(memory_id)
         else:
             told["mentions_shared"][memory_id] = events.said(tx.dialect.moment(created_at))
-    added = merging.aliases_added(source, target)
+    added = merges.aliases_added(source, target)
     _tell(
         ledger,
         "entity_merge",
@@ -183,7 +184,7 @@ def merge(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
             "source_entity_id": source_id,
             "target_entity_id": target_id,
             "aliases_added": list(added),
-            "metadata_added": merging.metadata_added(source, target),
+            "metadata_added": merges.metadata_added(source, target),
         },
     )
     return _seen_merge(ledger, tombstone, united, scopes=scopes, added=added)
@@ -195,7 +196,7 @@ def unmerge(ledger: Ledger, source_id: str) -> EntityMerge:
     tenant_id = act.caller.tenant_id
     source, target = _joined(tx, tenant_id, source_id)
     told = told_of(tx, tenant_id, target.id)
-    number = merging.last_merge(told, source_id, target.id)
+    number = merges.last_merge(told, source_id, target.id)
     parts = [payload for payload in told if payload["number"] == number]
     gave = parts[0]
     facts = facts_of(tx, tenant_id, [target.id])
@@ -205,7 +206,7 @@ def unmerge(ledger: Ledger, source_id: str) -> EntityMerge:
     conflicts = [each for part in parts for each in part["conflicts"]]
     restored = [fact for each in conflicts if (fact := _restore(ledger, each, at)) is not None]
     _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
-    apart, left = merging.parted(source, target, gave=gave, at=act.at)
+    apart, left = merges.parted(source, target, gave=gave, at=act.at)
     _write(tx, apart, source)
     _write(tx, left, target)
 
@@ -272,7 +273,7 @@ def give_way(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
         weight=1.0,
         created_at=tx.dialect.time(act.at),
     )
-    _write_down(ledger, events.superseded(act, merging.superseded(loser, act.at), winner, ledger.ids, was_open=False))
+    _write_down(ledger, events.superseded(act, merges.superseded(loser, act.at), winner, ledger.ids, was_open=False))
     return linked is not None
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
+    from engrain.domain.entities.registry import EntityMerge, Sightings
     from engrain.domain.records import Caller, Entity, EntityType, MemoryRecord
-    from engrain.domain.registry import EntityMerge, Sightings
     from engrain.domain.requests import Act, Request
     from engrain.storage.ledger import Ledger
 
 
 class RegistryVerbs(Verbs):
-    """`domain.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
+    """`domain.entities.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         return self._do(act, lambda ledger: ledger.mention(memory_id, entity_ids))

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
-from engrain.domain.merging import Conflict
+from engrain.domain.entities.merges import Conflict
+from engrain.domain.entities.registry import merged_into
 from engrain.domain.records import Fact
-from engrain.domain.registry import merged_into
 from engrain.storage import lookups, registry
 from engrain.storage.filters import same_place
 

@@ -7,11 +7,11 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from engrain.domain.access import AccessKey
-from engrain.domain.jobs import Job
-from engrain.domain.maturity import Application
+from engrain.domain.access.keys import AccessKey
+from engrain.domain.memories.maturity import Application
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
-from engrain.domain.runs import Run
+from engrain.domain.runs.jobs import Job
+from engrain.domain.runs.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from engrain.domain.learning import Done, Plan
-    from engrain.domain.query import Place
+    from engrain.domain.filters import Place
     from engrain.domain.requests import Act
-    from engrain.domain.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
+    from engrain.domain.runs.plans import Done, Plan
+    from engrain.domain.runs.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
     from engrain.storage.ledger import Ledger
 
 
 class RunVerbs(Verbs):
-    """`domain.runs_port.Runs`."""
+    """`domain.runs.runs_port.Runs`."""
 
     def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[Shard]:
         whose = None if tenant_id is None else Caller(tenant_id=tenant_id, agent="upkeep")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import GLOBAL_SCOPE, Episode
-from engrain.domain.runs import WORKER_GONE, Batch, PendingSession, Run, Shard, after_failure, after_loss
+from engrain.domain.runs.runs import WORKER_GONE, Batch, PendingSession, Run, Shard, after_failure, after_loss
 from engrain.errors import InvalidInput
 from engrain.storage import actions, lookups, registry
 from engrain.storage.filters import placed, seen_by
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.learning import Done, Plan
-    from engrain.domain.query import Place
+    from engrain.domain.filters import Place
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
-    from engrain.domain.runs import Claim, Retry, RunKind, Setback
+    from engrain.domain.runs.plans import Done, Plan
+    from engrain.domain.runs.runs import Claim, Retry, RunKind, Setback
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.domain import bm25
-from engrain.domain.indexing import own_terms
 from engrain.domain.requests import Candidate
+from engrain.domain.text import bm25
+from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.domain.registry import MERGED_INTO
+from engrain.domain.entities.registry import MERGED_INTO
 from engrain.storage import lookups, readings, versions
 from engrain.storage.filters import compiled, seen_by
 from engrain.storage.rows import KIND_TABLES

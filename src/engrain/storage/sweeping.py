@@ -1,6 +1,6 @@
 """One batch of a sweep on either database: SQL finds what may be due, and judges it again under the rows' locks.
 
-What is as close to a threshold as two libraries' exp() may differ, `domain.decay` decides.
+What is as close to a threshold as two libraries' exp() may differ, `domain.memories.decay` decides.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from engrain.domain import aging, decay, events
+from engrain.domain import events
+from engrain.domain.memories import aging, decay
+from engrain.domain.memories.scoring import AGE_STEPS, LEAST_AGE_MULTIPLIER
 from engrain.domain.records import Episode
-from engrain.domain.scoring import AGE_STEPS, LEAST_AGE_MULTIPLIER
 from engrain.storage import lookups
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.aging import AgingKind, Standing
-    from engrain.domain.decay import DecayPolicy, Swept
+    from engrain.domain.memories.aging import AgingKind, Standing
+    from engrain.domain.memories.decay import DecayPolicy, Swept
     from engrain.domain.requests import Act
     from engrain.storage.ledger import Ledger
     from engrain.storage.transaction import Transaction

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from engrain.domain.backups import VectorSpace
+from engrain.domain.maintenance.backups import VectorSpace
 from engrain.domain.records import Episode, Event
 from engrain.storage import archive, clearing, lookups, registry, versions
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.backups import Extent, Fate, Row
+    from engrain.domain.maintenance.backups import Extent, Fate, Row
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
     from engrain.storage.ledger import Index
@@ -50,7 +50,7 @@ class Searches(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """`domain.backups.Restoration` over one transaction."""
+    """`domain.maintenance.backups.Restoration` over one transaction."""
 
     tx: Transaction
     searches: Searches

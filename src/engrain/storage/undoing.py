@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain import events, undoing
+from engrain.domain import events
 from engrain.domain.records import KINDS, Episode, Fact, Rule
-from engrain.domain.runs import Kept, Restored, Undone
+from engrain.domain.runs import reversal
+from engrain.domain.runs.runs import Kept, Restored, Undone
 from engrain.errors import NotFound
 from engrain.storage import lookups, runs
 from engrain.storage.filters import same_place
@@ -26,9 +27,9 @@ def undo(ledger: Ledger, run_id: str) -> Undone:
     run = runs.held(ledger, run_id)
     if run is None:
         raise NotFound(f"agent {ledger.act.caller.agent} has no run {run_id}; runs() lists them")
-    undoing.check(run)
+    reversal.check(run)
     told = _told(ledger, run_id)
-    undoing.check_seen(run, told, ledger.act.caller)
+    reversal.check_seen(run, told, ledger.act.caller)
     of_run = runs.part_of(ledger, run)
     work = _Work.of(of_run, told)
     for event in reversed(told):
@@ -57,7 +58,7 @@ class _Work:
         ids = sorted({event.memory_id for event in told if event.memory_id is not None})
         memories = {memory.id: (doc, memory) for doc, memory in _locked(ledger, ids)}
         others = _others(ledger, ids)
-        stays = undoing.staying(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
+        stays = reversal.staying(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
         return cls(ledger, memories, stays)
 
     def reverse(self, event: Event) -> None:
@@ -105,7 +106,7 @@ class _Work:
         assert isinstance(memory, Fact)
         newer = str(event.payload["superseded_by"])
         tx = self.ledger.tx
-        why = undoing.why_superseded_stays(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
+        why = reversal.why_superseded_stays(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
         if why is not None:
             self._keep(memory.id, why)
             return
@@ -171,7 +172,7 @@ class _Work:
     def wait_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """An episode that the run was done with, or failed at."""
         assert isinstance(memory, Episode)
-        before = undoing.before_run(event, memory)
+        before = reversal.before_run(event, memory)
         if before is None:
             self._keep(memory.id, f"it is {memory.consolidation_status} by another run since")
             return
@@ -248,7 +249,7 @@ def _others(ledger: Ledger, ids: Sequence[str]) -> list[Event]:
     bound = {
         "tenant_id": ledger.act.caller.tenant_id,
         "ids": tx.dialect.listed(ids),
-        "types": tx.dialect.listed(undoing.STANDING_BY),
+        "types": tx.dialect.listed(reversal.STANDING_BY),
     }
     return _events(tx, "memory_events_memory", "memory_id IN :ids AND event_type IN :types", bound) if ids else []
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engrain.domain import events
-from engrain.domain.indexing import embedding_text
 from engrain.domain.requests import Unembedded
+from engrain.domain.text.indexing import embedding_text
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage import lookups
 

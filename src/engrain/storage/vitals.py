@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.maintenance.vitals import MOST_WAITING, JobVitals, PoolVitals, Vitals
 from engrain.domain.records import KINDS
-from engrain.domain.vitals import MOST_WAITING, JobVitals, PoolVitals, Vitals
 from engrain.storage.migrations import HEAD
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.verbs import Verbs
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class VitalVerbs(Verbs):
-    """`domain.vitals.Monitored`."""
+    """`domain.maintenance.vitals.Monitored`."""
 
     _tables: Sequence[str] = ()  # ours, of a server's database that may hold others
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.access import Role
+    from engrain.domain.access.keys import Role
 
 # reads: changes nothing but use counts. adds: adds something, takes nothing away. replaces: puts something in the place
 # of something else. removes: takes something away. learns: may ask a language model.

@@ -13,16 +13,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from engrain.domain.access import Role as KeyRoleName
+from engrain.domain.access.keys import Role as KeyRoleName
 from engrain.domain.checks import MAX_LIMIT
-from engrain.domain.findings import FindingKind
-from engrain.domain.graph import GraphEntity, GraphRelation, Observed
-from engrain.domain.jobs import JobName, JobStatus
-from engrain.domain.notes import SearchMode
+from engrain.domain.entities.graph import GraphEntity, GraphRelation, Observed
+from engrain.domain.maintenance.findings import FindingKind
+from engrain.domain.memories.notes import SearchMode
 from engrain.domain.records import EntityType, Kind, MemoryRecord, Permanence, Relation, Role
 from engrain.domain.requests import Direction
-from engrain.domain.runs import RunKind
-from engrain.domain.summaries import Strategy
+from engrain.domain.runs.jobs import JobName, JobStatus
+from engrain.domain.runs.runs import RunKind
+from engrain.domain.runs.summaries import Strategy
 
 # argument: whoever calls says it. caller: the caller's identity says it on every remote surface. library: a Python
 # object, which no other surface can send.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
-from engrain.domain.hooks import Heard, fails_open, told
+from engrain.domain.memories.hooks import Heard, fails_open, told
 from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:

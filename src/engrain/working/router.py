@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engrain.domain.routing import Routing
+from engrain.domain.memories.routing import Routing
 
 if TYPE_CHECKING:
     from engrain.domain.records import Role

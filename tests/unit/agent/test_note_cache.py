@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 
 from engrain.agent.note_cache import NoteCache
-from engrain.domain.notes import note_of
+from engrain.domain.memories.notes import note_of
 from engrain.domain.records import Caller
 from tests.sample_records import fact
 

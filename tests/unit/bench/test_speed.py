@@ -10,7 +10,7 @@ import pytest
 from bench.speed import installed, language, limits, operations, report
 from bench.speed.stopwatch import FEWEST_CALLS, per_call, total
 from bench.speed.vectors import RandomVectors, RealQuestions
-from engrain.domain.analysis import STOP_WORDS, terms, words
+from engrain.domain.text.analysis import STOP_WORDS, terms, words
 
 SAID = language.talk(600)
 

@@ -6,7 +6,7 @@ import pytest
 
 from bench.summaries import __main__ as bench
 from bench.summaries import rivals
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.learning.summaries.extractive import Passage
 
 TURNS = [

@@ -10,7 +10,7 @@ from bench.retrieval import comparison, index_changes, runner, variants
 from bench.retrieval.corpus import Conversation, Corpus, Question, Turn, UnknownData
 from bench.retrieval.index_changes import IndexChange
 from engrain import InvalidInput, Memory
-from engrain.domain import analysis, indexing
+from engrain.domain.text import analysis, indexing
 from engrain.retrieval import presets
 from engrain.storage import neighbourhoods
 
@@ -75,7 +75,7 @@ def test_a_change_ends_with_its_measurement_even_a_broken_one(change):
 
 
 def test_a_constant_that_has_moved_is_no_silent_success():
-    moved = IndexChange(name="without moons", constants=(("engrain.domain.indexing", "MOONS", 0),))
+    moved = IndexChange(name="without moons", constants=(("engrain.domain.text.indexing", "MOONS", 0),))
     with pytest.raises(AttributeError, match="MOONS"), index_changes.made(moved):
         pass
 

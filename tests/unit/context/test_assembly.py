@@ -10,7 +10,7 @@ from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.recipes import ENGRAIN, RECIPES
 from engrain.domain.records import Episode, Explanation, Fact, Hit, Rule
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 from tests.sample_records import EPISODES, FACTS, MOMENTS, NOON, RULES, episode, fact, rule
 

@@ -17,7 +17,7 @@ from engrain.context.messages import (
 )
 from engrain.context.recipes import RECIPES, build_recipes
 from engrain.domain.records import Explanation, Hit
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 from tests.sample_records import NOON, episode, fact, rule
 

@@ -14,7 +14,7 @@ from engrain.context.messages import (
     divide_window,
 )
 from engrain.domain.records import Explanation, Hit
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.sample_records import episode, fact
 

@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from engrain.domain.access import ROLES, AccessKey, CreatedKey, Grant, allows
+from engrain.domain.access.keys import ROLES, AccessKey, CreatedKey, Grant, allows
 from engrain.errors import RateLimited
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import MAX_INDEXED_BYTES, STOP_WORDS, stems, terms, words
+from engrain.domain.text.analysis import MAX_INDEXED_BYTES, STOP_WORDS, stems, terms, words
 
 LONGEST = 64
 SNIPPETS = st.sampled_from(

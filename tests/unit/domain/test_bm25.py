@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from engrain.domain.bm25 import K1, NEAR_WEIGHT, B, Corpus, IndexedWords, pack, scores
+from engrain.domain.text.bm25 import K1, NEAR_WEIGHT, B, Corpus, IndexedWords, pack, scores
 
 VOCABULARY = "tram river coffee guitar dog é 東京 07".split()
 WORDS = st.lists(st.sampled_from(VOCABULARY), max_size=6)

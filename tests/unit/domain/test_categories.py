@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.categories import CATEGORIES, KEYWORDS, LEAST_CONFIDENCE, categorize
+from engrain.domain.text.categories import CATEGORIES, KEYWORDS, LEAST_CONFIDENCE, categorize
 
 EXAMPLES = {
     "credential": ("api-key", "secret token for GitHub"),

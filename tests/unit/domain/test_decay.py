@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.aging import aged, standing
-from engrain.domain.decay import ANCHORS, CURVES, DecayPolicy, due, worth
-from engrain.domain.scoring import age_multiplier
+from engrain.domain.memories.aging import aged, standing
+from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, due, worth
+from engrain.domain.memories.scoring import age_multiplier
 from engrain.errors import InvalidInput
 from tests.sample_records import NOON, fact, rule
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain import importance
+from engrain.domain.memories import importance
 from tests.sample_records import NOON, episode, rule
 
 PHRASES = st.sampled_from([phrase for _, phrases in importance.SIGNALS for phrase in phrases])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import terms, words
-from engrain.domain.indexing import NEIGHBOUR_WORDS, embedding_text, fact_terms, near_terms, own_terms, turn_terms
+from engrain.domain.text.analysis import terms, words
+from engrain.domain.text.indexing import NEIGHBOUR_WORDS, embedding_text, fact_terms, near_terms, own_terms, turn_terms
 from tests.sample_records import MEMORIES, episode, fact, rule
 
 DAY = datetime(2023, 5, 7, 23, 59, tzinfo=UTC)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.config.tree import Maturity
-from engrain.domain.maturity import (
+from engrain.domain.memories.maturity import (
     DEFAULT_THRESHOLDS,
     OUTCOMES,
     Thresholds,

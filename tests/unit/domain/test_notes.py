@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.notes import is_note, note_of, summarizable, summary_content, summary_key
+from engrain.domain.memories.notes import is_note, note_of, summarizable, summary_content, summary_key
 from engrain.domain.records import Caller
 from tests.sample_records import CALLER, NOON, episode, fact
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.query import Filter, matches
+from engrain.domain.filters import Filter, matches
 from tests.sample_records import EPISODES, FACTS, FILTERS, MEMORIES, MOMENTS, NOON, RULES, episode, fact, rule
 
 CONDITIONS = [each.name for each in fields(Filter)]

@@ -2,9 +2,9 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain import readiness
-from engrain.domain.readiness import Bounds, EmbedderState, judged
-from engrain.domain.vitals import JobVitals, Vitals
+from engrain.domain.maintenance import readiness
+from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judged
+from engrain.domain.maintenance.vitals import JobVitals, Vitals
 from engrain.errors import DatabaseUnreachable
 from tests.sample_records import NOON
 

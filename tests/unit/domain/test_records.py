@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engrain.domain.maintenance.stats import Stats
 from engrain.domain.records import (
     CONSOLIDATION_STATUSES,
     DECAY_RATES,
@@ -25,7 +26,6 @@ from engrain.domain.records import (
     Link,
     Rule,
 )
-from engrain.domain.stats import Stats
 from tests.sample_records import EPISODES, FACTS, MEMORIES, MOMENTS, NOON, RULES, entity, episode, fact, link, rule
 
 LATER = NOON + timedelta(hours=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.secrets import SECRET_KINDS, find_secrets
+from engrain.domain.text.secrets import SECRET_KINDS, find_secrets
 
 RANDOM = "a8Fk2Lq9Zx7Vb3Nm5Tg1Hj6Rw4Yc0PdSeUi"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.tokens import approximate_tokens, checked, weight
+from engrain.domain.text.tokens import approximate_tokens, checked, weight
 from engrain.errors import EngineUnavailable
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.completions import Prompt
+from engrain.domain.runs.completions import Prompt
 from engrain.engines.answers import MOST_BYTES, json_in, system_of, text_of
 from engrain.errors import EngineUnavailable
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from engrain.domain.completions import Completion, Prompt, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM
 from engrain.engines.endpoint import Refused
 from engrain.engines.in_time import InTime

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engrain.domain.completions import Prompt
+from engrain.domain.runs.completions import Prompt
 from engrain.engines import llm
 from engrain.engines.command import CommandLLM
 from engrain.errors import EngineUnavailable, InvalidInput

@@ -9,7 +9,7 @@ import pytest
 from engrain import InvalidInput, Memory, metrics
 from engrain.agent.configured import llm_of
 from engrain.config import load
-from engrain.domain.completions import Completion, Prompt, Usage
+from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.names.sentences import SENTENCES, SPELT
-from engrain.domain.registry import NAME_KINDS, Name
+from engrain.domain.entities.registry import NAME_KINDS, Name
 from engrain.engines.ner_callable import CallableNames
 from engrain.engines.ner_regex import RegexNames
 from engrain.entities.finding import find, without_overlaps

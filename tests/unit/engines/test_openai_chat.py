@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from engrain import metrics
-from engrain.domain.completions import Prompt
+from engrain.domain.runs.completions import Prompt
 from engrain.engines import Reach, llm
 from engrain.engines.answers import Limits
 from engrain.engines.endpoint import Access, Refused

@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import SecretStr
 
-from engrain.domain.completions import Prompt
+from engrain.domain.runs.completions import Prompt
 from engrain.engines import Reach, llm
 from engrain.engines.answers import Limits
 from engrain.engines.endpoint import Refused

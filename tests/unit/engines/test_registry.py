@@ -143,7 +143,7 @@ def test_a_package_that_is_not_installed_is_named_by_the_extra_that_brings_it(pa
     program = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "from engrain.engines import Reach, embedder, llm, reranker; here = Reach(url='http://127.0.0.1:9')\n"
-        "from engrain.domain.completions import Prompt; asked = Prompt(system='s', user='u')\n"
+        "from engrain.domain.runs.completions import Prompt; asked = Prompt(system='s', user='u')\n"
         "from engrain.errors import EngineUnavailable\n"
         f"try: {call}\nexcept EngineUnavailable as error: print(error)"
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engrain.domain.completions import Prompt, Usage
+from engrain.domain.runs.completions import Prompt, Usage
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.registry import MERGED_INTO
-from engrain.domain.trigrams import similarity
+from engrain.domain.entities.registry import MERGED_INTO
+from engrain.domain.text.trigrams import similarity
 from engrain.entities.resolution import boost, hints_of, name_match, ranked
 from engrain.errors import InvalidInput
 from tests.sample_records import entity, fact

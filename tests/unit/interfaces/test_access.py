@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from engrain import Memory
-from engrain.domain.access import ROLES, Grant
+from engrain.domain.access.keys import ROLES, Grant
 from engrain.errors import Forbidden, RateLimited, Unauthenticated
 from engrain.interfaces.access import Gate, require, secret_in
 from engrain.interfaces.rates import Rate

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.learning.summaries.extractive import Passage, clip, extract
 
 WORDS = "tram river coffee guitar walked bought Lisbon Ana the was and it never".split()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Caller, Episode, Fact
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection import reflections

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import metrics
-from engrain.domain.completions import Completion, Usage
-from engrain.domain.summaries import STRATEGIES
-from engrain.domain.tokens import approximate_tokens
+from engrain.domain.runs.completions import Completion, Usage
+from engrain.domain.runs.summaries import STRATEGIES
+from engrain.domain.text.tokens import approximate_tokens
 from engrain.engines.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries.extractive import Passage, extract

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Link
-from engrain.domain.secrets import find_secrets
+from engrain.domain.text.secrets import find_secrets
 from engrain.lifecycle import finders
 from engrain.lifecycle.duplicates import build_sketch
 from engrain.lifecycle.finders import ECHO_WITHIN, AuditSnapshot

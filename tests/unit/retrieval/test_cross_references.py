@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.likeness import jaccard
+from engrain.domain.text.likeness import jaccard
 from engrain.retrieval.cross_references import compared_with, note_text, related, tokens_of, vocabulary
 from engrain.retrieval.tfidf import tokenize
 from tests.reference_store import ReferenceStore

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import terms
-from engrain.domain.indexing import embedding_text, own_terms
-from engrain.domain.query import matches
+from engrain.domain.filters import matches
 from engrain.domain.records import Caller
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.indexing import embedding_text, own_terms
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
 from engrain.retrieval.search import EMPTY_QUERY, MOST_DROPPED

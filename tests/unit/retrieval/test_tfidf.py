@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.analysis import STOP_WORDS
+from engrain.domain.text.analysis import STOP_WORDS
 from engrain.retrieval.tfidf import IdfCorpus, cosine, dense_cosine, term_frequencies, tokenize
 
 TOKENS = st.lists(st.sampled_from("tram river coffee guitar walk".split()), max_size=8)

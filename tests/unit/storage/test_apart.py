@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.learning import Action, Plan
 from engrain.domain.ports import Store
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.schemas import DATABASES

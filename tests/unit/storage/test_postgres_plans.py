@@ -9,15 +9,15 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain.domain.access import AccessKey
-from engrain.domain.bm25 import pack
-from engrain.domain.decay import DecayPolicy
-from engrain.domain.learning import Action, Plan
-from engrain.domain.query import Filter
+from engrain.domain.access.keys import AccessKey
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.retention import Retention
+from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
-from engrain.domain.retention import Retention
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.text.bm25 import pack
 from engrain.storage.postgres import vectors, words
 from engrain.storage.postgres.index import near_code, own_code
 from engrain.storage.postgres.schema import OUR_TABLES

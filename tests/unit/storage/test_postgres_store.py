@@ -14,12 +14,12 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from engrain import errors
-from engrain.domain.backups import Extent
-from engrain.domain.jobs import Job
-from engrain.domain.learning import Action, Plan
+from engrain.domain.maintenance.backups import Extent
+from engrain.domain.maintenance.retention import Retention
 from engrain.domain.records import Episode
-from engrain.domain.retention import Retention
-from engrain.domain.runs import Claim
+from engrain.domain.runs.jobs import Job
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim
 from engrain.storage import migrations, open_store
 from engrain.storage.postgres import schema
 from engrain.storage.postgres.store import PostgresStore

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.learning import Plan
 from engrain.domain.ports import Store
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.runs import Claim, Retry
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_records import NOON, act, episode
 from tests.schemas import DATABASES

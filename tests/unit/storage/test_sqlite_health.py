@@ -6,7 +6,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from engrain.domain.analysis import words
+from engrain.domain.text.analysis import words
 from engrain.storage.migrations import HEAD
 from engrain.storage.sqlite.store import SqliteStore
 from tests.sample_records import NOON, act, entity, episode, fact, request, rule

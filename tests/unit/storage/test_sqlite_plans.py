@@ -9,15 +9,15 @@ from importlib.resources import files
 import apsw.ext
 import pytest
 
-from engrain.domain.access import AccessKey
-from engrain.domain.decay import AGING_KINDS, DecayPolicy
-from engrain.domain.jobs import Job
-from engrain.domain.learning import Action, Plan
-from engrain.domain.query import Filter
+from engrain.domain.access.keys import AccessKey
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.retention import Retention
+from engrain.domain.memories.decay import AGING_KINDS, DecayPolicy
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
-from engrain.domain.retention import Retention
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.jobs import Job
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
 from engrain.storage.named_sql import load
 from engrain.storage.sqlite.speech import SPEECH
 from engrain.storage.sqlite.store import SqliteStore

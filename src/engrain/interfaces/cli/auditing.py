@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from engrain.domain.findings import FINDING_KINDS
+from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.interfaces.cli import progress, rendering
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.invocation import Invocation, command

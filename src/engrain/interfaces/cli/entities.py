@@ -11,7 +11,7 @@ from engrain.interfaces.cli.arguments import Metadata, json_object, one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
 if TYPE_CHECKING:
-    from engrain.domain.registry import EntityMerge, EntityProfile
+    from engrain.domain.entities.registry import EntityMerge, EntityProfile
 
 entities = typer.Typer(help="Whom and what facts are about, known to all agents of a tenant.")
 

@@ -10,7 +10,7 @@ from engrain.interfaces.cli import output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engrain.domain.overview import Day, Overview
+    from engrain.domain.maintenance.overview import Day, Overview
     from engrain.domain.records import MemoryRecord
 
 _DAY_COLUMNS = ("episodes", "facts", "rules", "consolidated", "superseded", "expired", "forgotten")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engrain.domain.jobs import JOB_NAMES, JOB_STATUSES
+from engrain.domain.runs.jobs import JOB_NAMES, JOB_STATUSES
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
-    from engrain.domain.jobs import Job
+    from engrain.domain.runs.jobs import Job
     from engrain.jobs.worker import Worker
 
 app = typer.Typer()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from engrain.domain.access import ROLES, AccessKey
+from engrain.domain.access.keys import ROLES, AccessKey
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.arguments import one_of

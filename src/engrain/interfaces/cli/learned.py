@@ -10,8 +10,8 @@ from engrain.interfaces.cli import output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engrain.domain.completions import Usage
-    from engrain.domain.runs import Run, Undone
+    from engrain.domain.runs.completions import Usage
+    from engrain.domain.runs.runs import Run, Undone
     from engrain.learning.consolidation.report import ConsolidationReport
 
 _MOST_ERROR = 200

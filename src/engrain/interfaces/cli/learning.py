@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from engrain.domain.runs import RUN_KINDS
+from engrain.domain.runs.runs import RUN_KINDS
 from engrain.interfaces.cli import learned, progress
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.failures import ExitCode

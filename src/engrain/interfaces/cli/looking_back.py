@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from engrain.domain.summaries import STRATEGIES
+from engrain.domain.runs.summaries import STRATEGIES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import rendering
 from engrain.interfaces.cli.arguments import one_of

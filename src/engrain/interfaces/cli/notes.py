@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from engrain.domain.categories import CATEGORIES
-from engrain.domain.notes import Note
+from engrain.domain.memories.notes import Note
+from engrain.domain.text.categories import CATEGORIES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.arguments import Limit, Query, one_of

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from engrain.domain.pools import Pool
+from engrain.domain.access.pools import Pool
 from engrain.interfaces.cli import output, rendering
 from engrain.interfaces.cli.arguments import Id, Metadata, PresetName, Query, json_object
 from engrain.interfaces.cli.invocation import Invocation, command

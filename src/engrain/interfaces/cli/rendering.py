@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from engrain.domain.findings import Audit
-    from engrain.domain.maturity import Application
+    from engrain.domain.maintenance.findings import Audit
+    from engrain.domain.memories.maturity import Application
+    from engrain.domain.memories.routing import Routing
     from engrain.domain.records import Dropped, Event, Explanation, Hit, Link, MemoryRecord
-    from engrain.domain.routing import Routing
     from engrain.portability.importer import ImportReport
 
 _COLUMNS = ("date", "who", "score", "why", "id", "text")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from engrain.domain.access import Grant, Role
+from engrain.domain.access.keys import Grant, Role
 from engrain.errors import Forbidden, InvalidInput
 from engrain.interfaces.access import Gate, require
 from engrain.interfaces.http.problems import request_id

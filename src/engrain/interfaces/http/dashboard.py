@@ -6,7 +6,7 @@ from fastapi import Query, Response
 
 from engrain.agent import Agent
 from engrain.agent.overviewing import MOST, MOST_DAYS
-from engrain.domain.overview import Overview
+from engrain.domain.maintenance.overview import Overview
 from engrain.interfaces.http.answers import said
 from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.verbs import Room

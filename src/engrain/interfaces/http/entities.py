@@ -7,8 +7,8 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from engrain.agent.entities import Entities
+from engrain.domain.entities.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.domain.records import Entity, EntityType
-from engrain.domain.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import Waiting, created, listed, said, versioned
 from engrain.interfaces.http.asking import Asked

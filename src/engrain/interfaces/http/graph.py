@@ -6,7 +6,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from engrain.agent.graph import Graph
-from engrain.domain.graph import GraphEntity, GraphRelation, KnowledgeGraph, Observed
+from engrain.domain.entities.graph import GraphEntity, GraphRelation, KnowledgeGraph, Observed
 from engrain.interfaces.http.answers import DeletedEntities, Retracted, listed, said
 from engrain.interfaces.http.asking import Asked
 from engrain.interfaces.http.schemas import Page

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from engrain.agent.hooks import Hooks
 from engrain.context.block import ContextBlock
-from engrain.domain.hooks import Heard, RecentTurns, SessionEnd
+from engrain.domain.memories.hooks import Heard, RecentTurns, SessionEnd
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import said
 from engrain.interfaces.http.asking import Asked

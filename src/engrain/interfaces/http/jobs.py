@@ -7,7 +7,7 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from engrain.agent.jobs import Jobs
-from engrain.domain.jobs import Job, JobName, JobStatus
+from engrain.domain.runs.jobs import Job, JobName, JobStatus
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import created, listed, said
 from engrain.interfaces.http.asking import Asked

@@ -7,7 +7,7 @@ from fastapi import Path, Response
 from pydantic import Field
 
 from engrain.agent.keys import Keys
-from engrain.domain.access import AccessKey, CreatedKey, Role
+from engrain.domain.access.keys import AccessKey, CreatedKey, Role
 from engrain.errors import NotFound
 from engrain.interfaces.http.answers import created, listed, said
 from engrain.interfaces.http.asking import Asked, Asking

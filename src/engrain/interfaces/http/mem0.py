@@ -25,7 +25,7 @@ from engrain.interfaces.http.problems import problem_of
 
 if TYPE_CHECKING:
     from engrain.agent import Agent
-    from engrain.domain.access import Role
+    from engrain.domain.access.keys import Role
     from engrain.domain.records import MemoryRecord
 
 PREFIX = "/mem0"

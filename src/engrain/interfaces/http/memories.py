@@ -7,8 +7,8 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from engrain.agent import Agent
+from engrain.domain.memories.routing import Handled, Routing
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord, Relation
-from engrain.domain.routing import Handled, Routing
 from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import Erased, created, listed, said, versioned
 from engrain.interfaces.http.asking import Asked

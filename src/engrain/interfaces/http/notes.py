@@ -7,7 +7,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from engrain.agent.notes import Notes
-from engrain.domain.notes import Note, NoteAnswer, NoteCacheStats, NoteRelation, SearchMode
+from engrain.domain.memories.notes import Note, NoteAnswer, NoteCacheStats, NoteRelation, SearchMode
 from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import Archived, Uncached, created, listed, nothing, said, versioned
 from engrain.interfaces.http.asking import Asked

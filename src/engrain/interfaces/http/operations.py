@@ -20,7 +20,7 @@ from engrain.interfaces.access import require
 from engrain.interfaces.http.exposition import Exposition
 
 if TYPE_CHECKING:
-    from engrain.domain.readiness import Readiness
+    from engrain.domain.maintenance.readiness import Readiness
     from engrain.interfaces.access import Gate
     from engrain.service import Memory
 

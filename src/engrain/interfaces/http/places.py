@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from engrain.domain import checks
-from engrain.domain.maturity import Application
-from engrain.domain.notes import Note
+from engrain.domain.memories.maturity import Application
+from engrain.domain.memories.notes import Note
 from engrain.domain.records import ENTITY_TYPES, Entity, Event, Fact
-from engrain.domain.runs import Run
+from engrain.domain.runs.runs import Run
 from engrain.interfaces.http import cursors
 
 _Each = TypeVar("_Each", Fact, Event, Run, Application, Note, Entity)

@@ -7,7 +7,7 @@ from fastapi import Response
 from pydantic import Field
 
 from engrain.agent.pools import Pools
-from engrain.domain.pools import Pool, PoolSync
+from engrain.domain.access.pools import Pool, PoolSync
 from engrain.domain.records import Answer, MemoryRecord
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import created, listed, nothing, said

@@ -8,9 +8,9 @@ from pydantic import Field
 from engrain.agent import Agent
 from engrain.context.block import ContextBlock
 from engrain.context.messages import ContextMessages
+from engrain.domain.maintenance.stats import Stats
 from engrain.domain.records import Answer
-from engrain.domain.stats import Stats
-from engrain.domain.summaries import Summary
+from engrain.domain.runs.summaries import Summary
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import said
 from engrain.interfaces.http.asking import Asked

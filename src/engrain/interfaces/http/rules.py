@@ -5,7 +5,7 @@ from http import HTTPStatus
 from fastapi import Response
 
 from engrain.agent.groups import Rules
-from engrain.domain.maturity import Application
+from engrain.domain.memories.maturity import Application
 from engrain.domain.records import Rule
 from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import created, listed, said

@@ -9,16 +9,16 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from engrain.context.recipes import SectionName
 from engrain.domain import records
-from engrain.domain.aging import AgingKind
-from engrain.domain.backups import VectorSpace
-from engrain.domain.completions import Usage
-from engrain.domain.findings import Finding
-from engrain.domain.learning import ActionKind, Rejection
-from engrain.domain.notes import Note
+from engrain.domain.maintenance.backups import VectorSpace
+from engrain.domain.maintenance.findings import Finding
+from engrain.domain.maintenance.stats import Stats
+from engrain.domain.memories.aging import AgingKind
+from engrain.domain.memories.notes import Note
+from engrain.domain.memories.working import WorkingStats
 from engrain.domain.records import Entity, MemoryRecord, Record
-from engrain.domain.runs import PendingSession, Run
-from engrain.domain.stats import Stats
-from engrain.domain.working import WorkingStats
+from engrain.domain.runs.completions import Usage
+from engrain.domain.runs.plans import ActionKind, Rejection
+from engrain.domain.runs.runs import PendingSession, Run
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/"

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from engrain import Memory
 from engrain.agent import Agent
-from engrain.domain.findings import Audit
-from engrain.domain.runs import Run, Undone
+from engrain.domain.maintenance.findings import Audit
+from engrain.domain.runs.runs import Run, Undone
 from engrain.interfaces.http import places, words
 from engrain.interfaces.http.answers import listed, said
 from engrain.interfaces.http.asking import Asked

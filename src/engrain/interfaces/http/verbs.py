@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from engrain.domain import checks
-from engrain.domain.access import Role
+from engrain.domain.access.keys import Role
 from engrain.errors import InvalidInput
 from engrain.interfaces.http.asking import identified
 from engrain.interfaces.http.problems import Refused

@@ -8,11 +8,11 @@ from pydantic_core import PydanticCustomError
 
 from engrain.domain import checks
 from engrain.domain.checks import MAX_LIMIT
-from engrain.domain.findings import FindingKind
+from engrain.domain.maintenance.findings import FindingKind
 from engrain.domain.records import EntityType, Kind, Permanence, Relation, Role
 from engrain.domain.requests import Direction
-from engrain.domain.runs import RunKind
-from engrain.domain.summaries import Strategy
+from engrain.domain.runs.runs import RunKind
+from engrain.domain.runs.summaries import Strategy
 
 
 class Body(BaseModel):

@@ -7,8 +7,8 @@ from fastapi import Response
 from pydantic import Field
 
 from engrain.agent.working import Working
+from engrain.domain.memories.working import WorkingStats
 from engrain.domain.records import Episode
-from engrain.domain.working import WorkingStats
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import Scratchpad, ToolResults, listed, nothing, said
 from engrain.interfaces.http.asking import Asked

@@ -9,7 +9,7 @@ from typing import Annotated
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
-from engrain.domain.graph import GraphEntity, GraphRelation, KnowledgeGraph, Observed
+from engrain.domain.entities.graph import GraphEntity, GraphRelation, KnowledgeGraph, Observed
 from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.offers import ADDS, REMOVES, Offer
 

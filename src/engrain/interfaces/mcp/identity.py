@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from engrain.domain.access import Role, allows
+from engrain.domain.access.keys import Role, allows
 from engrain.domain.records import DEFAULT_TENANT
 from engrain.errors import Forbidden, InvalidInput
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from mcp_types import ToolAnnotations
 
-from engrain.domain.access import Role
+from engrain.domain.access.keys import Role
 from engrain.errors import NotFound
 
 _Done = TypeVar("_Done")

@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchem
 from pydantic_core import core_schema
 
 from engrain.agent import Agent
-from engrain.domain.notes import Note, NoteHit, NoteRelation
+from engrain.domain.entities.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
+from engrain.domain.maintenance.stats import FactStats, RuleStats, Stats
+from engrain.domain.memories.notes import Note, NoteHit, NoteRelation
 from engrain.domain.records import Answer, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
-from engrain.domain.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
-from engrain.domain.stats import FactStats, RuleStats, Stats
 from engrain.interfaces.mcp.identity import asking
 from engrain.interfaces.outside import outside
 

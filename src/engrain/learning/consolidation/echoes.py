@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from engrain.domain.analysis import terms, words
 from engrain.domain.records import Fact
+from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.folding import FoldedText, fold, strip_marks
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import stems, terms, words
-from engrain.domain.entities import name_key
-from engrain.domain.likeness import jaccard
-from engrain.domain.trigrams import similarity
+from engrain.domain.entities.names import name_key
+from engrain.domain.text.analysis import stems, terms, words
+from engrain.domain.text.likeness import jaccard
+from engrain.domain.text.trigrams import similarity
 from engrain.learning.consolidation.folding import fold
 
 if TYPE_CHECKING:

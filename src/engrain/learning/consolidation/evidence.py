@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from engrain.domain.analysis import terms, words
+from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
 from engrain.learning.consolidation.folding import fold, strip_marks
 

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engrain.domain.categories import fact_category
 from engrain.domain.ids import derived_id
 from engrain.domain.records import DECAY_RATES, Episode, Fact, Link, Record
+from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput, NotFound
 from engrain.learning.consolidation.equivalence import is_same_statement
 from engrain.learning.consolidation.folding import fold

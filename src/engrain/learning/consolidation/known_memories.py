@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import terms
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import KINDS, Fact, Rule
 from engrain.domain.requests import Request
+from engrain.domain.text.analysis import terms
 from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES, by_bearing
 from engrain.learning.consolidation.proposals import Guidance, Statement
 

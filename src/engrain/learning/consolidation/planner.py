@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.categories import fact_category
 from engrain.domain.ids import derived_id
-from engrain.domain.learning import Action, Plan, Rejection
 from engrain.domain.records import DECAY_RATES, Fact, Rule
+from engrain.domain.runs.plans import Action, Plan, Rejection
+from engrain.domain.text.categories import fact_category
 from engrain.learning.consolidation.equivalence import (
     are_equivalent,
     are_similar_predicates,

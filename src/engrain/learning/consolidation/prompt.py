@@ -8,10 +8,10 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import terms
 from engrain.domain.checks import MAX_NAME_LENGTH
-from engrain.domain.completions import Prompt
 from engrain.domain.records import Fact
+from engrain.domain.runs.completions import Prompt
+from engrain.domain.text.analysis import terms
 from engrain.learning.consolidation.reply_schema import REPLY
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from engrain.domain.learning import ActionKind
     from engrain.domain.records import Permanence
+    from engrain.domain.runs.plans import ActionKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

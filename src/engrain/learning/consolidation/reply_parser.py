@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from engrain.domain.learning import ActionKind
     from engrain.domain.records import Permanence
+    from engrain.domain.runs.plans import ActionKind
 
 NO_JSON = "No JSON block found in consolidation output"
 # Far more than thirty episodes can teach, and a bound on the work for what a model was talked into.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.completions import Usage
 from engrain.domain.records import Record
+from engrain.domain.runs.completions import Usage
 
 if TYPE_CHECKING:
-    from engrain.domain.learning import ActionKind, Rejection
+    from engrain.domain.runs.plans import ActionKind, Rejection
     from engrain.domain.wording import Wording
 
 

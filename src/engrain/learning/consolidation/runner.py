@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.completions import Usage
-from engrain.domain.learning import Plan
 from engrain.domain.records import GLOBAL_SCOPE, Caller
 from engrain.domain.requests import Act
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.completions import Usage
+from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.runs import Claim, Retry
 from engrain.domain.wording import UNEXPECTED, Wording, sentence, worded
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any, Literal
 
-    from engrain.domain.learning import Done
     from engrain.domain.ports import LLM, Clock, Store
-    from engrain.domain.runs import Batch, Shard
+    from engrain.domain.runs.plans import Done
+    from engrain.domain.runs.runs import Batch, Shard
     from engrain.learning.consolidation.known_memories import HybridSearch
 
 BATCH = 30

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.analysis import words
-from engrain.domain.completions import Prompt, Usage
 from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Fact, Record
+from engrain.domain.runs.completions import Prompt, Usage
+from engrain.domain.text.analysis import words
 from engrain.engines.answers import json_in
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data

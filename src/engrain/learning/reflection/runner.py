@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.learning import Action, Plan
-from engrain.domain.query import Filter
+from engrain.domain.filters import Filter
 from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Fact
 from engrain.domain.requests import Act, Request
-from engrain.domain.runs import Claim, Retry
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection.reflections import (
     PROMPT_VERSION,

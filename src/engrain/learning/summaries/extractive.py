@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import terms
+from engrain.domain.text.analysis import terms
 from engrain.learning.summaries import sentences
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engrain import metrics
-from engrain.domain.analysis import words
-from engrain.domain.completions import Prompt, Usage
-from engrain.domain.summaries import Summary
+from engrain.domain.runs.completions import Prompt, Usage
+from engrain.domain.runs.summaries import Summary
+from engrain.domain.text.analysis import words
 from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from engrain.domain.ports import LLM, TokenCounter
-    from engrain.domain.summaries import Strategy
+    from engrain.domain.runs.summaries import Strategy
 
 PROMPT_VERSION = "summary_1"
 _SHORTER_VERSION = "summary_shorter_1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.checks import clean
-from engrain.domain.graph import (
+from engrain.domain.entities.graph import (
     TYPE_AS_GIVEN,
     GraphRelation,
     observation_predicate,

@@ -21,7 +21,7 @@ from psycopg.types.array import ListBinaryDumper
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from engrain.domain.vitals import PoolVitals
+from engrain.domain.maintenance.vitals import PoolVitals
 from engrain.errors import DatabaseBusy, InvalidInput, MemoryClosed, OutcomeUnknown
 from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate, translated
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from engrain.domain import bm25
-from engrain.domain.indexing import is_searched, own_terms
 from engrain.domain.records import Episode, MemoryRecord
+from engrain.domain.text import bm25
+from engrain.domain.text.indexing import is_searched, own_terms
 from engrain.storage import neighbourhoods
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.vitals import VitalVerbs
 
 if TYPE_CHECKING:
-    from engrain.domain.vitals import PoolVitals
+    from engrain.domain.maintenance.vitals import PoolVitals
     from engrain.storage.postgres.connections import Connections
 
 
 class PostgresVitals(VitalVerbs):
-    """`domain.vitals.Monitored`."""
+    """`domain.maintenance.vitals.Monitored`."""
 
     _connections: Connections
     _tables = tuple(OUR_TABLES)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engrain.domain import bm25
+from engrain.domain.text import bm25
 from engrain.storage import lookups, shortlists
 from engrain.storage.postgres.index import near_code, own_code
 
@@ -35,7 +35,7 @@ def search(
     narrow: int,
     read_all: int,
 ) -> list[Candidate]:
-    """Memories that hold any of the terms and match the request, by `domain.bm25`; best first, ties newest first."""
+    """Memories that hold any of the terms and match the request, by `text.bm25`; best first, ties newest first."""
     asked = sorted(set(terms))
     few = where.memories <= read_all
     settled = few or not where.has_expired

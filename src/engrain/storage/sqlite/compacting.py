@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.jobs import Compacted
+from engrain.domain.runs.jobs import Compacted
 from engrain.storage.sqlite import checkup
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from engrain.domain.indexing import is_searched, own_terms
 from engrain.domain.records import Episode, MemoryRecord
+from engrain.domain.text.indexing import is_searched, own_terms
 from engrain.storage import lookups, neighbourhoods
 from engrain.storage.sqlite import word_index
 

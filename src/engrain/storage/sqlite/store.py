@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engrain.domain.ids import IdSource
-from engrain.domain.maturity import DEFAULT_THRESHOLDS
+from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.storage import (
     archive,
@@ -50,10 +50,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.aging import AgingKind, Standing
-    from engrain.domain.decay import DecayPolicy, Swept
-    from engrain.domain.jobs import Compacted
-    from engrain.domain.maturity import Outcome, Thresholds
+    from engrain.domain.maintenance.retention import Cleaned, Retention
+    from engrain.domain.maintenance.stats import Stats
+    from engrain.domain.memories.aging import AgingKind, Standing
+    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -63,8 +64,7 @@ if TYPE_CHECKING:
         Rule,
     )
     from engrain.domain.requests import Ref, Request, Traits
-    from engrain.domain.retention import Cleaned, Retention
-    from engrain.domain.stats import Stats
+    from engrain.domain.runs.jobs import Compacted
     from engrain.storage.taking_in import Searches
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.domain import bm25
+from engrain.domain.text import bm25
 from engrain.storage import shortlists
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def drop(tx: Transaction, docs: Iterable[int]) -> list[int]:
 def search(
     tx: Transaction, where: Searched, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
 ) -> list[Candidate]:
-    """The memories of the namespaces that hold any of the terms, by `domain.bm25`; best first, ties newest first.
+    """The memories of the namespaces that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
 
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
     neighbour's, choose those worth counting: length and repetition seldom outweigh them.

@@ -9,16 +9,16 @@ from pydantic import Field
 from engrain.agent import Agent
 from engrain.context.block import ContextBlock, ContextSection
 from engrain.context.messages import ContextMessages, WindowBudget
-from engrain.domain.completions import Usage
-from engrain.domain.findings import Audit, Finding
-from engrain.domain.maturity import Application
-from engrain.domain.overview import Overview
-from engrain.domain.pools import Pool, PoolSync
+from engrain.domain.access.pools import Pool, PoolSync
+from engrain.domain.entities.registry import EntityMerge
+from engrain.domain.maintenance.findings import Audit, Finding
+from engrain.domain.maintenance.overview import Overview
+from engrain.domain.memories.maturity import Application
+from engrain.domain.memories.routing import Routing
 from engrain.domain.records import Answer, Dropped, Event, Hit, Link
-from engrain.domain.registry import EntityMerge
-from engrain.domain.routing import Routing
-from engrain.domain.runs import Kept, Restored, Run, Undone
-from engrain.domain.summaries import Summary
+from engrain.domain.runs.completions import Usage
+from engrain.domain.runs.runs import Kept, Restored, Run, Undone
+from engrain.domain.runs.summaries import Summary
 from engrain.interfaces.mcp.results import EntityJson, FactJson, MemoryJson, Result, Told, Wordings
 from engrain.learning.consolidation.report import ConsolidationReport
 from engrain.lifecycle.cleanup import CleanupReport

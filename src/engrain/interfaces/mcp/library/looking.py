@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from engrain.domain.findings import FindingKind
+from engrain.domain.maintenance.findings import FindingKind
 from engrain.domain.records import EntityType, Relation
 from engrain.domain.requests import Direction
 from engrain.interfaces.mcp import arguments as given

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from engrain.domain.runs import RunKind
+from engrain.domain.runs.runs import RunKind
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.library import words

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from engrain.domain.records import Relation
-from engrain.domain.summaries import Strategy
+from engrain.domain.runs.summaries import Strategy
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.identity import Identity, RequestContextArgument
 from engrain.interfaces.mcp.library import words

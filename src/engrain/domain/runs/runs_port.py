@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from datetime import datetime
 
-    from engrain.domain.learning import Done, Plan
-    from engrain.domain.query import Place
+    from engrain.domain.filters import Place
     from engrain.domain.records import Caller, Fact
     from engrain.domain.requests import Act
-    from engrain.domain.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
+    from engrain.domain.runs.plans import Done, Plan
+    from engrain.domain.runs.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
 
 
 class Runs(Protocol):
@@ -44,7 +44,7 @@ class Runs(Protocol):
 
         A run whose lease is over is `abandoned`: nothing of it was written. Each episode it had claimed and that still
         waits has one attempt more behind it, WORKER_GONE in `last_consolidation_error`, and stands as
-        `domain.runs.after_loss` says of the claim's `retry` (`episode_consolidation_failed`). What waits may be claimed
+        `runs.after_loss` says of the claim's `retry` (`episode_consolidation_failed`). What waits may be claimed
         anew at once.
 
         A consolidation claims the oldest episodes (created_at, id) that wait, whose `next_consolidation_retry_at` has
@@ -90,7 +90,7 @@ class Runs(Protocol):
         """End a run as `failed`; None where it is not running any more.
 
         Each episode it has claimed and that still waits has one attempt more behind it and the error in
-        `last_consolidation_error`, and stands as `domain.runs.after_failure` says (`episode_consolidation_failed`).
+        `last_consolidation_error`, and stands as `runs.after_failure` says (`episode_consolidation_failed`).
         """
 
     def runs(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Role = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may what those before it may
 
-PREFIX = "ek_"  # of every secret
+KEY_PREFIX = "ek_"  # of every secret
 RANDOM_BYTES = 32
 # Base32 in lower case: no character that a shell, a URL or a double click ends at.
 _SECRET = re.compile(r"ek_([0-9a-f-]{36})_([a-z2-7]{1,3500})_([a-z2-7]{52})")
@@ -97,10 +97,10 @@ def new_secret(key: AccessKey, random: Callable[[int], bytes]) -> str:
 
     It names its tenant, so that a store looks for it behind that tenant's wall and nowhere else.
     """
-    return f"{PREFIX}{key.id}_{_base32(key.tenant_id.encode())}_{_base32(random(RANDOM_BYTES))}"
+    return f"{KEY_PREFIX}{key.id}_{_base32(key.tenant_id.encode())}_{_base32(random(RANDOM_BYTES))}"
 
 
-def named_in(secret: str) -> Named | None:
+def parse_secret(secret: str) -> Named | None:
     """Which key a secret names; None where no secret looks like that."""
     found = _SECRET.fullmatch(secret)
     if found is None or not is_id(found[1]):
@@ -112,7 +112,7 @@ def named_in(secret: str) -> Named | None:
     return Named(tenant, found[1]) if tenant and "\x00" not in tenant else None
 
 
-def digest(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """SHA-256 of the whole secret, hexadecimal. Nothing slower is needed: 256 random bits are not to be guessed."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 

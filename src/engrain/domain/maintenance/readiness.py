@@ -10,7 +10,7 @@ from engrain.domain.records import Record
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.vitals import JobVitals, Vitals
+    from engrain.domain.maintenance.vitals import JobVitals, Vitals
 
 Verdict = Literal["ok", "degraded", "failed"]
 _WORST: tuple[Verdict, ...] = ("failed", "degraded", "ok")

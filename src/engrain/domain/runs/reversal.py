@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from engrain.domain.records import Caller, Event, MemoryRecord
-    from engrain.domain.runs import Run
+    from engrain.domain.runs.runs import Run
 
 _CREATIONS = frozenset({"fact_created", "rule_created"})
 _CONFIRMATIONS = frozenset({"fact_confirmed", "rule_confirmed"})

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from engrain.domain.maintenance.stats import Stats
     from engrain.domain.records import Caller, Entity, Episode, Fact, MemoryRecord, Rule
     from engrain.domain.requests import Request
-    from engrain.domain.runs import PendingSession, Run
-    from engrain.domain.stats import Stats
+    from engrain.domain.runs.runs import PendingSession, Run
 
 # A dashboard looks at the newest so many memories of each kind and scope, and at so many events.
 MOST_MEMORIES = 20_000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.access import AccessKey, HeldKey
+    from engrain.domain.access.keys import AccessKey, HeldKey
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
 

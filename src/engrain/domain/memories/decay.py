@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from engrain.domain.aging import AgingKind, standing
+from engrain.domain.memories.aging import AgingKind, standing
+from engrain.domain.memories.scoring import age_multiplier, effective_confidence
 from engrain.domain.records import Record
-from engrain.domain.scoring import age_multiplier, effective_confidence
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.aging import Standing
+    from engrain.domain.memories.aging import Standing
     from engrain.domain.records import Fact, Rule
 
 Curve = Literal["exponential", "steps"]

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from engrain.domain.entities.registry import EntityMerge, Sightings
     from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
-    from engrain.domain.registry import EntityMerge, Sightings
     from engrain.domain.requests import Act, Request
 
 
 class Registry(Protocol):
     """Entities: a registry that all agents of a tenant share. What memories say of them is the caller's to see alone.
 
-    An entity that was merged is a tombstone (`domain.registry.merged_into`): readable by its id, and nothing else.
+    An entity that was merged is a tombstone (`entities.registry.merged_into`): readable by its id, and nothing else.
     """
 
     def change_entity(
@@ -30,7 +30,7 @@ class Registry(Protocol):
     ) -> Entity | None:
         """Replace the name and all aliases, merge the metadata; what is None stays. None where there is no such entity.
 
-        It is called `also` so afterwards, besides all aliases it has by then (`domain.entities.new_names`): of several
+        It is called `also` so afterwards, besides all aliases it has by then (`entities.names.new_names`): of several
         calls at once each adds its own. One that adds nothing new, and says nothing else, changes nothing.
 
         Raises:
@@ -49,7 +49,7 @@ class Registry(Protocol):
         """
 
     def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
-        """Whom `domain.entities.name_key` of a name may mean, by id: a proposal, for `entities.resolution` to judge.
+        """Whom `entities.names.name_key` of a name may mean, by id: a proposal, for `entities.resolution` to judge.
 
         All whom it names; those with a name that holds it, of the first `limit` such names; with `fuzzy` the `limit`
         with the most of its trigrams (of equals the smaller id), at least 0.3 of them.
@@ -65,7 +65,7 @@ class Registry(Protocol):
         """
 
     def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:
-        """Let one entity take in another, as `domain.merging` decides; facts and mentions of every scope move.
+        """Let one entity take in another, as `domain.entities.merges` decides; facts and mentions of every scope move.
 
         The source becomes a tombstone. An event `entity_merge` of the target tells what its reverse needs, one in each
         scope of what moved there; each fact that is superseded has its own event.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from engrain.domain.completions import Usage
 from engrain.domain.records import Record
+from engrain.domain.runs.completions import Usage
 
 if TYPE_CHECKING:
     from engrain.domain.wording import Wording

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
-    from engrain.domain.notes import Note
+    from engrain.domain.memories.notes import Note
+    from engrain.domain.memories.working import WorkingStats
     from engrain.domain.records import Answer, MemoryRecord
-    from engrain.domain.working import WorkingStats
 
 Route = Literal["episode", "fact", "rule", "note", "recall", "working"]
 

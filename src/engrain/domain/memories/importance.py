@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engrain.domain.memories.scoring import days_between
 from engrain.domain.records import Episode, Rule
-from engrain.domain.scoring import days_between
 
 if TYPE_CHECKING:
     from datetime import datetime

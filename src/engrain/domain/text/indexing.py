@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from engrain.domain.analysis import stems, terms, words
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+from engrain.domain.text.analysis import stems, terms, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from engrain.domain.memories.scoring import days_between
 from engrain.domain.records import Record
-from engrain.domain.scoring import days_between
 
 if TYPE_CHECKING:
     from datetime import datetime

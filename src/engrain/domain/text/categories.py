@@ -102,7 +102,7 @@ def _weight(phrases: Sequence[str], named: str, said: str) -> float:
 
 def _line(text: str) -> str:
     """Stems in order, each between two spaces, so that a phrase is found as a whole."""
-    from engrain.domain.analysis import terms  # the stemmer is loaded by the first memory, not by `import engrain`
+    from engrain.domain.text.analysis import terms  # the stemmer is loaded by the first memory, not by `import engrain`
 
     return f" {' '.join(terms(text[:_MOST_CHARACTERS]))} "
 

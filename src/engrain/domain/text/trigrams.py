@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from engrain.domain.likeness import jaccard
+from engrain.domain.text.likeness import jaccard
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities import name_key
-from engrain.domain.registry import MERGED_INTO, merged_into
+from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import MERGED_INTO, merged_into
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:

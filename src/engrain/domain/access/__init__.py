@@ -1,0 +1,1 @@
+"""Access: roles, keys and pools."""

@@ -1,0 +1,1 @@
+"""Entities: the registry, their graph and their merges."""

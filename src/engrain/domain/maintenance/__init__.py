@@ -1,0 +1,1 @@
+"""Maintenance: backups, retention, audits, statistics and readiness."""

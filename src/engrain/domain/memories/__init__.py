@@ -1,0 +1,1 @@
+"""Memories: decay, maturity, importance, notes, and answers about them."""

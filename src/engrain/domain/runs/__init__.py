@@ -1,0 +1,1 @@
+"""Runs of learning and jobs: claims, plans, outcomes and reversal."""

@@ -1,0 +1,1 @@
+"""Text: analysis, indexing, similarity and what a text holds."""
