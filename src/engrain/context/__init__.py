@@ -1,1 +1,1 @@
-"""What an agent reads before it answers: the right memories, in order, within a budget of tokens."""
+"""Context blocks and chat messages: memories selected, formatted and packed within a token budget."""

@@ -1,4 +1,4 @@
-"""A context block as a value: the text that goes into a prompt, and what it is made of."""
+"""Context block: the text that goes into a prompt, and the memories it is made of."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ class ContextBlock(Record):
         return self.text
 
     def messages(self) -> list[dict[str, str]]:
-        """The block as messages for a chat API: one of the system, or none where it is empty."""
+        """The block as messages for a chat API: one system message, or none where it is empty."""
         return [{"role": "system", "content": self.text}] if self.text else []

@@ -1,4 +1,4 @@
-"""What could stand in a block: each memory found, in its section, as its line, with what it is worth there. Pure."""
+"""Entries of a context block: memories in the sections they may stand in, as Markdown lines, with their value. Pure."""
 
 from __future__ import annotations
 
@@ -7,36 +7,35 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engrain.context import lines
-from engrain.domain.records import REFLECTION, Episode, Fact, Rule
+from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import timedelta
 
-    from engrain.context.recipes import Recipe, SectionName
-    from engrain.domain.records import Hit, Kind, Maturity, MemoryRecord
+    from engrain.context.recipes import LineStyle, Recipe, SectionName
+    from engrain.domain.records import Hit, Kind, Maturity
 
 _SECTION_OF: Mapping[Kind, SectionName] = {"fact": "facts", "rule": "rules", "episode": "said"}
 # A warning rests on three harms at least, a candidate on little.
 _MATURITY: Mapping[Maturity, int] = {"proven": 0, "established": 1, "anti_pattern": 2, "candidate": 3}
-_BY_QUESTION = frozenset(_SECTION_OF.values())
+_BY_QUERY = frozenset(_SECTION_OF.values())
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 _SHORT = 100  # characters: the length from which on a memory is priced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSources:
-    """What was found for a block: by the question, by time alone, and of reflections the latest."""
+    """Memories that a block is made of: hits of the query, recent episodes (newest first), the latest reflection."""
 
     hits: Sequence[Hit] = ()
-    recent: Sequence[Episode] = ()  # the newest first
+    recent: Sequence[Episode] = ()
     reflection: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineOptions:
-    """How lines are written beyond what the recipe says."""
+    """Options for lines beyond the style of the recipe."""
 
     with_dates: bool = True
     with_sources: bool = False
@@ -48,53 +47,62 @@ class Entry:
 
     Attributes:
         text: its line.
-        place: where it stands among all, the sections in order and in each the one first that is to stand first.
+        position: its place among all entries: sections in order, and in each the best first.
         day: the heading of its day, for episodes with dates.
-        value: what it is worth beside those of other sections; None where it was not found by the question.
+        value: what it is worth beside entries of other sections; None where the query did not find it.
         is_clipped: whether the line holds a part of it alone.
     """
 
     section: SectionName
     memory: MemoryRecord
     text: str
-    place: int
+    position: int
     day: str | None
     value: float | None
     is_clipped: bool = False
 
 
-def of(found: BlockSources, recipe: Recipe, written: LineOptions) -> tuple[Entry, ...]:
-    """Every memory in each section it could stand in, by place.
+def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) -> tuple[Entry, ...]:
+    """Every memory in each section it could stand in, by position.
 
     Facts stand by score (those that hold no more behind, the newest first), rules by maturity and score, what was said
     by score less the price of its length; ties by created_at, the newest first, and id.
     """
-    worth = _worth(found.hits, recipe)
-    scores = {hit.memory.id: hit.score for hit in found.hits}
-    told = [hit.memory for hit in found.hits if not _is_reflection(hit.memory)]
-    reflections = [found.reflection] if found.reflection else []
+    values = _values(sources.hits, recipe)
+    scores = {hit.memory.id: hit.score for hit in sources.hits}
+    memories = [hit.memory for hit in sources.hits if not _is_reflection(hit.memory)]
     by_section: Mapping[SectionName, Sequence[MemoryRecord]] = {
         **{
-            section: sorted((each for each in told if each.kind == kind), key=lambda each: _rank(each, scores, worth))
+            section: sorted(
+                (memory for memory in memories if memory.kind == kind),
+                key=lambda memory: _rank(memory, scores, values),
+            )
             for kind, section in _SECTION_OF.items()
         },
-        "recent": found.recent,
-        "reflection": reflections,
+        "recent": sources.recent,
+        "reflection": [sources.reflection] if sources.reflection else [],
     }
-    placed = [(section.name, each) for section in recipe.sections for each in by_section[section.name]]
+    placed = [(section.name, memory) for section in recipe.sections for memory in by_section[section.name]]
     return tuple(
-        entry(each, section, recipe, written, place=place, value=worth[each.id] if section in _BY_QUESTION else None)
-        for place, (section, each) in enumerate(placed)
+        build_entry(
+            memory,
+            section,
+            recipe,
+            options,
+            position=position,
+            value=values[memory.id] if section in _BY_QUERY else None,
+        )
+        for position, (section, memory) in enumerate(placed)
     )
 
 
-def entry(
+def build_entry(
     memory: MemoryRecord,
     section: SectionName,
     recipe: Recipe,
-    written: LineOptions,
+    options: LineOptions,
     *,
-    place: int,
+    position: int,
     value: float | None = None,
     content: str | None = None,
 ) -> Entry:
@@ -102,54 +110,92 @@ def entry(
     return Entry(
         section=section,
         memory=memory,
-        text=lines.line(
-            memory,
-            style=recipe.style,
-            with_dates=written.with_dates,
-            with_sources=written.with_sources,
-            content=content,
-        ),
-        place=place,
-        day=lines.day(memory) if written.with_dates and isinstance(memory, Episode) else None,
+        text=_line(memory, recipe.style, options, content),
+        position=position,
+        day=f"### {memory.happened_at.date()}" if options.with_dates and isinstance(memory, Episode) else None,
         value=value,
         is_clipped=content is not None,
     )
 
 
-def newest(memory: MemoryRecord) -> tuple[timedelta, str]:
-    """How ties are broken: the later created first, then the lower id."""
+def break_tie(memory: MemoryRecord) -> tuple[timedelta, str]:
+    """Sort key for ties: the later created first, then the lower id."""
     return _END_OF_TIME - memory.created_at, memory.id
 
 
-def _worth(hits: Sequence[Hit], recipe: Recipe) -> dict[str, float]:
+def flatten(text: str) -> str:
+    """The text on one line: it can then pass neither for a heading nor for another memory."""
+    return " ".join(text.split())
+
+
+def _values(hits: Sequence[Hit], recipe: Recipe) -> dict[str, float]:
     """Scores as shares of the best, less the price of length; where none is above 0 there is nothing to price."""
     best = max((hit.score for hit in hits), default=0.0)
     if best <= 0:
         return {hit.memory.id: hit.score for hit in hits}
-    return {
-        hit.memory.id: hit.score / best - recipe.length_price * _doublings(lines.flat(hit.memory.content))
-        for hit in hits
-    }
+    return {hit.memory.id: hit.score / best - recipe.length_price * _doublings(hit.memory.content) for hit in hits}
 
 
-def _doublings(text: str) -> float:
-    return math.log2(max(len(text), _SHORT) / _SHORT)
+def _doublings(content: str) -> float:
+    return math.log2(max(len(flatten(content)), _SHORT) / _SHORT)
 
 
 def _rank(
-    memory: MemoryRecord, scores: Mapping[str, float], worth: Mapping[str, float]
+    memory: MemoryRecord, scores: Mapping[str, float], values: Mapping[str, float]
 ) -> tuple[int, float, timedelta, str]:
     match memory:
         case Fact(validity="active"):
-            return 0, -scores[memory.id], *newest(memory)
+            return 0, -scores[memory.id], *break_tie(memory)
         case Fact():
-            return 1, 0.0, *newest(memory)
+            return 1, 0.0, *break_tie(memory)
         case Rule():
-            return _MATURITY[memory.maturity], -scores[memory.id], *newest(memory)
+            return _MATURITY[memory.maturity], -scores[memory.id], *break_tie(memory)
         case _:
-            return 0, -worth[memory.id], *newest(memory)
+            return 0, -values[memory.id], *break_tie(memory)
 
 
 def _is_reflection(memory: MemoryRecord) -> bool:
-    """Reflections have a section of their own."""
+    """Whether it belongs into the section of reflections."""
     return isinstance(memory, Fact) and memory.category == REFLECTION
+
+
+def _line(memory: MemoryRecord, style: LineStyle, options: LineOptions, content: str | None) -> str:
+    """The line of a memory; an episode's date stands in the heading of its day."""
+    text = flatten(memory.content if content is None else content)
+    match memory:
+        case Fact():
+            text = _fact_line(memory, text, style, options)
+        case Rule() if style == "judged":
+            text = f"{text} (maturity: {memory.maturity}, effectiveness: {memory.effectiveness_score:.2f})"
+        case Episode():
+            text = f"{flatten(memory.speaker or memory.role)}: {text}"
+    return f"- {text}{_source(memory) if options.with_sources else ''}"
+
+
+def _fact_line(fact: Fact, text: str, style: LineStyle, options: LineOptions) -> str:
+    if _is_reflection(fact):
+        return text  # it is about everything
+    subject, predicate = flatten(fact.subject), flatten(fact.predicate)
+    if style == "judged":
+        return f"[{subject}] [{predicate}]: {text} (confidence: {fact.confidence:.2f}){_validity(fact, dated=False)}"
+    since = f" (since {fact.valid_from.date()})" if options.with_dates and fact.valid_from else ""
+    return f"{subject} {predicate}: {text}{since}{_validity(fact, dated=options.with_dates)}"
+
+
+def _validity(fact: Fact, *, dated: bool) -> str:
+    """A mark that it holds no more, where it was asked for all the same."""
+    if fact.validity == "active":
+        return ""
+    when = f" {fact.invalidated_at.date()}" if dated and fact.invalidated_at else ""
+    return f" ({fact.validity}{when})"
+
+
+def _source(memory: MemoryRecord) -> str:
+    """Its source and id, so that an answer can cite it."""
+    match memory:
+        case Fact(source=str(source)):
+            return f" [{flatten(source)}, {memory.id}]"
+        case Episode(session=str(session)) if session:
+            return f" [{flatten(session)}, {memory.id}]"
+        case _:
+            return f" [{memory.id}]"

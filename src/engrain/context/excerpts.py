@@ -1,74 +1,56 @@
-"""The part of a long text that says most of what was asked, cut at words, an ellipsis where something is missing."""
+"""Excerpts of long texts: the part that says most of a query, cut at words, with an ellipsis for what is gone."""
 
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from engrain.context.lines import ELLIPSIS, flat
+from engrain.context.entries import flatten
 from engrain.domain.text.analysis import terms
+from engrain.domain.text.bisection import find_largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ELLIPSIS = "\u2026"
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026\u3002])[\"')\]*_]*\s+|\s*\n\s*")
 # A word, or a piece of a text that has no spaces.
 _WORD = re.compile(r"\s*\S{1,32}")
 _LEAST_CHARACTERS = 24  # fewer say nothing
-_MOST_CHARACTERS = 100_000  # of a text are looked at
+_MOST_CHARACTERS = 100_000  # of a text are read
 
 
-def clip(text: str, asked: str, fits: Callable[[str], bool]) -> str | None:
-    """The longest part that fits, from the sentence on that holds most of the words asked for; the first of several.
+def clip(text: str, query: str, fits: Callable[[str], bool]) -> str | None:
+    """The longest part that fits, from the first of the sentences with most words of the query on.
 
     Where the text ends before the room does, it begins earlier. None where so little fits that it would say nothing.
     """
-    flattened, start = _from_best_sentence(text[:_MOST_CHARACTERS], asked)
-    words = _WORD.findall(flattened)
-    first = next((place for place, end in enumerate(_ends(words)) if end > start), 0)
+    sentences, best = _split(text[:_MOST_CHARACTERS], query)
+    start = sum(len(sentence) + 1 for sentence in sentences[:best])
+    words = _WORD.findall(" ".join(sentences))
+    first = next((index for index, end in enumerate(accumulate(map(len, words))) if end > start), 0)
 
     def part(low: int, high: int) -> str:
-        kept = "".join(words[low:high]).strip()
+        excerpt = "".join(words[low:high]).strip()
         is_end = high == len(words) and len(text) <= _MOST_CHARACTERS
-        return f"{f'{ELLIPSIS} ' if low else ''}{kept}{'' if is_end else f' {ELLIPSIS}'}"
+        return f"{f'{ELLIPSIS} ' if low else ''}{excerpt}{'' if is_end else f' {ELLIPSIS}'}"
 
-    last = _most(len(words) - first, lambda count: fits(part(first, first + count))) + first
+    last = find_largest(len(words) - first, lambda count: fits(part(first, first + count))) + first
     if last == len(words):
-        first -= _most(first, lambda count: fits(part(first - count, last)))
+        first -= find_largest(first, lambda count: fits(part(first - count, last)))
     return part(first, last) if len("".join(words[first:last])) >= _LEAST_CHARACTERS else None
 
 
-def find_best_sentence(text: str, asked: str) -> str:
-    """The sentence, on one line, that holds most of the words asked for; the first of several."""
-    sentences, best = _best(text[:_MOST_CHARACTERS], asked)
+def find_best_sentence(text: str, query: str) -> str:
+    """The sentence, on one line, that has most words of the query; the first of several."""
+    sentences, best = _split(text[:_MOST_CHARACTERS], query)
     return sentences[best] if sentences else ""
 
 
-def _from_best_sentence(text: str, asked: str) -> tuple[str, int]:
-    """The text on one line, and where in it the best sentence begins."""
-    sentences, best = _best(text, asked)
-    return " ".join(sentences), sum(len(each) + 1 for each in sentences[:best])
-
-
-def _best(text: str, asked: str) -> tuple[list[str], int]:
-    wanted = set(terms(asked))
-    sentences = [flat(each) for each in _SENTENCE_END.split(text) if each.strip()]
-    held = [len(wanted & set(terms(each))) for each in sentences]
-    return sentences, held.index(max(held)) if held else 0
-
-
-def _ends(words: list[str]) -> list[int]:
-    ends, end = [], 0
-    for word in words:
-        end += len(word)
-        ends.append(end)
-    return ends
-
-
-def _most(high: int, holds: Callable[[int], bool]) -> int:
-    """The largest number up to `high` for which it holds, as it does for all below it; 0 where it holds for none."""
-    low = 0
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
+def _split(text: str, query: str) -> tuple[list[str], int]:
+    """The sentences of a text, each on one line, and the index of the best."""
+    wanted = set(terms(query))
+    sentences = [flatten(sentence) for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    shared = [len(wanted & set(terms(sentence))) for sentence in sentences]
+    return sentences, shared.index(max(shared)) if shared else 0

@@ -1,4 +1,4 @@
-"""The messages of a chat within a model's window: the system prompt, what is remembered, what is asked now. Pure."""
+"""Chat messages within a model's window: the system prompt, a context block, the current question. Pure."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 SUMMARY_PREFIX = "[Previous context summary]: "
 _SUMMARY_SHARE = 0.2  # of what memories may take, where that is less than the tokens allowed
 
-# What memories say, in at most so many tokens; the best come first. "" where it has nothing to say.
+# Summarises memories, the best first, in at most so many tokens; "" where it has nothing to say.
 Summariser = Callable[[Sequence[MemoryRecord], int], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowShares:
-    """How a window is divided: of two limits of one part the smaller one holds.
+    """Shares of a window: of two limits of one part the smaller one holds.
 
     Attributes:
         tool_tokens: of a tool whose schema is not known.
-        message_tokens: what a message takes beside its content.
+        message_tokens: of a message, beside its content.
     """
 
     system_share: float = 0.05
@@ -74,23 +74,22 @@ class ContextMessages(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedMessages:
-    """What messages hold whatever is remembered: the system prompt, what is asked now, the tools' schemas."""
+    """The messages that stand whatever is remembered: the system prompt and the current question, beside the tools."""
 
     system: str
-    asked: str
+    query: str
     budget: WindowBudget
     shares: WindowShares
     count: TokenCounter
 
-    @property
-    def fixed(self) -> list[dict[str, str]]:
-        """The system prompt, where there is one, and what is asked now."""
+    def to_list(self) -> list[dict[str, str]]:
+        """The system prompt, where there is one, and the current question."""
         prompt = [{"role": "system", "content": self.system}] if self.system else []
-        return [*prompt, {"role": "user", "content": self.asked}]
+        return [*prompt, {"role": "user", "content": self.query}]
 
-    def counted(self, messages: Sequence[Mapping[str, str]]) -> int:
-        """What messages take together."""
-        return sum(self.count(each["content"]) + self.shares.message_tokens for each in messages)
+    def measure(self, messages: Sequence[Mapping[str, str]]) -> int:
+        """The length of messages together, in tokens."""
+        return sum(self.count(message["content"]) + self.shares.message_tokens for message in messages)
 
 
 def divide_window(window: int, *, tools: int, shares: WindowShares) -> WindowBudget:
@@ -105,7 +104,7 @@ def divide_window(window: int, *, tools: int, shares: WindowShares) -> WindowBud
 
 
 def count_tool_tokens(tools: object, count: TokenCounter, shares: WindowShares) -> int:
-    """What tools take: so many at a fixed price, or their schemas as JSON, or as the text they are given as.
+    """The tokens of tools: a fixed price for each of a number, or the length of their schemas as JSON or as text.
 
     Raises:
         InvalidInput: neither a number nor schemas.
@@ -114,29 +113,29 @@ def count_tool_tokens(tools: object, count: TokenCounter, shares: WindowShares) 
         return checks.count(tools, what="tools") * shares.tool_tokens
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
         raise InvalidInput(f"tools must be a number or a list of schemas, not {tools!r:.80}")
-    given = checks.json_values(tools, what="tools")
-    return sum(count(each if isinstance(each, str) else json.dumps(each, ensure_ascii=False)) for each in given)
+    schemas = checks.json_values(tools, what="tools")
+    return sum(count(tool if isinstance(tool, str) else json.dumps(tool, ensure_ascii=False)) for tool in schemas)
 
 
 def build_fixed_messages(
-    asked: str, *, system: str, budget: WindowBudget, shares: WindowShares, count: TokenCounter
+    query: str, *, system: str, budget: WindowBudget, shares: WindowShares, count: TokenCounter
 ) -> FixedMessages:
-    """The fixed part of the messages, and in its budget what is left to memories.
+    """The fixed messages, and in their budget what is left to memories.
 
     Raises:
-        InvalidInput: it does not fit into the window.
+        InvalidInput: they do not fit into the window.
     """
-    frame = FixedMessages(system=system, asked=asked, budget=budget, shares=shares, count=count)
-    taken = frame.counted(frame.fixed) + budget.tools + budget.output
+    fixed = FixedMessages(system=system, query=query, budget=budget, shares=shares, count=count)
+    taken = fixed.measure(fixed.to_list()) + budget.tools + budget.output
     if taken > budget.window:
         parts = f"system prompt {count(system) if system else 0:,}, tools {budget.tools:,}, answer {budget.output:,}"
-        said = f"the input has {count(asked):,} tokens and does not fit into the window of {budget.window:,}"
-        raise InvalidInput(f"{said} beside the rest ({parts}): shorten it, or give a larger window")
-    return replace(frame, budget=replace(budget, memory=min(budget.memory, budget.window - taken)))
+        problem = f"the input has {count(query):,} tokens and does not fit into the window of {budget.window:,}"
+        raise InvalidInput(f"{problem} beside the rest ({parts}): shorten it, or give a larger window")
+    return replace(fixed, budget=replace(budget, memory=min(budget.memory, budget.window - taken)))
 
 
 def compose_messages(
-    frame: FixedMessages,
+    fixed: FixedMessages,
     pack: Callable[[int], ContextBlock],
     ranked: Sequence[MemoryRecord],
     summarise: Summariser,
@@ -145,71 +144,70 @@ def compose_messages(
 
     Where the summary does not fit itself, the block has its room too.
     """
-    room = frame.budget.memory - frame.shares.message_tokens
+    room = fixed.budget.memory - fixed.shares.message_tokens
     if room < 0:
-        return _composed(frame, ContextBlock(text="", tokens=0, budget_tokens=0, left_out=len(ranked)))
+        return _compose(fixed, ContextBlock(text="", tokens=0, budget_tokens=0, left_out=len(ranked)))
     whole = pack(room)
     if not whole.left_out:
-        return _composed(frame, whole)
-    reserved = min(frame.shares.summary_tokens, int(frame.budget.memory * _SUMMARY_SHARE), room)
+        return _compose(fixed, whole)
+    reserved = min(fixed.shares.summary_tokens, int(fixed.budget.memory * _SUMMARY_SHARE), room)
     smaller = pack(room - reserved)
-    standing = {each.id for each in smaller.memories}
-    left_out = [each for each in ranked if each.id not in standing]
+    standing = {memory.id for memory in smaller.memories}
+    left_out = [memory for memory in ranked if memory.id not in standing]
     try:
-        summary = _summary(frame, summarise, left_out, reserved)
+        summary = _summary(fixed, summarise, left_out, reserved)
     except EngineUnavailable as error:
-        return _composed(
-            frame, whole, degraded=(worded(error, "the summariser").after("without a summary of what did not fit: "),)
-        )
+        reason = worded(error, "the summariser").after("without a summary of what did not fit: ")
+        return _compose(fixed, whole, degraded=(reason,))
     if summary is None:
-        return _composed(frame, whole)
-    return _composed(frame, smaller, summary=summary, summarised=tuple(each.id for each in left_out))
+        return _compose(fixed, whole)
+    return _compose(fixed, smaller, summary=(summary,), summarised=tuple(memory.id for memory in left_out))
 
 
-def build_extractive_summariser(asked: str, count: TokenCounter) -> Summariser:
-    """Of each memory the sentence that holds most of what was asked, as many as fit; no model is needed."""
+def build_extractive_summariser(query: str, count: TokenCounter) -> Summariser:
+    """A summariser that needs no model: of each memory the sentence that says most of the query, as many as fit."""
 
     def summarise(memories: Sequence[MemoryRecord], budget_tokens: int) -> str:
-        said: dict[str, None] = {}
+        chosen: dict[str, None] = {}
         for memory in memories:
-            sentence = find_best_sentence(memory.content, asked)
-            if sentence and count(" ".join([*said, sentence])) <= budget_tokens:
-                said[sentence] = None
-        return " ".join(said)
+            sentence = find_best_sentence(memory.content, query)
+            if sentence and count(" ".join([*chosen, sentence])) <= budget_tokens:
+                chosen[sentence] = None
+        return " ".join(chosen)
 
     return summarise
 
 
 def _summary(
-    frame: FixedMessages, summarise: Summariser, memories: Sequence[MemoryRecord], room: int
+    fixed: FixedMessages, summarise: Summariser, memories: Sequence[MemoryRecord], room: int
 ) -> dict[str, str] | None:
     """The message of a summary; None where there is no room for one, or none was made of this size."""
-    least = frame.count(SUMMARY_PREFIX) + frame.shares.message_tokens
+    least = fixed.count(SUMMARY_PREFIX) + fixed.shares.message_tokens
     if room <= least or not memories:
         return None
     text = summarise(memories, room - least)
     if not isinstance(text, str):
         raise InvalidInput(f"summarise must return text, not {type(text).__name__} ({text!r:.80})")
     message = {"role": "system", "content": f"{SUMMARY_PREFIX}{text.strip()}"}
-    return message if text.strip() and frame.counted([message]) <= room else None
+    return message if text.strip() and fixed.measure([message]) <= room else None
 
 
-def _composed(
-    frame: FixedMessages,
+def _compose(
+    fixed: FixedMessages,
     block: ContextBlock,
     *,
-    summary: dict[str, str] | None = None,
+    summary: tuple[dict[str, str], ...] = (),
     summarised: tuple[str, ...] = (),
     degraded: tuple[Wording, ...] = (),
 ) -> ContextMessages:
-    *prompt, current = frame.fixed
-    messages = (*prompt, *block.messages(), *([summary] if summary else []), current)
-    over = frame.count(frame.system) - frame.budget.system if frame.system else 0
-    long = (Wording(f"the system prompt is {over:,} tokens over its {frame.budget.system:,}"),) if over > 0 else ()
+    *prompt, question = fixed.to_list()
+    messages = (*prompt, *block.messages(), *summary, question)
+    over = fixed.count(fixed.system) - fixed.budget.system if fixed.system else 0
+    long = (Wording(f"the system prompt is {over:,} tokens over its {fixed.budget.system:,}"),) if over > 0 else ()
     return ContextMessages(
         messages=messages,
-        tokens=frame.counted(messages),
-        budget=frame.budget,
+        tokens=fixed.measure(messages),
+        budget=fixed.budget,
         block=block,
         summarised=summarised,
         degraded=(*block.degraded, *long, *degraded),

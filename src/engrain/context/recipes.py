@@ -1,4 +1,4 @@
-"""What a context block is made of, as data: its sections, their order, their shares, how a line is written."""
+"""Recipes of context blocks, as data: their sections, the order and shares of these, the style of lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SectionName = Literal["facts", "rules", "recent", "said", "reflection"]
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)
 LineStyle = Literal["plain", "judged"]
 
-# What each section is sure of; the rest goes to the best, whatever their section.
+# The share each section is sure of; the rest goes to the best, whatever their section.
 QUOTAS: Mapping[SectionName, float] = {"facts": 0.3, "rules": 0.1, "recent": 0.1, "said": 0.4, "reflection": 0.1}
 MOST_RECENT = 100
 _FEWEST, _SHORT_LINE_TOKENS = 50, 10
@@ -35,7 +35,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """One way to make a block.
+    """A way to make a block.
 
     Attributes:
         title: the first line of every block, also where nothing was found.
@@ -44,7 +44,7 @@ class Recipe:
         candidates: how many memories it asks for at most.
         length_price: what a memory has to be better by, as a share of the best score, for each time it is twice as long
             as 100 characters.
-        style: plain lines, or lines that say how far a fact or a rule is believed.
+        style: plain lines, or lines with the confidence of facts and the maturity of rules.
     """
 
     name: str
@@ -58,17 +58,21 @@ class Recipe:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What it searches."""
-        found: Mapping[SectionName, Kind] = {"facts": "fact", "rules": "rule", "said": "episode"}
-        return tuple(found[each.name] for each in self.sections if each.name in found)
+        """The kinds of memory it searches."""
+        kinds: Mapping[SectionName, Kind] = {"facts": "fact", "rules": "rule", "said": "episode"}
+        return tuple(kinds[section.name] for section in self.sections if section.name in kinds)
 
     def candidates_for(self, budget_tokens: int) -> int:
-        """How many memories it asks for where only so much may stand: no more than lines of few words would fill it."""
+        """The number of memories it asks for within a budget: no more than lines of few words would fill it."""
         return min(self.candidates, max(_FEWEST, budget_tokens // _SHORT_LINE_TOKENS))
+
+    def section(self, name: SectionName) -> Section:
+        """The section of a name, which it must have."""
+        return next(section for section in self.sections if section.name == name)
 
     def has(self, name: SectionName) -> bool:
         """Whether there is such a section."""
-        return any(each.name == name for each in self.sections)
+        return any(section.name == name for section in self.sections)
 
 
 # 150 candidates fill 4,000 tokens, and the price buys more evidence at every budget: bench/README.md.
@@ -87,8 +91,8 @@ ENGRAIN = Recipe(
 )
 
 RECIPES: Mapping[str, Recipe] = {
-    each.name: each
-    for each in (
+    recipe.name: recipe
+    for recipe in (
         ENGRAIN,
         Recipe(
             name="butler",
@@ -126,24 +130,24 @@ def build_recipes(order: Iterable[str], quotas: Mapping[str, float], candidates:
     Raises:
         InvalidInput: an unknown section, a share outside 0-1, or shares that add up to more than 1.
     """
-    wanted, given = checks.choices(order, SECTIONS, what="section"), _shares(quotas)
+    names, shares = checks.choices(order, SECTIONS, what="section"), _check_shares(quotas)
     return {
         name: replace(
-            each,
-            sections=tuple(section for place in wanted for section in each.sections if section.name == place),
-            quotas=given,
-            candidates=candidates if each is ENGRAIN else each.candidates,
+            recipe,
+            sections=tuple(recipe.section(section) for section in names if recipe.has(section)),
+            quotas=shares,
+            candidates=candidates if recipe is ENGRAIN else recipe.candidates,
         )
-        for name, each in RECIPES.items()
+        for name, recipe in RECIPES.items()
     }
 
 
-def _shares(given: Mapping[str, float]) -> dict[SectionName, float]:
-    found = {
+def _check_shares(quotas: Mapping[str, float]) -> dict[SectionName, float]:
+    shares = {
         checks.choice(name, SECTIONS, what="section"): checks.number(share, what=f"quota of {name}", low=0, high=1)
-        for name, share in given.items()
+        for name, share in quotas.items()
     }
-    total = math.fsum(found.values())
+    total = math.fsum(shares.values())
     if total > 1 + 1e-9:  # what tenths may add up to
         raise InvalidInput(f"the quotas of context sections add up to {total:g}; at most 1: lower some")
-    return found
+    return shares
