@@ -84,16 +84,16 @@ class Intake:
         return () if why is None else (why.after(f"{len(self.outbox)} messages wait in this process: "),)
 
     def flush(self, parts: Parts, caller: Caller, *, most_tokens: int | None) -> WorkingStats:
-        """Make episodes of the oldest messages of a desk, where they are more than `most_tokens`, or of all."""
+        """Make episodes of the oldest messages of a session, where they are more than `most_tokens`, or of all."""
         self._rescue(parts)
-        desk = self.working.look(caller)
-        going = desk.messages if most_tokens is None else select_oldest(desk.messages, most_tokens)
+        session = self.working.copy(caller)
+        going = session.messages if most_tokens is None else select_oldest(session.messages, most_tokens)
         if not going:
-            return desk.stats()
+            return session.stats()
         why = _stored(parts, caller, going)
         if why is not None:
             return replace(
-                desk.stats(), degraded=(why.after(f"{len(going)} messages not stored yet, they stay here: "),)
+                session.stats(), degraded=(why.after(f"{len(going)} messages not stored yet, they stay here: "),)
             )
         return self.working.remove(caller, [each.id for each in going])
 
@@ -103,10 +103,10 @@ class Intake:
             self._writer.close()
             atexit.unregister(self._writer.flush)
             self._writer = None
-        for desk in self.working.take_all():
-            self._keep(parts, desk.caller, desk.messages)
+        for session in self.working.take_all():
+            self._keep(parts, session.caller, session.messages)
         self.settle(parts)
-        self.outbox.give_up()
+        self.outbox.discard()
         if self.recent is not None:
             self.recent.close()
 
@@ -167,8 +167,8 @@ class Intake:
 
     def _rescue(self, parts: Parts) -> None:
         """Store the messages of the desks that made room or grew too old."""
-        for desk in self.working.evicted():
-            self._keep(parts, desk.caller, desk.messages)
+        for session in self.working.take_evicted():
+            self._keep(parts, session.caller, session.messages)
 
     def _keep(self, parts: Parts, caller: Caller, messages: Sequence[Episode]) -> None:
         """Store messages that are held nowhere else; what the database does not take now waits."""

@@ -67,9 +67,9 @@ class Working(View):
             idempotency_key=key,
         )
 
-        def work(desk: WorkingSession) -> None:
-            if all(each.id != message.id for each in desk.messages):
-                desk.messages.append(message)
+        def work(session: WorkingSession) -> None:
+            if all(each.id != message.id for each in session.messages):
+                session.messages.append(message)
 
         parts.intake.working.change(caller, work)
         return parts.intake.flush(parts, caller, most_tokens=parts.settings.working.flush_tokens)
@@ -86,14 +86,14 @@ class Working(View):
         if size > _MOST_CHARACTERS:
             raise InvalidInput(f"value of tool {called!r:.80} has {size:,} characters; keep at most 10,000,000")
 
-        def work(desk: WorkingSession) -> None:
-            desk.tool_results[called], desk.result_sizes[called] = kept, size
+        def work(session: WorkingSession) -> None:
+            session.tool_results[called], session.result_sizes[called] = kept, size
 
         return parts.intake.working.change(self._who, work)
 
     def tool_results(self) -> dict[str, Any]:
         """What tools answered, by name."""
-        return self._parts().intake.working.look(self._who).tool_results
+        return self._parts().intake.working.copy(self._who).tool_results
 
     def scratchpad(self, text: words.ScratchpadText | None = None) -> str:
         """What the agent notes for itself while it works, replaced by `text` where that is given.
@@ -103,20 +103,20 @@ class Working(View):
         """
         working = self._parts().intake.working
         if text is None:
-            return working.look(self._who).scratchpad
+            return working.copy(self._who).scratchpad
         said = checks.query(text)
         if len(said) > _MOST_CHARACTERS:
             raise InvalidInput(f"the scratchpad has {len(said):,} characters; keep at most 10,000,000")
 
-        def work(desk: WorkingSession) -> None:
-            desk.scratchpad = said
+        def work(session: WorkingSession) -> None:
+            session.scratchpad = said
 
         working.change(self._who, work)
         return said
 
     def messages(self) -> list[Episode]:
         """The messages that are still here, oldest first; each is stored as this episode later."""
-        return self._parts().intake.working.look(self._who).messages
+        return self._parts().intake.working.copy(self._who).messages
 
     def flush(self) -> WorkingStats:
         """Make episodes of all messages; where the database takes none they stay, and `degraded` says so."""
@@ -129,4 +129,4 @@ class Working(View):
 
     def stats(self) -> WorkingStats:
         """How much is here."""
-        return self._parts().intake.working.look(self._who).stats()
+        return self._parts().intake.working.copy(self._who).stats()

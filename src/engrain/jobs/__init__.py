@@ -1,1 +1,1 @@
-"""What is done by itself: when a schedule fires, and who does what is due."""
+"""Background jobs: schedules, and the worker that does what is due."""

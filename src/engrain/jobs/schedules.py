@@ -1,4 +1,4 @@
-"""When schedules fire: pure arithmetic over a clock that is given."""
+"""Schedules: cron expressions and the moments they fire at. Pure arithmetic over the caller's clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOOKS = (*(timedelta(days=days) for days in (1 / 24, 1, 8, 32, 370)), timedelta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """A job by name, and when it is done: a cron expression of five fields in a time zone."""
+    """A job by name, and its cron expression of five fields in a time zone."""
 
     name: JobName
     expression: str
@@ -31,12 +31,12 @@ class Schedule:
 
 
 def list_schedules(settings: Settings) -> list[Schedule]:
-    """Those that are on; a backup is where it has a folder."""
-    chosen = settings.jobs
+    """The schedules that are on; a backup is where it has a folder."""
+    jobs = settings.jobs
     return [
-        Schedule(name=name, expression=expression, timezone=chosen.timezone)
+        Schedule(name=name, expression=expression, timezone=jobs.timezone)
         for name in JOB_NAMES
-        if (expression := getattr(chosen.schedules, name)) and (name != "backup" or chosen.backup_folder)
+        if (expression := getattr(jobs.schedules, name)) and (name != "backup" or jobs.backup_folder)
     ]
 
 
@@ -58,10 +58,10 @@ def find_due(schedule: Schedule, after: datetime, now: datetime) -> datetime | N
 
 
 def _firings(schedule: Schedule, after: datetime) -> Iterator[datetime]:
-    """When it fires after a moment, in UTC, one after the other."""
+    """The firings after a moment, in UTC, in order."""
     from cronsim import CronSim
 
     zone: tzinfo = UTC if schedule.timezone == "UTC" else ZoneInfo(schedule.timezone)
     # In the second of two hours of one name it begins with the first, which is over.
-    firings = (each.astimezone(UTC) for each in CronSim(schedule.expression, after.astimezone(zone)))
-    return (each for each in firings if each > after)
+    firings = (firing.astimezone(UTC) for firing in CronSim(schedule.expression, after.astimezone(zone)))
+    return (firing for firing in firings if firing > after)

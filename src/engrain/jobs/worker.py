@@ -1,4 +1,4 @@
-"""The worker: sees schedules fire, takes what is due, and does it, one job after the other."""
+"""The worker: fires schedules, claims due jobs, and does them one after the other."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Worker:
     """Does the jobs of one memory, for every tenant, until it is stopped. Any number may work at one database.
 
     A schedule fires once, whoever sees it first: the job of a firing has a key that is there once. A job is its
-    worker's while its lease is renewed. One that ends without a word loses it `jobs.lease_s` after the last renewal;
-    another does the job anew then, and the first, should it come back, can no longer say that it is done. Each job may
-    be done twice to the effect of once.
+    worker's while its lease is renewed. A worker that dies loses it `jobs.lease_s` after the last renewal; another does
+    the job anew then, and the first, should it come back, can no longer write its outcome. Each job
+    may be done twice to the effect of once.
 
     Of the firings that nobody saw, the last one of each schedule is made up for. A schedule that a database meets for
     the first time fires at its next time.
@@ -41,7 +41,7 @@ class Worker:
     def __init__(
         self, memory: Memory, *, name: str | None = None, wait: Callable[[float], object] | None = None
     ) -> None:
-        """Work at a memory, which stays open for as long; `name` is told in the list of jobs, and is nobody else's.
+        """Work at a memory, which stays open for as long; `name` stands in the list of jobs, and is unique.
 
         `wait` waits for some seconds where there is nothing to do, and returns early when `stop` is called.
         """
@@ -53,9 +53,11 @@ class Worker:
         self._stopping = threading.Event()
         self._is_leaving = False  # even the job in hand
         self._wait = self._stopping.wait if wait is None else wait
-        self._seen: datetime | None = None  # when it last looked for firings
+        self._last_look: datetime | None = None  # for firings
         self._in_hand: Job | None = None
-        self._unwritten: tuple[Job, Outcome] | None = None  # how a job ended that the database was not there to hear
+        self._unwritten: tuple[Job, Outcome] | None = (
+            None  # the outcome of a job that the database was not there to take
+        )
         self._thread: threading.Thread | None = None
 
     @property
@@ -76,7 +78,7 @@ class Worker:
         self._thread.start()
 
     def stop(self, timeout_s: float = 30.0) -> bool:
-        """Begin nothing more, and wait for the job in hand; whether it was done in time.
+        """Begin nothing more, wait for the job in hand, and return whether it was done in time.
 
         One that was not is given back, for another worker to begin at once.
         """
@@ -113,7 +115,7 @@ class Worker:
                 self._wait(poll_s)
 
     def run_due(self) -> list[Job]:
-        """Do all that is due now, and what comes due meanwhile; each attempt as it ended.
+        """Do all jobs that are due now, and that come due meanwhile; each attempt as it ended.
 
         Raises:
             StorageError: the database is not there.
@@ -129,12 +131,12 @@ class Worker:
             metrics.count("jobs_given_back")
 
     def _step(self) -> Job | None:
-        """Do one job; how its attempt ended, or None where none is due."""
+        """Do one job; the job as its attempt left it, or None where none is due."""
         self._write_down()
         self._fire()
-        chosen = self._parts.settings.jobs
+        settings = self._parts.settings.jobs
         now = self._parts.clock()
-        job = self._parts.store.take_job(self.name, now, lease_s=chosen.lease_s, most_attempts=chosen.max_attempts)
+        job = self._parts.store.take_job(self.name, now, lease_s=settings.lease_s, most_attempts=settings.max_attempts)
         if job is None:
             return None
         metrics.count("jobs_begun")
@@ -154,27 +156,27 @@ class Worker:
         return leases.attempt(
             parts,
             job,
-            lambda told: chores.do(self._memory, parts, job, told),
+            lambda progress: chores.do(self._memory, parts, job, progress),
             attempts=self._attempts,
             is_leaving=lambda: self._is_leaving,
         )
 
     def _write_down(self) -> None:
-        """Let the database know how the last job ended, if it does not yet."""
+        """Write the outcome of the last job, if it is not written yet."""
         if self._unwritten is not None:
             leases.settle(self._parts, *self._unwritten)
             self._unwritten = None
 
     def _fire(self) -> None:
-        """Make the jobs of the schedules that have fired."""
+        """Add the jobs of the schedules that have fired."""
         now = self._parts.clock()
-        seen, self._seen = self._seen, now
+        last_look, self._last_look = self._last_look, now
         for schedule in self._schedules:
             last = self._parts.store.last_firing(schedule.name)
             if last is None:
                 self._add(schedule, now, now, status="skipped")
                 continue
-            firing = find_due(schedule, choose_start(firing_of(last), seen, now), now)
+            firing = find_due(schedule, choose_start(firing_of(last), last_look, now), now)
             if firing is not None and self._add(schedule, firing, now):
                 metrics.count("schedules_fired")
 
@@ -191,11 +193,11 @@ class Worker:
         )
 
 
-def choose_start(last: datetime, seen: datetime | None, now: datetime) -> datetime:
-    """From when on firings count: the last one; where the clock was put back behind it, the last look of this worker.
+def choose_start(last: datetime, last_look: datetime | None, now: datetime) -> datetime:
+    """The moment from which on firings count: the last one; where the clock was put back behind it, the last look.
 
     Otherwise a clock that was once far ahead would silence its schedules until it gets there again.
     """
     if last <= now:
         return last
-    return now if seen is None else min(seen, now)
+    return now if last_look is None else min(last_look, now)

@@ -1,1 +1,1 @@
-"""What time does to a memory as a whole: what decays, and what is cleaned away."""
+"""Lifecycle of memories: the decay sweep, the cleanup of episodes, and the audit."""

@@ -1,4 +1,4 @@
-"""The audit: all that an agent sees, read once and changed nowhere, and what looks wrong with it."""
+"""The audit: reads all memories that an agent sees, changes none, and reports what looks wrong with them."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 PAGE = 500
 _MOST_ENTITIES = 5_000
-# What is kept of a text once its secrets and words are known.
-_KEPT_CHARACTERS = 4_000
+# Of a text so much stays in memory once its secrets and words are known.
+_MOST_CHARACTERS = 4_000
 # 20 million numbers of 4 bytes: what comparing all vectors with each other may hold.
 _MOST_NUMBERS = 20_000_000
 _ORDER: tuple[Kind, ...] = ("fact", "rule", "episode")
 _FINDERS: Mapping[FindingKind, Callable[[AuditSnapshot], Iterator[Finding]]] = {
-    "secret": finders.secrets,
-    "contradiction": finders.contradictions,
-    "duplicate": finders.duplicates,
-    "near_duplicate": finders.near_duplicates,
-    "echo": finders.echoes,
-    "stale": finders.stale,
-    "orphaned": finders.orphaned,
-    "never_recalled": finders.never_recalled,
+    "secret": finders.find_secrets,
+    "contradiction": finders.find_contradictions,
+    "duplicate": finders.find_duplicates,
+    "near_duplicate": finders.find_near_duplicates,
+    "echo": finders.find_echoes,
+    "stale": finders.find_stale,
+    "orphaned": finders.find_orphaned,
+    "never_recalled": finders.find_never_recalled,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOptions:
-    """What an audit is asked: which kinds of finding, which page of each, how much it may read, what counts as what."""
+    """Options of an audit: the kinds of finding, the page of each, the most it may read, and thresholds."""
 
     kinds: tuple[FindingKind, ...] = FINDING_KINDS
     limit: int = 100
@@ -55,43 +55,43 @@ class AuditOptions:
 
 
 def audit(
-    store: Store, caller: Caller, asked: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None = None
+    store: Store, caller: Caller, options: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None = None
 ) -> Audit:
-    """What looks wrong with what the caller sees. Read-only; reads and comparisons are bounded by `most_memories`.
+    """Findings about the memories that the caller sees. Read-only; bounded by `most_memories`.
 
     Costs a statement for each 500 memories of a kind, and one each for their links and vectors where those are asked
-    about. `progress` is told how many memories were read.
+    about. `progress` gets the number of memories read.
     """
-    looked, is_complete = _look(store, caller, asked, now=now, progress=progress)
+    snapshot, is_complete = _read(store, caller, options, now=now, progress=progress)
     counts: dict[str, int] = {}
     shown: list[Finding] = []
-    for kind in asked.kinds:
-        found = {finding.order: finding for finding in _FINDERS[kind](looked)}
-        counts[kind] = len(found)
-        shown += [found[order] for order in sorted(found)[asked.skip : asked.skip + asked.limit]]
-    return Audit(at=now, memories=len(looked.memories), is_complete=is_complete, counts=counts, findings=tuple(shown))
+    for kind in options.kinds:
+        by_order = {finding.order: finding for finding in _FINDERS[kind](snapshot)}
+        counts[kind] = len(by_order)
+        shown += [by_order[order] for order in sorted(by_order)[options.skip : options.skip + options.limit]]
+    return Audit(at=now, memories=len(snapshot.memories), is_complete=is_complete, counts=counts, findings=tuple(shown))
 
 
-def _look(
-    store: Store, caller: Caller, asked: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None
+def _read(
+    store: Store, caller: Caller, options: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None
 ) -> tuple[AuditSnapshot, bool]:
-    """What the findings are made of; whether it is of all that the caller sees."""
-    wants = frozenset(asked.kinds)
+    """The memories that the findings are made of; whether those are all that the caller sees."""
+    wants = frozenset(options.kinds)
     memories: dict[str, MemoryRecord] = {}
     sketches: dict[str, duplicates.Sketch] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
     links: list[Link] = []
     secrets = {}
     is_complete = True
-    for page in _pages(store, caller, now, asked.most_memories + 1):
-        kept = page[: asked.most_memories - len(memories)]
-        is_complete = len(kept) == len(page)
-        ids = [memory.id for memory in kept]
-        for memory in kept:
-            if "secret" in wants and (found := find_secrets(_told(memory))):
-                secrets[memory.id] = found
+    for page in _pages(store, caller, now, options.most_memories + 1):
+        taken = page[: options.most_memories - len(memories)]
+        is_complete = len(taken) == len(page)
+        ids = [memory.id for memory in taken]
+        for memory in taken:
+            if "secret" in wants and (matches := find_secrets(_text(memory))):
+                secrets[memory.id] = matches
             sketches[memory.id] = duplicates.build_sketch(memory)
-            memories[memory.id] = replace(memory, content=memory.content[:_KEPT_CHARACTERS])
+            memories[memory.id] = replace(memory, content=memory.content[:_MOST_CHARACTERS])
         if ids and wants & {"contradiction", "orphaned"}:
             links += store.links_from(caller, ids, ("contradicts", "derived_from", "supports"))
         if ids and "near_duplicate" in wants and sum(map(len, vectors.values())) < _MOST_NUMBERS:
@@ -107,8 +107,8 @@ def _look(
         links=links,
         gone=_gone(store, caller, _bases(memories, links), now) if "orphaned" in wants else {},
         entities=_entities(store, caller) if "orphaned" in wants else [],
-        fading_below=asked.fading_below,
-        unused_days=asked.unused_days,
+        fading_below=options.fading_below,
+        unused_days=options.unused_days,
     ), is_complete
 
 
@@ -128,31 +128,33 @@ def _pages(store: Store, caller: Caller, now: datetime, most: int) -> Iterator[l
             before = page[-1].id
 
 
-def _told(memory: MemoryRecord) -> str:
-    """What a memory says, with what a fact calls it: a value alone does not say that it is a password."""
+def _text(memory: MemoryRecord) -> str:
+    """The content of a memory; of a fact with subject and predicate, a value alone does not tell that it is secret."""
     return f"{memory.subject} {memory.predicate}: {memory.content}" if isinstance(memory, Fact) else memory.content
 
 
 def _bases(memories: Mapping[str, MemoryRecord], links: Sequence[Link]) -> list[str]:
-    """The ids of what the memories came from or are linked to and that is not among them."""
+    """The ids of memories that these came from or are linked to and that are not among them."""
     sources = {
-        each.source_episode_id for each in memories.values() if isinstance(each, Fact | Rule) and each.source_episode_id
+        memory.source_episode_id
+        for memory in memories.values()
+        if isinstance(memory, Fact | Rule) and memory.source_episode_id
     }
     return sorted((sources | {link.target_id for link in links}) - memories.keys())
 
 
 def _gone(store: Store, caller: Caller, ids: Sequence[str], now: datetime) -> dict[str, MemoryRecord]:
     """Those of `ids` that are no longer live."""
-    found = (memory for start in range(0, len(ids), PAGE) for memory in store.get(caller, ids[start : start + PAGE]))
-    return {memory.id: memory for memory in found if not memory.is_live(now)}
+    bases = (memory for start in range(0, len(ids), PAGE) for memory in store.get(caller, ids[start : start + PAGE]))
+    return {memory.id: memory for memory in bases if not memory.is_live(now)}
 
 
 def _entities(store: Store, caller: Caller) -> list[Entity]:
     """The entities that nothing the caller sees is about or mentions, at most 5,000."""
-    found: list[Entity] = []
-    while len(found) < _MOST_ENTITIES:
-        page = store.unmentioned(caller, after=found[-1].id if found else None, limit=PAGE)
-        found += page
+    entities: list[Entity] = []
+    while len(entities) < _MOST_ENTITIES:
+        page = store.unmentioned(caller, after=entities[-1].id if entities else None, limit=PAGE)
+        entities += page
         if len(page) < PAGE:
             break
-    return found[:_MOST_ENTITIES]
+    return entities[:_MOST_ENTITIES]

@@ -1,4 +1,4 @@
-"""The cleanup: episodes that ran out go, and the oldest consolidated ones where there are too many."""
+"""The cleanup: removes expired episodes, and the oldest consolidated ones beyond the capacity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCH = 200  # removed in one transaction: each takes its words and vectors with
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanupReport(Record):
-    """How many episodes a cleanup removed, or in a dry run would have removed, and how many there are after it."""
+    """Counts of a cleanup: episodes it removed, or in a dry run would have removed, and those that remain."""
 
     tenants: int
     expired_deleted: int
@@ -37,10 +37,10 @@ def cleanup(
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> CleanupReport:
-    """Remove of each act's tenant the episodes that ran out, then the oldest consolidated beyond what is kept.
+    """Remove each tenant's expired episodes, then the oldest consolidated ones beyond the retention.
 
-    An episode that is not consolidated and has not run out stays, however many there are. Each batch is a transaction
-    of its own: stopped anywhere, another cleanup does the rest. `progress` is told after each how many it removed.
+    An episode that is not consolidated and has not expired stays, however many there are. Each batch is a transaction
+    of its own: stopped anywhere, another cleanup does the rest. `progress` gets the number removed after each batch.
     """
     tenants = expired = capacity = remaining = 0
     for act in acts:

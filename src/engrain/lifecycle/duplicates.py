@@ -1,4 +1,4 @@
-"""Which memories say the same, or nearly: by their words, and where they have vectors by those. Pure and bounded."""
+"""Duplicates among memories: same and nearly same contents, by their words and their vectors. Pure and bounded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_COSINE, LEAST_JACCARD_BESIDE = 0.93, 0.6
 # Fewer words than these resemble each other by chance: "Thanks, see you soon!"
 _LEAST_STEMS = {"episode": 6, "fact": 4, "rule": 4}
 _LEAST_WORDS_OF_EPISODE = 6
-# Of what a text begins with so much is compared, and a word that more of one group share tells nothing.
+# Of the beginning of a text so much is compared, and a word that more of one group share tells nothing.
 _MOST_CHARACTERS = 4_000
 _MOST_HOLDERS = 200
 _ROWS_AT_ONCE = 512
@@ -43,7 +43,7 @@ Group = tuple[str, ...]  # only memories of one group are compared
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What is compared of a memory."""
+    """The features of a memory that are compared."""
 
     id: str
     group: Group  # its kind, and of a turn who speaks, of a fact whom it is about
@@ -63,64 +63,69 @@ class Pair(NamedTuple):
 
 
 def build_sketch(memory: MemoryRecord) -> Sketch:
-    """What is compared of a memory; a fact says its subject and predicate too."""
+    """The features of a memory; those of a fact include its subject and predicate."""
     match memory:
         case Episode():
             group: Group = ("episode", memory.role, name_key(memory.speaker or ""))
             text = memory.content
-            same = (*group, _normal(text)) if len(text.split()) >= _LEAST_WORDS_OF_EPISODE else None
+            same = (*group, normalize(text)) if len(text.split()) >= _LEAST_WORDS_OF_EPISODE else None
         case Fact():
             group = ("fact", name_key(memory.entity_id or memory.subject))
             text = f"{memory.subject} {memory.predicate} {memory.content}"
-            same = (*group, name_key(memory.predicate), _normal(memory.content))
+            same = (*group, name_key(memory.predicate), normalize(memory.content))
         case _:
             group, text = ("rule",), memory.content
-            same = (*group, _normal(text))
-    heard = words(text[:_MOST_CHARACTERS])
-    found = frozenset(stems(heard))
+            same = (*group, normalize(text))
+    compared = words(text[:_MOST_CHARACTERS])
+    distinct = frozenset(stems(compared))
     return Sketch(
         id=memory.id,
         group=group,
         same=same,
-        stems=found,
-        marks=frozenset(word for word in heard if word in _DENIALS or any(map(str.isdigit, word))),
-        is_long=len(found) >= _LEAST_STEMS[memory.kind],
+        stems=distinct,
+        marks=frozenset(word for word in compared if word in _DENIALS or any(map(str.isdigit, word))),
+        is_long=len(distinct) >= _LEAST_STEMS[memory.kind],
     )
 
 
 def find_duplicates(sketches: Iterable[Sketch]) -> list[tuple[str, ...]]:
     """The ids of those that say the same, ascending, a tuple for each thing said more than once."""
-    saying: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for each in sketches:
-        if each.same is not None:
-            saying[each.same].append(each.id)
-    return sorted(tuple(sorted(ids)) for ids in saying.values() if len(ids) > 1)
+    ids_saying: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for sketch in sketches:
+        if sketch.same is not None:
+            ids_saying[sketch.same].append(sketch.id)
+    return sorted(tuple(sorted(ids)) for ids in ids_saying.values() if len(ids) > 1)
 
 
 def find_near_duplicates(sketches: Iterable[Sketch], vectors: Mapping[str, NDArray[np.float32]]) -> list[Pair]:
     """Pairs of one group that say nearly but not exactly the same, by ids; at most 100,000."""
     groups: dict[Group, list[Sketch]] = defaultdict(list)
-    for each in sketches:
-        if each.is_long:
-            groups[each.group].append(each)
-    found: list[Pair] = []
+    for sketch in sketches:
+        if sketch.is_long:
+            groups[sketch.group].append(sketch)
+    pairs: list[Pair] = []
     for _, members in sorted(groups.items()):
-        members.sort(key=lambda each: each.id)
-        likely = set(_sharing_words(members)) | set(_sharing_direction(members, vectors))
-        found += [pair for one, other in sorted(likely) if (pair := _judged(members[one], members[other], vectors))]
-        if len(found) >= _MOST_PAIRS:
+        members.sort(key=lambda sketch: sketch.id)
+        likely = set(_pairs_by_words(members)) | set(_pairs_by_vectors(members, vectors))
+        pairs += [pair for one, other in sorted(likely) if (pair := _compare(members[one], members[other], vectors))]
+        if len(pairs) >= _MOST_PAIRS:
             break
-    return sorted(found[:_MOST_PAIRS])
+    return sorted(pairs[:_MOST_PAIRS])
 
 
 def measure_repetition(later: Sketch, earlier: Sketch) -> float:
-    """How much of an earlier memory's words a later one says again, 0-1; 0 where numbers or denials differ."""
+    """The share of an earlier memory's words that a later one says again, 0-1; 0 where numbers or denials differ."""
     if not earlier.is_long or not earlier.marks <= later.marks:
         return 0.0
     return len(earlier.stems & later.stems) / len(earlier.stems)
 
 
-def _judged(one: Sketch, other: Sketch, vectors: Mapping[str, NDArray[np.float32]]) -> Pair | None:
+def normalize(text: str) -> str:
+    """The text whatever its case, its spaces and the stop at its end."""
+    return name_key(text).rstrip(".!? ")
+
+
+def _compare(one: Sketch, other: Sketch, vectors: Mapping[str, NDArray[np.float32]]) -> Pair | None:
     """The pair, if the two are alike enough."""
     if one.marks != other.marks or (one.same is not None and one.same == other.same):
         return None
@@ -136,38 +141,33 @@ def _cosine(one: NDArray[np.float32] | None, other: NDArray[np.float32] | None) 
     return None if one is None or other is None or one.shape != other.shape else float(one @ other)
 
 
-def _sharing_words(members: Sequence[Sketch]) -> Iterator[tuple[int, int]]:
-    """Places of pairs that may share enough words.
+def _pairs_by_words(members: Sequence[Sketch]) -> Iterator[tuple[int, int]]:
+    """Indices of pairs that may share enough words.
 
     Two sets with a Jaccard index of at least t share one of the `n - ceil(t n) + 1` rarest words of each (prefix
     filtering: Chaudhuri, Ganti, Kaushik, "A primitive operator for similarity joins in data cleaning", ICDE 2006).
     """
-    held = Counter(stem for each in members for stem in each.stems)
+    counts = Counter(stem for sketch in members for stem in sketch.stems)
     holders: dict[str, list[int]] = defaultdict(list)
-    for place, each in enumerate(members):
-        rarest = sorted(each.stems, key=lambda stem: (held[stem], stem))
+    for index, sketch in enumerate(members):
+        rarest = sorted(sketch.stems, key=lambda stem: (counts[stem], stem))
         for stem in rarest[: len(rarest) - int(np.ceil(LEAST_JACCARD * len(rarest))) + 1]:
-            holders[stem].append(place)
-    for places in holders.values():
-        if len(places) <= _MOST_HOLDERS:
-            yield from combinations(places, 2)
+            holders[stem].append(index)
+    for indices in holders.values():
+        if len(indices) <= _MOST_HOLDERS:
+            yield from combinations(indices, 2)
 
 
-def _sharing_direction(
+def _pairs_by_vectors(
     members: Sequence[Sketch], vectors: Mapping[str, NDArray[np.float32]]
 ) -> Iterator[tuple[int, int]]:
-    """Places of pairs whose vectors point the same way; every pair of the group is looked at, in blocks."""
-    places = [place for place, each in enumerate(members) if each.id in vectors]
-    if len({vectors[members[place].id].shape for place in places}) != 1:
+    """Indices of pairs whose vectors point the same way; every pair of the group is compared, in blocks."""
+    indices = [index for index, sketch in enumerate(members) if sketch.id in vectors]
+    if len({vectors[members[index].id].shape for index in indices}) != 1:
         return
-    rows = np.stack([vectors[members[place].id] for place in places])
+    rows = np.stack([vectors[members[index].id] for index in indices])
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         cosines = rows[start : start + _ROWS_AT_ONCE] @ rows[start:].T
         for one, other in np.argwhere(cosines >= LEAST_COSINE).tolist():
             if one < other:
-                yield places[start + one], places[start + other]
-
-
-def _normal(text: str) -> str:
-    """What it says, whatever its case, its spaces and the stop at its end."""
-    return name_key(text).rstrip(".!? ")
+                yield indices[start + one], indices[start + other]

@@ -1,4 +1,4 @@
-"""What looks wrong with memories: a pure function for each kind of finding, over what an audit has read."""
+"""Finders of an audit: a pure function for each kind of finding, over the memories that the audit has read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from engrain.domain.maintenance.findings import Finding
 from engrain.domain.memories import importance
 from engrain.domain.memories.scoring import days_between, effective_confidence
 from engrain.domain.records import Episode, Fact, Rule
-from engrain.lifecycle.duplicates import find_duplicates as find_duplicate_ids
-from engrain.lifecycle.duplicates import find_near_duplicates, measure_repetition
+from engrain.lifecycle import duplicates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -38,7 +37,7 @@ _MOST_RECALLED = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSnapshot:
-    """What an audit has read: live memories with clipped contents, and what hangs off them."""
+    """The memories that an audit has read: live ones with clipped contents, and what hangs off them."""
 
     now: datetime
     memories: Mapping[str, MemoryRecord]
@@ -51,60 +50,65 @@ class AuditSnapshot:
     fading_below: float
     unused_days: float
 
+    @property
+    def facts(self) -> list[Fact]:
+        return [memory for memory in self.memories.values() if isinstance(memory, Fact)]
 
-def secrets(looked: AuditSnapshot) -> Iterator[Finding]:
+
+def find_secrets(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Credentials in what a memory says; shown masked."""
-    for id_, found in looked.secrets.items():
-        kinds = sorted({each.kind for each in found})
+    for id_, secrets in snapshot.secrets.items():
+        kinds = sorted({secret.kind for secret in secrets})
         yield Finding(
             kind="secret",
             severity="high",
             ids=(id_,),
-            says=f"{looked.memories[id_].kind} holds {', '.join(kind.replace('_', ' ') for kind in kinds)}",
-            evidence={"kinds": kinds, "count": len(found), "shown": [each.shown for each in found[:5]]},
+            says=f"{snapshot.memories[id_].kind} holds {', '.join(kind.replace('_', ' ') for kind in kinds)}",
+            evidence={"kinds": kinds, "count": len(secrets), "shown": [secret.shown for secret in secrets[:5]]},
             command=f"engrain erase {id_}",
         )
 
 
-def contradictions(looked: AuditSnapshot) -> Iterator[Finding]:
+def find_contradictions(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Facts that say different things of one subject and predicate at one time, and what is linked as contradicting."""
     claims: dict[tuple[str, str], list[Fact]] = defaultdict(list)
-    names = _subjects_of_entities(looked.memories.values())
-    for fact in _facts(looked):
+    names = _subjects_of_entities(snapshot.facts)
+    for fact in snapshot.facts:
         subject = name_key(fact.subject)
         claims[names.get(subject, fact.entity_id or subject), name_key(fact.predicate)].append(fact)
     for _, facts in sorted(claims.items()):
         facts.sort(key=_age)
         for older, newer in combinations(facts[-_MOST_CLAIMS:], 2):
-            if _overlap(older, newer) and not _says_the_same(older, newer):
+            is_same = duplicates.normalize(older.content) == duplicates.normalize(newer.content)
+            if not is_same and _ends_after(older, newer) and _ends_after(newer, older):
                 yield _contradiction(older, newer, evidence={"scopes": [older.scope, newer.scope]})
-    for link in looked.links:
-        ends = [looked.memories.get(end) for end in (link.source_id, link.target_id)]
-        if link.relation == "contradicts" and None not in ends:
-            first, second = sorted((end for end in ends if end is not None), key=_age)
+    for link in snapshot.links:
+        ends = [snapshot.memories[end] for end in (link.source_id, link.target_id) if end in snapshot.memories]
+        if link.relation == "contradicts" and len(ends) > 1:
+            first, second = sorted(ends, key=_age)
             yield _contradiction(first, second, evidence={"link": link.relation, "weight": link.weight})
 
 
-def duplicates(looked: AuditSnapshot) -> Iterator[Finding]:
+def find_duplicates(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Memories that say the same, whatever their case, spaces and last stop."""
-    for ids in find_duplicate_ids(looked.sketches.values()):
-        memories = sorted((looked.memories[id_] for id_ in ids), key=_age)
-        surplus = [memory.id for memory in memories[1:]]
+    for ids in duplicates.find_duplicates(snapshot.sketches.values()):
+        memories = sorted((snapshot.memories[id_] for id_ in ids), key=_age)
+        first = memories[0]
         yield Finding(
             kind="duplicate",
-            severity="low" if memories[0].kind == "episode" else "medium",
+            severity="low" if first.kind == "episode" else "medium",
             ids=tuple(memory.id for memory in memories),
-            says=f"{len(ids)} {memories[0].kind}s say the same",
+            says=f"{len(ids)} {first.kind}s say the same",
             evidence={"count": len(ids), "scopes": sorted({memory.scope for memory in memories})},
-            command="; ".join(f"engrain forget {id_}" for id_ in surplus[:5]),
+            command="; ".join(f"engrain forget {memory.id}" for memory in memories[1:6]),
         )
 
 
-def near_duplicates(looked: AuditSnapshot) -> Iterator[Finding]:
+def find_near_duplicates(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Memories that say nearly the same, by their words and vectors."""
-    for pair in find_near_duplicates(looked.sketches.values(), looked.vectors):
-        older, newer = sorted((looked.memories[id_] for id_ in (pair.first, pair.second)), key=_age)
-        if _hold_one_place(older, newer):
+    for pair in duplicates.find_near_duplicates(snapshot.sketches.values(), snapshot.vectors):
+        older, newer = sorted((snapshot.memories[id_] for id_ in (pair.first, pair.second)), key=_age)
+        if _claim(older) is not None and _claim(older) == _claim(newer):
             continue  # a contradiction, or one place in two scopes
         yield Finding(
             kind="near_duplicate",
@@ -116,82 +120,91 @@ def near_duplicates(looked: AuditSnapshot) -> Iterator[Finding]:
         )
 
 
-def echoes(looked: AuditSnapshot) -> Iterator[Finding]:
+def find_echoes(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Episodes of a session that say again what had just been recalled: a memory remembering itself."""
-    recalled = sorted(
-        ((at, each.id) for each in looked.memories.values() if (at := each.last_referenced_at) is not None),
+    recalls = sorted(
+        (at, memory.id) for memory in snapshot.memories.values() if (at := memory.last_referenced_at) is not None
     )
-    times = [at for at, _ in recalled]
-    for episode in (each for each in looked.memories.values() if isinstance(each, Episode) and each.session):
+    times = [at for at, _ in recalls]
+    for episode in snapshot.memories.values():
+        if not isinstance(episode, Episode) or not episode.session:
+            continue
         first = bisect_left(times, episode.created_at - ECHO_WITHIN)
         last = bisect_right(times, episode.created_at)
-        for at, id_ in recalled[max(first, last - _MOST_RECALLED) : last]:
-            source = looked.memories[id_]
-            share = measure_repetition(looked.sketches[episode.id], looked.sketches[id_])
+        for at, id_ in recalls[max(first, last - _MOST_RECALLED) : last]:
+            source = snapshot.memories[id_]
+            share = duplicates.measure_repetition(snapshot.sketches[episode.id], snapshot.sketches[id_])
             if source.created_at < episode.created_at and source.id != episode.id and share >= LEAST_REPEATED:
+                seconds = (episode.created_at - at).total_seconds()
                 yield Finding(
                     kind="echo",
                     severity="low",
                     ids=(source.id, episode.id),
                     says=f"an episode repeats the {source.kind} that was recalled just before it",
-                    evidence={
-                        "repeated": round(share, 4),
-                        "seconds_after": (episode.created_at - at).total_seconds(),
-                        "session": episode.session,
-                    },
+                    evidence={"repeated": round(share, 4), "seconds_after": seconds, "session": episode.session},
                     command=f"engrain forget {episode.id}",
                 )
 
 
-def stale(looked: AuditSnapshot) -> Iterator[Finding]:
+def find_stale(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Facts whose time is over while they count as active, and facts and rules that hardly anybody can believe now."""
-    for memory in looked.memories.values():
+    for memory in snapshot.memories.values():
         if isinstance(memory, Episode):
             continue
-        if isinstance(memory, Fact) and memory.valid_to is not None and memory.valid_to <= looked.now:
-            days = days_between(memory.valid_to, looked.now)
-            over = {"days_over": round(days, 2)}
-            yield _stale(memory, "forget", "was true until a time that is over", evidence=over)
+        if isinstance(memory, Fact) and memory.valid_to is not None and memory.valid_to <= snapshot.now:
+            yield Finding(
+                kind="stale",
+                ids=(memory.id,),
+                says=f"{memory.kind} was true until a time that is over",
+                severity="medium",
+                evidence={"days_over": _days(memory.valid_to, snapshot.now)},
+                command=f"engrain forget {memory.id}",
+            )
             continue
         confidence = effective_confidence(
-            memory.confidence, memory.decay_rate, memory.last_confirmed_at, now=looked.now
+            memory.confidence, memory.decay_rate, memory.last_confirmed_at, now=snapshot.now
         )
-        if confidence < looked.fading_below:
-            evidence = {"effective_confidence": round(confidence, 4), "below": looked.fading_below}
-            yield _stale(memory, "confirm", "has faded: nobody has confirmed it for long", evidence=evidence)
+        if confidence < snapshot.fading_below:
+            yield Finding(
+                kind="stale",
+                severity="low",
+                ids=(memory.id,),
+                says=f"{memory.kind} has faded: nobody has confirmed it for long",
+                evidence={"effective_confidence": round(confidence, 4), "below": snapshot.fading_below},
+                command=f"engrain confirm {memory.id}",
+            )
 
 
-def orphaned(looked: AuditSnapshot) -> Iterator[Finding]:
-    """What rests on something that is gone, and entities that nothing is about."""
-    for memory in looked.memories.values():
-        if isinstance(memory, Fact | Rule) and memory.source_episode_id in looked.gone:
-            yield _orphaned(memory, memory.source_episode_id, "came from an episode that is gone", {})
-    for link in looked.links:
-        if link.relation in {"derived_from", "supports"} and link.target_id in looked.gone:
-            source = looked.memories[link.source_id]
+def find_orphaned(snapshot: AuditSnapshot) -> Iterator[Finding]:
+    """Memories that rest on something that is gone, and entities that nothing is about."""
+    for memory in snapshot.memories.values():
+        if isinstance(memory, Fact | Rule) and memory.source_episode_id in snapshot.gone:
+            evidence = {"gone": memory.source_episode_id}
+            yield _orphaned(memory, "came from an episode that is gone", evidence=evidence)
+    for link in snapshot.links:
+        if link.relation in {"derived_from", "supports"} and link.target_id in snapshot.gone:
+            source = snapshot.memories[link.source_id]
             if getattr(source, "source_episode_id", None) != link.target_id:
-                yield _orphaned(source, link.target_id, "is linked to a memory that is gone", {"link": link.relation})
-    for entity in looked.entities:
+                evidence = {"link": link.relation, "gone": link.target_id}
+                yield _orphaned(source, "is linked to a memory that is gone", evidence=evidence)
+    for entity in snapshot.entities:
         yield Finding(
             kind="orphaned",
             severity="low",
             ids=(entity.id,),
             says=f"{entity.entity_type} is known, and nothing is about it",
-            evidence={
-                "entity_type": entity.entity_type,
-                "days_old": round(days_between(entity.created_at, looked.now), 2),
-            },
+            evidence={"entity_type": entity.entity_type, "days_old": _days(entity.created_at, snapshot.now)},
             command=f"engrain entities show {entity.id}",
         )
 
 
-def never_recalled(looked: AuditSnapshot) -> Iterator[Finding]:
+def find_never_recalled(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Facts and rules that nobody has asked for in all the days they were there; what they are worth by now."""
-    for memory in looked.memories.values():
-        days = days_between(memory.created_at, looked.now)
-        if isinstance(memory, Episode) or memory.reference_count or days < looked.unused_days:
+    for memory in snapshot.memories.values():
+        days = days_between(memory.created_at, snapshot.now)
+        if isinstance(memory, Episode) or memory.reference_count or days < snapshot.unused_days:
             continue
-        worth = importance.current(memory, looked.now)
+        worth = importance.current(memory, snapshot.now)
         yield Finding(
             kind="never_recalled",
             severity="low",
@@ -202,72 +215,50 @@ def never_recalled(looked: AuditSnapshot) -> Iterator[Finding]:
         )
 
 
-def _facts(looked: AuditSnapshot) -> Iterator[Fact]:
-    return (memory for memory in looked.memories.values() if isinstance(memory, Fact))
-
-
-def _subjects_of_entities(memories: Iterable[MemoryRecord]) -> dict[str, str]:
+def _subjects_of_entities(facts: Sequence[Fact]) -> dict[str, str]:
     """By subject: the one entity that facts say it is; a fact without an entity is then taken for one about it."""
-    meant: dict[str, set[str]] = defaultdict(set)
-    for memory in memories:
-        if isinstance(memory, Fact) and memory.entity_id is not None:
-            meant[name_key(memory.subject)].add(memory.entity_id)
-    return {subject: min(entities) for subject, entities in meant.items() if len(entities) == 1}
-
-
-def _overlap(one: Fact, other: Fact) -> bool:
-    """Whether there is a time at which both are true; an end that is unknown is open."""
-    return _ends_after(one, other) and _ends_after(other, one)
+    named: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        if fact.entity_id is not None:
+            named[name_key(fact.subject)].add(fact.entity_id)
+    return {subject: min(entities) for subject, entities in named.items() if len(entities) == 1}
 
 
 def _ends_after(one: Fact, other: Fact) -> bool:
+    """Whether one is still true when the other begins to be; an end or beginning that is unknown is open."""
     return one.valid_to is None or other.valid_from is None or one.valid_to > other.valid_from
 
 
-def _says_the_same(one: Fact, other: Fact) -> bool:
-    return name_key(one.content).rstrip(".!? ") == name_key(other.content).rstrip(".!? ")
-
-
-def _hold_one_place(one: MemoryRecord, other: MemoryRecord) -> bool:
-    return (
-        isinstance(one, Fact)
-        and isinstance(other, Fact)
-        and (name_key(one.subject), name_key(one.predicate)) == (name_key(other.subject), name_key(other.predicate))
-    )
+def _claim(memory: MemoryRecord) -> tuple[str, str] | None:
+    """The subject and predicate of a fact."""
+    return (name_key(memory.subject), name_key(memory.predicate)) if isinstance(memory, Fact) else None
 
 
 def _age(memory: MemoryRecord) -> tuple[datetime, str]:
     return memory.created_at, memory.id
 
 
+def _days(since: datetime, now: datetime) -> float:
+    return round(days_between(since, now), 2)
+
+
 def _contradiction(older: MemoryRecord, newer: MemoryRecord, *, evidence: Mapping[str, Any]) -> Finding:
     return Finding(
         kind="contradiction",
-        severity="high" if older.scope == newer.scope else "medium",
         ids=(older.id, newer.id),
         says=f"a {older.kind} and a {newer.kind} contradict each other",
+        severity="high" if older.scope == newer.scope else "medium",
         evidence=evidence,
         command=f"engrain forget {older.id}",
     )
 
 
-def _stale(memory: Fact | Rule, verb: str, says: str, *, evidence: Mapping[str, Any]) -> Finding:
-    return Finding(
-        kind="stale",
-        severity="medium" if verb == "forget" else "low",
-        ids=(memory.id,),
-        says=f"{memory.kind} {says}",
-        evidence=evidence,
-        command=f"engrain {verb} {memory.id}",
-    )
-
-
-def _orphaned(memory: MemoryRecord, gone: str | None, says: str, evidence: Mapping[str, Any]) -> Finding:
+def _orphaned(memory: MemoryRecord, says: str, *, evidence: Mapping[str, Any]) -> Finding:
     return Finding(
         kind="orphaned",
         severity="low",
         ids=(memory.id,),
         says=f"{memory.kind} {says}",
-        evidence={**evidence, "gone": gone},
+        evidence=evidence,
         command=f"engrain get {memory.id}",
     )

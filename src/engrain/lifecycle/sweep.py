@@ -1,4 +1,4 @@
-"""The decay sweep: every fact and rule that decays is looked at, batch by batch, and stands as its worth says."""
+"""The decay sweep: facts and rules fade, recover or expire by their effective confidence, batch by batch."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Store
     from engrain.domain.requests import Act
 
-BATCH = 5_000  # looked at in one statement; what changes of it is one transaction
+BATCH = 5_000  # read in one statement; the changes to it are one transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayCounts(Record):
-    """How many facts, or rules, a sweep looked at, and how many fade, fade no longer, or expired because of it."""
+    """Counts of a sweep: the facts, or rules, it looked at, and those that fade, fade no longer, or expired."""
 
     looked_at: int = 0
     fading: int = 0
@@ -32,7 +32,7 @@ class DecayCounts(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayReport(Record):
-    """What a sweep did, or in a dry run would have done."""
+    """Report of a sweep; in a dry run, of what it would have done."""
 
     tenants: int
     facts: DecayCounts
@@ -51,22 +51,22 @@ def sweep(
     """Let the facts and rules of each act's tenant fade, recover or expire as they stood at the time of the act.
 
     Each batch is a transaction of its own: stopped anywhere, another sweep does the rest, and one that has nothing to
-    do changes nothing. What is confirmed meanwhile is left as it is. `progress` is told after each batch how many it
-    looked at.
+    do changes nothing. What is confirmed meanwhile is left as it is. `progress` gets the number looked at after each
+    batch.
     """
     tenants = 0
     totals: dict[AgingKind, DecayCounts] = {kind: DecayCounts() for kind in AGING_KINDS}
     for act in acts:
         tenants += 1
         for kind in AGING_KINDS:
-            for batch in _batches(store, act, kind, policy, dry_run=dry_run):
-                totals[kind] = _added(totals[kind], batch)
+            for batch in _sweep_batches(store, act, kind, policy, dry_run=dry_run):
+                totals[kind] = _add(totals[kind], batch)
                 if progress is not None and batch.looked_at:
                     progress(batch.looked_at)
     return DecayReport(tenants=tenants, facts=totals["fact"], rules=totals["rule"], dry_run=dry_run)
 
 
-def _batches(store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dry_run: bool) -> Iterator[Swept]:
+def _sweep_batches(store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dry_run: bool) -> Iterator[Swept]:
     """Sweep one tenant's facts or rules."""
     after: str | None = ""
     while after is not None:
@@ -77,7 +77,7 @@ def _batches(store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dr
         after = batch.last
 
 
-def _added(total: DecayCounts, batch: Swept) -> DecayCounts:
+def _add(total: DecayCounts, batch: Swept) -> DecayCounts:
     return DecayCounts(
         looked_at=total.looked_at + batch.looked_at,
         fading=total.fading + batch.fading,

@@ -1,1 +1,1 @@
-"""What an agent works with before it is durable: messages that wait, the current conversation, where an input goes."""
+"""Working memory: current conversations in this process, an outbox of unsaved messages, the routing of inputs."""

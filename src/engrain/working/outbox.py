@@ -1,4 +1,4 @@
-"""Messages that the database could not take: kept in order, and stored with the next call that works."""
+"""Outbox: messages that the database could not take, in order, stored with the next call that works."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-Keep: TypeAlias = "Callable[[Act, Episode, str], Episode]"
-"""Stores an episode under a key; gives it as stored, now or when it was stored before."""
+StoreEpisode: TypeAlias = "Callable[[Act, Episode, str], Episode]"
+"""Stores an episode under an idempotency key; returns it as stored, now or when it was stored before."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +34,7 @@ class _Message:
 
 
 class Outbox:
-    """At most `most` messages and `most_characters` of text that wait for the database. Thread-safe.
+    """A queue of messages for the database, at most `most` and `most_characters` of text. Thread-safe.
 
     Each keeps its id and its time, so one whose outcome is unknown is not doubled. They are lost with the process.
     """
@@ -48,22 +48,22 @@ class Outbox:
         self._draining = threading.Lock()
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of messages that wait."""
         return len(self._waiting)
 
-    def deliver(self, act: Act, episode: Episode, keep: Keep, *, key: str | None = None) -> Heard:
-        """Store an episode after all that wait, or let it wait too; what became of it.
+    def deliver(self, act: Act, episode: Episode, store: StoreEpisode, *, key: str | None = None) -> Heard:
+        """Store an episode after all that wait, or queue it too; the outcome.
 
         Raises:
-            InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored, and was not kept.
+            InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored, and was not queued.
         """
         own = _Message(act, episode, key or episode.id)
         why = None
         if self._waiting:
             self._push(own)
-            why = self.drain(keep)
+            why = self.drain(store)
         if not own.is_queued and not self._waiting:
-            _try(own, keep)
+            _try(own, store)
         match own.outcome:
             case Exception() as error if not fails_open(error):
                 raise error
@@ -71,17 +71,17 @@ class Outbox:
                 return self._late(own, told(error))
             case None:
                 return self._late(own, why or Wording("others are being stored"))
-            case stored:
-                return Heard(episode=stored, is_stored=True)
+            case episode:
+                return Heard(episode=episode, is_stored=True)
 
-    def drain(self, keep: Keep) -> Wording | None:
+    def drain(self, store: StoreEpisode) -> Wording | None:
         """Store what waits, in order, until one cannot be, and say why. What can never be stored is left out."""
         if not self._draining.acquire(blocking=False):
             return None  # another thread is at it
         try:
             while self._waiting:
                 first = self._waiting[0]
-                _try(first, keep)
+                _try(first, store)
                 if isinstance(first.outcome, Exception) and fails_open(first.outcome):
                     return told(first.outcome)
                 self._pop()
@@ -94,8 +94,8 @@ class Outbox:
         finally:
             self._draining.release()
 
-    def give_up(self) -> int:
-        """Forget what waits; how many messages are lost."""
+    def discard(self) -> int:
+        """Drop all messages that wait; the number lost."""
         lost = len(self)
         if lost:
             metrics.count("messages_lost", lost)
@@ -104,13 +104,13 @@ class Outbox:
         return lost
 
     def _late(self, own: _Message, why: Wording) -> Heard:
-        """What is said of a message that is not stored yet; it waits from now on, if there is room."""
+        """The outcome for a message that is not stored yet; it waits from now on, if there is room."""
         name = "messages_waiting" if own.is_queued or self._push(own) else "messages_lost"
         metrics.count(name)
         _LOG.warning("message not stored", extra={"counted": name, "reason": why.partition(":")[0]})
         fate = "not stored yet, kept in this process" if own.is_queued else "not stored and not kept"
-        said = why.after(f"{fate}, where {len(self)} messages wait: ")
-        return Heard(episode=own.episode, is_stored=False, degraded=(said,))
+        reason = why.after(f"{fate}, where {len(self)} messages wait: ")
+        return Heard(episode=own.episode, is_stored=False, degraded=(reason,))
 
     def _push(self, own: _Message) -> bool:
         with self._changing:
@@ -126,8 +126,8 @@ class Outbox:
             self._characters -= len(self._waiting.popleft().episode.content)
 
 
-def _try(own: _Message, keep: Keep) -> None:
+def _try(message: _Message, store: StoreEpisode) -> None:
     try:
-        own.outcome = keep(own.act, own.episode, own.key)
+        message.outcome = store(message.act, message.episode, message.key)
     except Exception as error:  # noqa: BLE001  # a host goes on whatever it is; what is wrong in itself is raised
-        own.outcome = error
+        message.outcome = error

@@ -1,4 +1,4 @@
-"""Where an input goes: by its role and its English words alone. Pure; no model is asked."""
+"""Router: the destination of an input, by its role and its English words alone. Pure; no model is asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_ANOTHER = re.compile(
     r"(?P<predicate>lives in|lives at|works at|works for|works as|is called|is) (?P<content>.+)",
     re.DOTALL,
 )
-_ASKED_TO_REMEMBER = re.compile(r"(?:please )?(?:remember|fact)(?: that|:) (?P<content>.+)", re.IGNORECASE | re.DOTALL)
+_REMEMBER = re.compile(r"(?:please )?(?:remember|fact)(?: that|:) (?P<content>.+)", re.IGNORECASE | re.DOTALL)
 _NOTE = re.compile(
     r"(?:please )?(?:note|save) (?:as )?(?P<key>[\w./-]+(?::[\w./-]+)*)(?:: | = )(?P<content>.+)",
     re.IGNORECASE | re.DOTALL,
@@ -38,7 +38,7 @@ _SCRATCH = re.compile(r"(?:thinking|scratch|scratchpad|plan|todo): ", re.IGNOREC
 
 
 def route(content: str, *, role: Role = "user", speaker: str | None = None) -> Routing:
-    """Where cleaned text goes; the first of these that holds: working, note, rule said to be one, recall, rule, fact.
+    """The destination of cleaned text; the first that holds: working, note, rule said to be one, recall, rule, fact.
 
     What is none of them is an episode: what happened, word for word. A fact in the first person is about `speaker`, or
     else about "user"; only a user's or a system's words become rules, facts and notes.
@@ -49,11 +49,11 @@ def route(content: str, *, role: Role = "user", speaker: str | None = None) -> R
         return Routing(route="working", content=content, reasons=("it begins as a thought or a plan does",))
     if role == "assistant":
         return _episode(content, "what the assistant said is what happened")
-    return _told(content) or _asked(content) or _stated(content, speaker or role)
+    return _explicit(content) or _question(content) or _statement(content, speaker or role)
 
 
-def _told(content: str) -> Routing | None:
-    """What says itself where it belongs."""
+def _explicit(content: str) -> Routing | None:
+    """Routes a text that names its destination."""
     note = _NOTE.fullmatch(content)
     if note:
         reason = f"it asks for a note under the key {note['key']}"
@@ -64,7 +64,7 @@ def _told(content: str) -> Routing | None:
     return None
 
 
-def _asked(content: str) -> Routing | None:
+def _question(content: str) -> Routing | None:
     if content.endswith("?"):
         return Routing(route="recall", content=content, reasons=("it ends with a question mark",))
     if _QUESTION.match(content):
@@ -72,22 +72,22 @@ def _asked(content: str) -> Routing | None:
     return None
 
 
-def _stated(content: str, whose: str) -> Routing:
+def _statement(content: str, subject: str) -> Routing:
     if _RULE.fullmatch(content):
         return Routing(route="rule", content=content, reasons=("it says how to go about something from now on",))
-    asked = _ASKED_TO_REMEMBER.fullmatch(content)
-    said = (asked["content"] if asked else content).rstrip(" .!")
-    own = _OWN.fullmatch(said)
+    request = _REMEMBER.fullmatch(content)
+    statement = (request["content"] if request else content).rstrip(" .!")
+    own = _OWN.fullmatch(statement)
     if own:
         predicate, value = (own["predicate"] or own["verb"]).lower(), own["content"] or own["value"]
         reasons = ("somebody says of themselves what there is one of",)
-        return Routing(route="fact", content=value, subject=whose, predicate=predicate, reasons=reasons)
-    other = _OF_ANOTHER.fullmatch(said) if asked else None
+        return Routing(route="fact", content=value, subject=subject, predicate=predicate, reasons=reasons)
+    other = _OF_ANOTHER.fullmatch(statement) if request else None
     if other:
         reasons = ("it asks to be remembered, and says what is true of whom",)
         parts = {"subject": other["subject"], "predicate": other["predicate"].lower()}
         return Routing(route="fact", content=other["content"], reasons=reasons, **parts)
-    if asked:
+    if request:
         return _episode(content, "it asks to be remembered, and is no fact that one place could hold")
     return _episode(content, "it is none of the others: what was said is kept word for word")
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Caller, Episode
 
-Place: TypeAlias = tuple[str, str, str | None]
+_Key: TypeAlias = tuple[str, str, str | None]
 """Tenant, agent, session."""
 
-# What CPython needs for a message besides its text, about.
+# CPython needs about this for a message besides its text.
 _BYTES_OF_A_MESSAGE = 1_000
 
 
 @dataclass(slots=True)
 class WorkingSession:
-    """What one agent works with in one session. Messages carry the id that they will have as episodes."""
+    """Messages, tool results and scratchpad of one agent in one session; messages carry their ids as episodes."""
 
     caller: Caller
     messages: list[Episode] = field(default_factory=list)
@@ -35,11 +35,11 @@ class WorkingSession:
 
     @property
     def tokens(self) -> int:
-        return sum(each.tokens or 0 for each in self.messages)
+        return _count_tokens(self.messages)
 
     @property
     def estimated_bytes(self) -> int:
-        texts = sum(len(each.content) + _BYTES_OF_A_MESSAGE for each in self.messages)
+        texts = sum(len(message.content) + _BYTES_OF_A_MESSAGE for message in self.messages)
         return texts + len(self.scratchpad) + sum(self.result_sizes.values()) + _BYTES_OF_A_MESSAGE
 
     def stats(self) -> WorkingStats:
@@ -52,23 +52,23 @@ class WorkingSession:
         )
 
 
-class _Desks(TTLCache[Place, WorkingSession]):
-    """A cache that remembers what had to make room."""
+class _SessionCache(TTLCache[_Key, WorkingSession]):
+    """A cache that remembers the sessions that had to make room."""
 
     def __init__(self, most_bytes: int, ttl_s: float, clock: Callable[[], float]) -> None:
-        super().__init__(most_bytes, ttl_s, timer=clock, getsizeof=lambda desk: desk.estimated_bytes)
+        super().__init__(most_bytes, ttl_s, timer=clock, getsizeof=lambda session: session.estimated_bytes)
         self.evicted: list[WorkingSession] = []
 
-    def popitem(self) -> tuple[Place, WorkingSession]:
-        place, desk = super().popitem()
-        self.evicted.append(desk)
-        return place, desk
+    def popitem(self) -> tuple[_Key, WorkingSession]:
+        key, session = super().popitem()
+        self.evicted.append(session)
+        return key, session
 
 
 class WorkingMemory:
-    """At most `most` desks of `most_bytes` together, the least recently used go first, and each after `ttl_s` unused.
+    """Working sessions: at most `most`, of `most_bytes` together, the least recently used go first; `ttl_s` unused.
 
-    A desk that goes is handed to whoever calls `evicted`, so that its messages are kept. Thread-safe.
+    A session that goes is handed to whoever calls `take_evicted`, so that its messages are stored. Thread-safe.
     """
 
     def __init__(
@@ -83,80 +83,88 @@ class WorkingMemory:
         self._most = most
         self._most_bytes = most_bytes
         self._lock = threading.RLock()
-        self._desks = _Desks(most_bytes, ttl_s, clock)
+        self._sessions = _SessionCache(most_bytes, ttl_s, clock)
 
     def change(self, caller: Caller, work: Callable[[WorkingSession], None]) -> WorkingStats:
-        """Let `work` change a caller's desk, which is the most recently used from then on, and begins its time anew."""
-        place = _place(caller)
+        """Let `work` change a caller's session, which is the most recently used then and begins its time anew."""
+        key = _key(caller)
         with self._lock:
             self._expire()
-            desk = self._desks.pop(place, None) or WorkingSession(caller)
-            work(desk)
-            if desk.estimated_bytes > self._most_bytes:
-                self._desks.evicted.append(desk)  # larger than all may be together
-                return desk.stats()
-            self._desks[place] = desk
-            while len(self._desks) > self._most:
-                self._desks.popitem()
-            return desk.stats()
+            session = self._sessions.pop(key, None) or WorkingSession(caller)
+            work(session)
+            if session.estimated_bytes > self._most_bytes:
+                self._sessions.evicted.append(session)  # larger than all may be together
+                return session.stats()
+            self._sessions[key] = session
+            while len(self._sessions) > self._most:
+                self._sessions.popitem()
+            return session.stats()
 
-    def look(self, caller: Caller) -> WorkingSession:
-        """A copy of a caller's desk; an empty one where it has none."""
+    def copy(self, caller: Caller) -> WorkingSession:
+        """A copy of a caller's session; an empty one where it has none."""
         with self._lock:
             self._expire()
-            desk = self._desks.get(_place(caller)) or WorkingSession(caller)
+            session = self._sessions.get(_key(caller)) or WorkingSession(caller)
             return WorkingSession(
-                caller, [*desk.messages], {**desk.tool_results}, {**desk.result_sizes}, desk.scratchpad
+                caller,
+                [*session.messages],
+                {**session.tool_results},
+                {**session.result_sizes},
+                session.scratchpad,
             )
 
     def remove(self, caller: Caller, ids: Collection[str]) -> WorkingStats:
-        """Take messages off a desk: they are durable."""
-        gone = set(ids)
+        """Remove messages from a session: they are durable."""
+        removed = set(ids)
 
-        def work(desk: WorkingSession) -> None:
-            desk.messages = [each for each in desk.messages if each.id not in gone]
+        def work(session: WorkingSession) -> None:
+            session.messages = [message for message in session.messages if message.id not in removed]
 
         return self.change(caller, work)
 
     def clear(self, caller: Caller) -> None:
-        """Forget a caller's desk with its messages."""
+        """Drop a caller's session with its messages."""
         with self._lock:
-            self._desks.pop(_place(caller), None)
+            self._sessions.pop(_key(caller), None)
 
-    def evicted(self) -> list[WorkingSession]:
-        """The desks that made room or grew too old since this was asked last."""
+    def take_evicted(self) -> list[WorkingSession]:
+        """The sessions that made room or grew too old since the last call."""
         with self._lock:
             self._expire()
-            evicted, self._desks.evicted = self._desks.evicted, []
+            evicted, self._sessions.evicted = self._sessions.evicted, []
             return evicted
 
     def take_all(self) -> list[WorkingSession]:
-        """Every desk, which is held no longer."""
+        """Every session; none is here any longer."""
         with self._lock:
-            desks = [*self.evicted(), *self._desks.values()]
-            self._desks.clear()
-            return desks
+            sessions = [*self.take_evicted(), *self._sessions.values()]
+            self._sessions.clear()
+            return sessions
 
     def _expire(self) -> None:
-        self._desks.evicted += [desk for _, desk in self._desks.expire()]
+        self._sessions.evicted += [session for _, session in self._sessions.expire()]
 
 
 def select_oldest(messages: list[Episode], most_tokens: int) -> list[Episode]:
-    """Which messages to let go of where there are more than `most_tokens`: the oldest, until at most half are left.
+    """The messages to let go of where there are more than `most_tokens`: the oldest, until at most half are left.
 
     The newest stays, however long it is.
     """
-    left = sum(each.tokens or 0 for each in messages)
+    left = _count_tokens(messages)
     if left <= most_tokens:
         return []
-    going: list[Episode] = []
+    selected: list[Episode] = []
     for message in messages[:-1]:
         if left <= most_tokens // 2:
             break
-        going.append(message)
+        selected.append(message)
         left -= message.tokens or 0
-    return going
+    return selected
 
 
-def _place(caller: Caller) -> Place:
+def _count_tokens(messages: list[Episode]) -> int:
+    return sum(message.tokens or 0 for message in messages)
+
+
+def _key(caller: Caller) -> _Key:
     return caller.tenant_id, caller.agent, caller.session

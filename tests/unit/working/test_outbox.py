@@ -37,7 +37,7 @@ def test_of_what_many_threads_say_nothing_is_lost_or_doubled():
         told = list(threads.map(say, said))
     shelf.is_open = True
     assert outbox.drain(shelf.keep) is None
-    assert len(outbox) == outbox.give_up() == 0
+    assert len(outbox) == outbox.discard() == 0
     assert {each.id for each in shelf.kept.values()} == {each.id for each in said}
     assert any(not each.is_stored for each in told)
 
@@ -61,4 +61,4 @@ def test_text_is_bounded_as_well_and_room_comes_back():
     assert [each.partition(",")[0] for each in told] == ["not stored yet", "not stored and not kept"]
     shelf.is_open = True
     assert outbox.deliver(act(), episode("z" * 8), shelf.keep).is_stored
-    assert outbox.give_up() == 0
+    assert outbox.discard() == 0

@@ -10,7 +10,7 @@ CALLER = Caller(agent="aide", session="monday")
 
 
 def said(memory, content, caller=CALLER):
-    memory.change(caller, lambda desk: desk.messages.append(episode(content)))
+    memory.change(caller, lambda session: session.messages.append(episode(content)))
 
 
 @pytest.mark.req("G01")
@@ -21,18 +21,18 @@ def test_a_desk_that_is_not_used_for_its_time_is_handed_over_once():
     now[0] = 1_799
     said(memory, "two")
     now[0] = 3_598
-    assert memory.evicted() == []
+    assert memory.take_evicted() == []
     now[0] = 3_600
-    [gone] = memory.evicted()
+    [gone] = memory.take_evicted()
     assert [each.content for each in gone.messages] == ["one", "two"]
-    assert memory.evicted() == memory.look(CALLER).messages == []
+    assert memory.take_evicted() == memory.copy(CALLER).messages == []
 
 
 def test_a_desk_that_is_larger_than_all_may_be_is_handed_over():
     memory = WorkingMemory(most_bytes=3_000)
     said(memory, "x" * 5_000)
-    assert [len(each.messages) for each in memory.evicted()] == [1]
-    assert memory.look(CALLER).messages == []
+    assert [len(each.messages) for each in memory.take_evicted()] == [1]
+    assert memory.copy(CALLER).messages == []
 
 
 @pytest.mark.req("G01")
