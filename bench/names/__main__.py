@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.names.sentences import SENTENCES, SPELT
-from engrain.engines.ner_regex import RegexNames
-from engrain.engines.ner_spacy import DEFAULT_MODEL, SpacyNames
+from engrain.engines.name_finders.regex import RegexNames
+from engrain.engines.name_finders.spacy import DEFAULT_MODEL, SpacyNames
 from engrain.entities.finding import find
 from engrain.errors import EngineUnavailable
 

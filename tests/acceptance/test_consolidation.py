@@ -6,7 +6,7 @@ import pytest
 
 from engrain import Memory
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.learning.consolidation.reply_parser import NO_JSON
 from tests.recorded_replies import NAMES, recorded
 from tests.servers.postgres import server

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from engrain import InvalidInput, Memory, metrics
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import IntegrityViolated, MemoryClosed
 from tests.acceptance.learning_memories import NOTHING
 from tests.sqlite_statements import statements

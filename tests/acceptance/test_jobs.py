@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import AsyncMemory, InvalidInput, Memory, NotFound
-from engrain.engines.ner_callable import CallableNames
+from engrain.engines.callables import CallableNames
 from engrain.jobs.worker import Worker
 from tests.acceptance.learning_memories import LLM, NOTHING, fact, reply
 from tests.servers.postgres import server

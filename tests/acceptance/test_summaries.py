@@ -7,7 +7,7 @@ import pytest
 from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.runs.runs import Claim
 from engrain.domain.runs.summaries import STRATEGIES
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import DatabaseBusy, EngineUnavailable
 from tests.servers.postgres import server
 

@@ -16,10 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from engrain.engines import CallableEmbedder, Reach, embedder
-from engrain.engines.caching import CachingEmbedder
-from engrain.engines.minilm import FOLDER, MAX_BATCH, MAX_BATCH_TOKENS, MiniLM, batches
-from engrain.engines.minilm.tokens import MAX_TOKENS, leading_ids, open_tokenizer
+from engrain.engines import CallableEmbedder, ServiceAddress, embedder
+from engrain.engines.embedders.cache import CachingEmbedder
+from engrain.engines.embedders.minilm import FOLDER, MAX_BATCH, MAX_BATCH_TOKENS, MiniLM, batches
+from engrain.engines.embedders.minilm.tokens import MAX_TOKENS, leading_ids, open_tokenizer
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.checked_embedder import CheckedEmbedder
 from tests.servers.models import KEY, numbers, serving
@@ -54,9 +54,11 @@ def resolve(tmp_path_factory):
             path = SHIPPED[name.partition(":")[0]]
             if name == "sentence-transformers":
                 name = f"{name}:{model}"
-            return embedder(name if path is None or ":" in name else f"{name}:m", reach=reach[path])
+            return embedder(name if path is None or ":" in name else f"{name}:m", address=addresses[path])
 
-        reach = {path: path and Reach(url=models.url + path, key=SecretStr(KEY)) for path in SHIPPED.values()}
+        addresses = {
+            path: path and ServiceAddress(url=models.url + path, key=SecretStr(KEY)) for path in SHIPPED.values()
+        }
         yield resolved
 
 

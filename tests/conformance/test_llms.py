@@ -10,14 +10,14 @@ from pydantic import SecretStr
 
 from engrain import metrics
 from engrain.domain.runs.completions import Completion, Prompt, Usage
-from engrain.engines import CallableLLM, Reach
-from engrain.engines.answers import MOST_BYTES, Limits
-from engrain.engines.command import CommandLLM
-from engrain.engines.endpoint import Access
-from engrain.engines.metered import MeteredLLM, Prices
-from engrain.engines.openai_chat import ChatLLM
-from engrain.engines.pydantic_llm import PydanticLLM
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines import CallableLLM, ServiceAddress
+from engrain.engines.endpoint_config import EndpointConfig
+from engrain.engines.llms.command import CommandLLM
+from engrain.engines.llms.openai import ChatLLM
+from engrain.engines.llms.pydantic_ai import PydanticLLM
+from engrain.engines.llms.responses import MAX_ANSWER_BYTES, Limits
+from engrain.engines.llms.scripted import ScriptedLLM
+from engrain.engines.llms.usage_meter import MeteredLLM, Prices
 from engrain.errors import EngineUnavailable
 from tests.servers.models import KEY, Fault, serving
 
@@ -83,16 +83,16 @@ class Made:
     def _served(self):
         url = f"{self._models.url}/v1"
         if self.provider == "openai":
-            access = Access(
+            config = EndpointConfig(
                 url=f"{url}/chat/completions",
                 key=SecretStr(KEY),
-                set_url="llm.url",
-                set_key="llm.key",
+                url_setting="llm.url",
+                key_setting="llm.key",
                 needs_key=False,
             )
-            return ChatLLM("m", access, limits=ONCE)
+            return ChatLLM("m", config, limits=ONCE)
         if self.provider == "pydantic-ai":
-            return PydanticLLM("openai-chat:m", Reach(url=url, key=SecretStr(KEY)), limits=ONCE)
+            return PydanticLLM("openai-chat:m", ServiceAddress(url=url, key=SecretStr(KEY)), limits=ONCE)
         return None
 
     def _function(self, function, replies):
@@ -161,7 +161,7 @@ class TestEveryLLM:
         assert "answered binary data, not text" in failure(made.answering("a\x00b"))
 
     def test_an_answer_of_more_than_5_mb_is_none(self, made):
-        assert failure(made.answering("x" * (MOST_BYTES + 1))).endswith("answered more than 5 MB")
+        assert failure(made.answering("x" * (MAX_ANSWER_BYTES + 1))).endswith("answered more than 5 MB")
 
     def test_a_failure_is_said_without_quoting_the_prompt(self, made):
         assert failure(made.failing())

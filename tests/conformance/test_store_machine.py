@@ -348,7 +348,7 @@ class StoreMachine(RuleBasedStateMachine):
         )
 
     @precondition(lambda self: self.memories)
-    @rule(data=st.data(), asking=ASKING, reach=st.integers(0, 4))
+    @rule(data=st.data(), asking=ASKING, address=st.integers(0, 4))
     def look_around(self, data, asking, reach):
         asked = self.asked(asking)
         for read in ("traits", "load"):

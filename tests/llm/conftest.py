@@ -1,6 +1,6 @@
 import pytest
 
-from engrain.engines import Reach, llm
+from engrain.engines import ServiceAddress, llm
 from tests.servers.local_llm import MODEL, serving
 
 
@@ -15,4 +15,4 @@ def url():
 
 @pytest.fixture
 def small(url):
-    return llm(f"openai:{MODEL}", reach=Reach(url=url))
+    return llm(f"openai:{MODEL}", address=ServiceAddress(url=url))

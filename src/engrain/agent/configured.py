@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engrain.domain.ports import LLM, Embedder, Reranker
-    from engrain.engines.metered import MeteredLLM
+    from engrain.engines.llms.usage_meter import MeteredLLM
 
 
 def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
@@ -29,7 +29,7 @@ def embedder_of(settings: Settings, spec: str | None = None) -> Embedder | None:
         name,
         threads=settings.embedding.threads,
         dims=settings.embedding.dims,
-        reach=engines.Reach(url=settings.embedding.url, key=key),
+        address=engines.ServiceAddress(url=settings.embedding.url, key=key),
     )
 
 
@@ -40,13 +40,15 @@ def llm_of(settings: Settings, spec: str | None = None) -> LLM | None:
         InvalidInput: no such model, a command that is none, or a key that is none.
     """
     from engrain import engines
-    from engrain.engines.answers import Limits
+    from engrain.engines.llms.responses import Limits
 
     chosen = settings.llm
     name = chosen.model if spec is None else spec
     key = key_for(name, url=chosen.url, key=chosen.key)
     limits = Limits(attempts=chosen.attempts, max_tokens=chosen.max_tokens)
-    return engines.llm(name, reach=engines.Reach(url=chosen.url, key=key), limits=limits, command=chosen.command)
+    return engines.llm(
+        name, address=engines.ServiceAddress(url=chosen.url, key=key), limits=limits, command=chosen.command
+    )
 
 
 def reranker_of(settings: Settings, spec: str | None = None, *, llm: LLM | None = None) -> Reranker | None:
@@ -59,12 +61,12 @@ def reranker_of(settings: Settings, spec: str | None = None, *, llm: LLM | None 
 
     name = settings.reranking.model if spec is None else spec
     key = key_for(name, url=settings.reranking.url, key=settings.reranking.key)
-    return engines.reranker(name, reach=engines.Reach(url=settings.reranking.url, key=key), llm=llm)
+    return engines.reranker(name, address=engines.ServiceAddress(url=settings.reranking.url, key=key), llm=llm)
 
 
 def caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
     """The embedder, asked only for what it was not asked lately, if the settings want that."""
-    from engrain.engines.caching import CachingEmbedder
+    from engrain.engines.embedders.cache import CachingEmbedder
 
     if embedder is None or not settings.embedding.cache_entries:
         return embedder
@@ -74,7 +76,7 @@ def caching(embedder: Embedder | None, settings: Settings) -> Embedder | None:
 
 def metered(llm: LLM | None, settings: Settings) -> MeteredLLM | None:
     """The language model with a meter of this Memory's own on it."""
-    from engrain.engines.metered import MeteredLLM, Prices
+    from engrain.engines.llms.usage_meter import MeteredLLM, Prices
 
     if llm is None or isinstance(llm, MeteredLLM):
         return llm

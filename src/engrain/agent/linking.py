@@ -10,7 +10,7 @@ from engrain.agent.parts import as_registered, unknown
 from engrain.domain.entities.names import new_names
 from engrain.domain.entities.registry import Enrichment
 from engrain.domain.records import GLOBAL_SCOPE, Entity
-from engrain.engines.ner_regex import RegexNames
+from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities import finding, linking
 from engrain.errors import InvalidInput, NotFound
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judged
-from engrain.engines.in_time import InTime
+from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import EngineUnavailable, StorageError
 from engrain.metrics import Family, Sample
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.vitals import Vitals
     from engrain.metrics import FamilyKind
 
-_WAITING = InTime("the database", thread_name="engrain-monitor", most_overdue=4)
+_WAITING = DeadlineRunner("the database", thread_name="engrain-monitor", max_overdue=4)
 
 
 def readiness(parts: Parts) -> Readiness:
@@ -49,7 +49,7 @@ def measured(parts: Parts) -> metrics.Measured:
 def _vitals(parts: Parts, now: datetime) -> Vitals | Exception:
     """How the database stands, or why that is not known in time."""
     try:
-        return _WAITING.ask(lambda: parts.store.vitals(now), parts.settings.monitoring.timeout_s)
+        return _WAITING.run(lambda: parts.store.vitals(now), parts.settings.monitoring.timeout_s)
     except (StorageError, EngineUnavailable) as error:
         return error
 

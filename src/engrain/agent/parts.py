@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Filter
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store, TokenCounter
     from engrain.domain.records import Answer, Caller
-    from engrain.engines.metered import MeteredLLM
+    from engrain.engines.llms.usage_meter import MeteredLLM
     from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.retrieval.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset

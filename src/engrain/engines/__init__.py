@@ -1,34 +1,29 @@
-"""What computes: `"provider:model"` strings to the one engine of that name in the process."""
+"""Registry of engines: gives the one embedder, LLM, reranker, name finder or token counter of a `"provider:model"`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.engines.callable import CallableEmbedder, CallableLLM, CallableReranker
-from engrain.engines.minilm import MiniLM
-from engrain.engines.ner_callable import CallableNames
+from engrain.engines.callables import CallableEmbedder, CallableLLM, CallableNames, CallableReranker
+from engrain.engines.embedders.minilm import MiniLM
+from engrain.engines.endpoint_config import EndpointConfig, ServiceAddress
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pydantic import SecretStr
-
     from engrain.domain.ports import LLM, Embedder, NameFinder, Reranker, TokenCounter
-    from engrain.engines.answers import Limits
-    from engrain.engines.endpoint import Access
-    from engrain.engines.remote import Dialect
+    from engrain.engines.llms.responses import Limits
 
 __all__ = [
     "CallableEmbedder",
     "CallableLLM",
     "CallableNames",
     "CallableReranker",
-    "Reach",
+    "ServiceAddress",
     "embedder",
     "llm",
     "name_finder",
@@ -59,149 +54,136 @@ _OF_ONE_MODEL: Final = frozenset({"minilm", "tei", "llm", "none", "characters", 
 _KEY_VARIABLES: Final = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How engines that are served are reached.
-
-    Attributes:
-        url: the base address of a service, in place of the provider's own.
-        key: what opens it.
-    """
-
-    url: str | None = None
-    key: SecretStr | None = None
-
-
 def embedder(
-    spec: str, *, threads: int | None = None, dims: int | None = None, reach: Reach | None = None
+    spec: str, *, threads: int | None = None, dims: int | None = None, address: ServiceAddress | None = None
 ) -> Embedder | None:
     """The embedder named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
 
     The same arguments give the same object, so a model is loaded once per process, on first use: this loads nothing.
-    `dims` is the length of vectors to ask for, and `reach` says where a served model is; the others have no use for
-    them.
+    `dims` is the length of vectors to ask for, and `address` that of a served model; other embedders ignore both.
 
     Raises:
         InvalidInput: no such embedder; the message names the nearest and the known ones.
     """
-    provider, model = _parsed(spec, _EMBEDDERS, what="embedder")
-    if provider == "none":
-        return None
-    if provider == "minilm":
-        return _minilm(threads)
-    if provider == "sentence-transformers":
-        return _sentence_transformers(model, dims)
-    return _remote(provider, model, dims, reach or Reach())
+    provider, model = _parse(spec, _EMBEDDERS, kind="embedder")
+    match provider:
+        case "none":
+            return None
+        case "minilm":
+            return _minilm(threads)
+        case "sentence-transformers":
+            return _sentence_transformers(model, dims)
+        case _:
+            return _remote_embedder(provider, model, dims, address or ServiceAddress())
 
 
 def llm(
-    spec: str, *, reach: Reach | None = None, limits: Limits | None = None, command: Sequence[str] = ()
+    spec: str, *, address: ServiceAddress | None = None, limits: Limits | None = None, command: Sequence[str] = ()
 ) -> LLM | None:
-    """The language model named `"openai:MODEL"`, `"pydantic-ai:PROVIDER:MODEL"` or `"command"`; None for `"none"`.
+    """The LLM named `"openai:MODEL"`, `"pydantic-ai:PROVIDER:MODEL"` or `"command"`; None for `"none"`.
 
-    `reach` says where a model is served and what opens it, where that is not the provider's own address and variable.
+    `address` gives the URL and the key of a served model, where they are not the provider's own address and variable.
     `command` is the program and its arguments; `"command:PROGRAM ARGUMENT..."` names them itself, split as a shell
     would. As with embedders, the same arguments give the same object, and nothing is loaded yet.
 
     Raises:
         InvalidInput: no such provider, one without a model, or a command that is none.
     """
-    provider, model = _parsed(spec, _LLMS, what="LLM")
-    if provider == "none":
-        return None
-    if provider == "command":
-        return _command(_split(model) if model else tuple(command))
-    return _asked_llm(provider, model, reach or Reach(), limits)
+    provider, model = _parse(spec, _LLMS, kind="LLM")
+    match provider:
+        case "none":
+            return None
+        case "command":
+            return _command_llm(_split_command(model) if model else tuple(command))
+        case _:
+            return _served_llm(provider, model, address or ServiceAddress(), limits)
 
 
-def reranker(spec: str, *, reach: Reach | None = None, llm: LLM | None = None) -> Reranker | None:
-    """The re-ranker named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
+def reranker(spec: str, *, address: ServiceAddress | None = None, llm: LLM | None = None) -> Reranker | None:
+    """The reranker named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
 
-    As with embedders, the same arguments give the same object, and nothing is loaded yet. `"llm"` is `llm` as a judge.
+    As with embedders, the same arguments give the same object, and nothing is loaded yet. `"llm"` scores with `llm`.
 
     Raises:
-        InvalidInput: no such re-ranker, one without an address of its own for which `reach` names none, or `"llm"`
+        InvalidInput: no such reranker, one without an address of its own for which `address` has no URL, or `"llm"`
             without one.
     """
-    provider, model = _parsed(spec, _RERANKERS, what="re-ranker")
-    if provider == "none":
-        return None
-    if provider == "cross-encoder":
-        return _cross_encoder(model)
-    if provider == "llm":
-        from engrain.engines.llm_reranker import LLMReranker
+    provider, model = _parse(spec, _RERANKERS, kind="re-ranker")
+    match provider:
+        case "none":
+            return None
+        case "cross-encoder":
+            return _cross_encoder(model)
+        case "llm":
+            from engrain.engines.rerankers.llm import LLMReranker
 
-        return LLMReranker(_needed(llm, "re-ranker"))
-    return _served_reranker(provider, model, reach or Reach())
+            return LLMReranker(_require_llm(llm, "re-ranker"))
+        case _:
+            return _remote_reranker(provider, model, address or ServiceAddress())
 
 
 def name_finder(spec: str, *, llm: LLM | None = None, timeout_s: float = 60.0) -> NameFinder | None:
-    """The finder of names named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
+    """The name finder named `"provider:model"`, or `"provider"` for its default model; None for `"none"`.
 
     The same name gives the same object, so a model is loaded once per process, on first use: this loads nothing.
-    `"llm"` is `llm` as a reader, asked for as long as `timeout_s`.
+    `"llm"` asks `llm`, each time for at most `timeout_s`.
 
     Raises:
         InvalidInput: no such finder (the message names the nearest and the known ones), or `"llm"` without one.
     """
-    provider, model = _parsed(spec, _NAME_FINDERS, what="name finder")
-    if provider == "none":
-        return None
-    if provider == "llm":
-        from engrain.engines.ner_llm import LLMNames
+    provider, model = _parse(spec, _NAME_FINDERS, kind="name finder")
+    match provider:
+        case "none":
+            return None
+        case "llm":
+            from engrain.engines.name_finders.llm import LLMNames
 
-        return LLMNames(_needed(llm, "name finder"), timeout_s=timeout_s)
-    return _spacy(model)
-
-
-def _needed(llm: LLM | None, what: str) -> LLM:
-    if llm is None:
-        raise InvalidInput(f"the {what} llm needs a language model, and none is configured: set llm.model")
-    return llm
+            return LLMNames(_require_llm(llm, "name finder"), timeout_s=timeout_s)
+        case _:
+            return _spacy(model)
 
 
 def token_counter(spec: str) -> TokenCounter:
-    """The counter of that name: characters (four to the token), wordpiece (the default embedder's), tiktoken:ENCODING.
+    """The token counter named characters (four to the token), wordpiece (the default embedder's), tiktoken:ENCODING.
 
     The same name gives the same object, and nothing is loaded before the first text.
 
     Raises:
         InvalidInput: no such counter; the message names the nearest and the known ones.
     """
-    provider, model = _parsed(spec, _COUNTERS, what="token counter")
-    return approximate_tokens if provider == "characters" else _counter(provider, model)
+    provider, model = _parse(spec, _COUNTERS, kind="token counter")
+    return approximate_tokens if provider == "characters" else _model_counter(provider, model)
 
 
-def _parsed(spec: str, known: Mapping[str, str | None], *, what: str) -> tuple[str, str]:
-    """Provider and model.
+def _require_llm(llm: LLM | None, kind: str) -> LLM:
+    if llm is None:
+        raise InvalidInput(f"the {kind} llm needs a language model, and none is configured: set llm.model")
+    return llm
+
+
+def _parse(spec: str, known: Mapping[str, str | None], *, kind: str) -> tuple[str, str]:
+    """Split a spec into provider and model.
 
     Raises:
         InvalidInput: an unknown provider, or a model that the provider does not have.
     """
-    provider, colon, asked = spec.partition(":")
+    provider, colon, requested = spec.partition(":")
     default = known.get(provider)
-    if default is not None and (not colon or (asked and asked == default)):
+    if default is not None and (not colon or (requested and requested == default)):
         return provider, default
-    if provider in known and provider not in _OF_ONE_MODEL and asked:
-        return provider, asked
+    if provider in known and provider not in _OF_ONE_MODEL and requested:
+        return provider, requested
     nearest = next(iter(get_close_matches(provider, known, n=1)), None)
     suggestion = ""
     if nearest is not None:
-        model = (known[nearest] if nearest in _OF_ONE_MODEL else asked) if asked else ""
-        model = "MODEL" if known[nearest] is None and not asked else model
+        model = (known[nearest] if nearest in _OF_ONE_MODEL else requested) if requested else ""
+        model = "MODEL" if known[nearest] is None and not requested else model
         suggestion = f"did you mean {':'.join(filter(None, (nearest, model)))!r}? "
-    shown = ", ".join(each if each in _OF_ONE_MODEL else f"{each}:MODEL" for each in known)
-    raise InvalidInput(f"unknown {what} {spec!r:.80}: {suggestion}known are {shown}")
+    specs = ", ".join(name if name in _OF_ONE_MODEL else f"{name}:MODEL" for name in known)
+    raise InvalidInput(f"unknown {kind} {spec!r:.80}: {suggestion}known are {specs}")
 
 
-@cache
-def _spacy(model: str) -> NameFinder:
-    from engrain.engines.ner_spacy import SpacyNames
-
-    return SpacyNames(model)
-
-
-def _split(command: str) -> tuple[str, ...]:
+def _split_command(command: str) -> tuple[str, ...]:
     import shlex
 
     try:
@@ -211,86 +193,86 @@ def _split(command: str) -> tuple[str, ...]:
 
 
 @cache
-def _command(argv: tuple[str, ...]) -> LLM:
-    from engrain.engines.command import CommandLLM
-
-    return CommandLLM(argv)
-
-
-@cache
-def _asked_llm(provider: str, model: str, reach: Reach, limits: Limits | None) -> LLM:
-    if provider == "pydantic-ai":
-        from engrain.engines.pydantic_llm import PydanticLLM
-
-        return PydanticLLM(model, reach, limits=limits)
-    from engrain.engines.openai_chat import PATH, URL, ChatLLM
-
-    return ChatLLM(model, _access(provider, reach, own_url=URL, path=PATH, setting="llm"), limits=limits)
-
-
-@cache
-def _counter(provider: str, model: str) -> TokenCounter:
-    from engrain.engines.counters import Tiktoken, WordPieces
-
-    return Tiktoken(model) if provider == "tiktoken" else WordPieces()
-
-
-@cache
 def _minilm(threads: int | None) -> MiniLM:
     return MiniLM(threads=threads)
 
 
 @cache
 def _sentence_transformers(model: str, dims: int | None) -> Embedder:
-    from engrain.engines.sentence_transformers import SentenceTransformers
+    from engrain.engines.embedders.sentence_transformers import SentenceTransformers
 
     return SentenceTransformers(model, dims=dims)
 
 
 @cache
-def _remote(provider: str, model: str, dims: int | None, reach: Reach) -> Embedder:
-    from engrain.engines.remote import RemoteEmbedder
+def _remote_embedder(provider: str, model: str, dims: int | None, address: ServiceAddress) -> Embedder:
+    from engrain.engines.embedders.dialects import DIALECTS
+    from engrain.engines.embedders.remote import RemoteEmbedder
 
-    dialect = _dialect(provider)
-    access = _access(provider, reach, own_url=dialect.url, path=dialect.path, setting="embedding")
-    return RemoteEmbedder(dialect, model, access, dims=dims)
+    dialect = DIALECTS[provider]
+    config = _endpoint_config(provider, address, default_url=dialect.url, path=dialect.path, section="embedding")
+    return RemoteEmbedder(dialect, model, config, dims=dims)
 
 
-def _dialect(provider: str) -> Dialect:
-    if provider == "openai":
-        from engrain.engines.openai import OPENAI
+@cache
+def _command_llm(argv: tuple[str, ...]) -> LLM:
+    from engrain.engines.llms.command import CommandLLM
 
-        return OPENAI
-    from engrain.engines.cohere import COHERE
+    return CommandLLM(argv)
 
-    return COHERE
+
+@cache
+def _served_llm(provider: str, model: str, address: ServiceAddress, limits: Limits | None) -> LLM:
+    if provider == "pydantic-ai":
+        from engrain.engines.llms.pydantic_ai import PydanticLLM
+
+        return PydanticLLM(model, address, limits=limits)
+    from engrain.engines.llms.openai import PATH, URL, ChatLLM
+
+    return ChatLLM(model, _endpoint_config(provider, address, default_url=URL, path=PATH, section="llm"), limits=limits)
 
 
 @cache
 def _cross_encoder(model: str) -> Reranker:
-    from engrain.engines.cross_encoder import CrossEncoders
+    from engrain.engines.rerankers.cross_encoder import CrossEncoders
 
     return CrossEncoders(model)
 
 
 @cache
-def _served_reranker(provider: str, model: str, reach: Reach) -> Reranker:
-    from engrain.engines.rerank_api import COHERE_URL, PATH, Served, ServedReranker
+def _remote_reranker(provider: str, model: str, address: ServiceAddress) -> Reranker:
+    from engrain.engines.rerankers.remote import COHERE_URL, PATH, RemoteModel, RemoteReranker
 
-    if provider != "cohere" and reach.url is None:
+    if provider != "cohere" and address.url is None:
         raise InvalidInput(f"the re-ranker {provider} has no address of its own: set reranking.url")
-    access = _access(provider, reach, own_url=COHERE_URL, path=PATH, setting="reranking")
-    return ServedReranker(Served(provider=provider, model=model or None), access)
+    config = _endpoint_config(provider, address, default_url=COHERE_URL, path=PATH, section="reranking")
+    return RemoteReranker(RemoteModel(provider=provider, name=model or None), config)
 
 
-def _access(provider: str, reach: Reach, *, own_url: str, path: str, setting: str) -> Access:
-    from engrain.engines.endpoint import Access, joined
+@cache
+def _spacy(model: str) -> NameFinder:
+    from engrain.engines.name_finders.spacy import SpacyNames
 
-    variable = _KEY_VARIABLES.get(provider) if reach.url is None else None
-    return Access(
-        url=joined(reach.url or own_url, path),
-        key=reach.key,
-        set_url=f"{setting}.url",
-        set_key=f"{setting}.key" if variable is None else f"{setting}.key or {variable}",
-        needs_key=reach.url is None,
+    return SpacyNames(model)
+
+
+@cache
+def _model_counter(provider: str, model: str) -> TokenCounter:
+    from engrain.engines.token_counters import Tiktoken, WordPieces
+
+    return Tiktoken(model) if provider == "tiktoken" else WordPieces()
+
+
+def _endpoint_config(
+    provider: str, address: ServiceAddress, *, default_url: str, path: str, section: str
+) -> EndpointConfig:
+    from engrain.engines.endpoint import join_url
+
+    variable = _KEY_VARIABLES.get(provider) if address.url is None else None
+    return EndpointConfig(
+        url=join_url(address.url or default_url, path),
+        key=address.key,
+        url_setting=f"{section}.url",
+        key_setting=f"{section}.key" if variable is None else f"{section}.key or {variable}",
+        needs_key=address.url is None,
     )

@@ -15,7 +15,7 @@ from engrain.domain import checks
 from engrain.domain.records import Contribution, Explanation
 from engrain.domain.text.indexing import embedding_text
 from engrain.domain.wording import Wording, worded
-from engrain.engines.in_time import InTime
+from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 # A cross-encoder reads 30-50 candidates a second on a core; what others report gains nothing beyond.
 MOST_CANDIDATES = 50
 # Judges that never come back hold a thread each; with so many of them nobody asks another.
-_WAITING = InTime("the reranker", thread_name="engrain-rerank", most_overdue=4)
+_WAITING = DeadlineRunner("the reranker", thread_name="engrain-rerank", max_overdue=4)
 
 
 def checked(reranker: object) -> Reranker | None:
@@ -60,7 +60,7 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
     texts = [embedding_text(hit.memory) for hit in candidates]
     try:
         with metrics.timed("rerank_seconds"):
-            said = _WAITING.ask(lambda: reranker.rerank(answer.query, texts, timeout_s=budget_s), budget_s)
+            said = _WAITING.run(lambda: reranker.rerank(answer.query, texts, timeout_s=budget_s), budget_s)
         judged = _judged(said, len(candidates))
     except EngineUnavailable as error:
         return _fallback(fused, worded(error, "the reranker"))

@@ -3,8 +3,8 @@
 import pytest
 
 from bench.names.__main__ import KINDS, main, score
-from engrain.engines.ner_callable import CallableNames
-from engrain.engines.ner_regex import RegexNames
+from engrain.engines.callables import CallableNames
+from engrain.engines.name_finders.regex import RegexNames
 
 
 def _ana(text):

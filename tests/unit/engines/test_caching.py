@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import Memory, metrics
-from engrain.engines.caching import MAX_ENTRIES, TTL_S, CachingEmbedder
+from engrain.engines.embedders.cache import MAX_ENTRIES, TTL_S, CachingEmbedder
 from engrain.errors import EngineUnavailable
 from engrain.storage import open_store
 from tests.acceptance.engines import FaultyEmbedder, HashEmbedder

@@ -6,8 +6,8 @@ import pytest
 
 from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM
+from engrain.engines.deadlines import DeadlineRunner
 from engrain.engines.endpoint import Refused
-from engrain.engines.in_time import InTime
 from engrain.errors import EngineUnavailable, InvalidInput
 
 PROMPT = Prompt(system="Do.", user="What Ana said")
@@ -91,12 +91,12 @@ def test_its_own_errors_are_unavailability_and_ours_stay_what_they_are():
         CallableLLM(refuse, name="mine:v1").complete(PROMPT, timeout_s=30)
 
 
-class TestInTime:
+class TestDeadlineRunner:
     def test_calls_that_are_under_way_do_not_count_as_overdue(self):
-        asked, together = InTime("it", thread_name="engrain-test", most_overdue=1), threading.Barrier(4)
+        runner, together = DeadlineRunner("it", thread_name="engrain-test", max_overdue=1), threading.Barrier(4)
         answers = []
         threads = [
-            threading.Thread(target=lambda: answers.append(asked.ask(lambda: together.wait(30), 30))) for _ in range(4)
+            threading.Thread(target=lambda: answers.append(runner.run(lambda: together.wait(30), 30))) for _ in range(4)
         ]
         for thread in threads:
             thread.start()
@@ -105,17 +105,17 @@ class TestInTime:
         assert sorted(answers) == [0, 1, 2, 3]
 
     def test_with_too_many_overdue_nobody_is_asked_until_they_come_back(self):
-        asked, let_go, back = InTime("it", thread_name="engrain-test", most_overdue=2), threading.Event(), []
+        runner, let_go, back = DeadlineRunner("it", thread_name="engrain-test", max_overdue=2), threading.Event(), []
         for _ in range(2):
             with pytest.raises(EngineUnavailable, match=r"^it took longer than 0\.01 s$"):
-                asked.ask(lambda: let_go.wait(60), 0.01)
+                runner.run(lambda: let_go.wait(60), 0.01)
         with pytest.raises(EngineUnavailable, match=r"^2 calls of it have not come back$"):
-            asked.ask(lambda: back.append("asked"), 30)
+            runner.run(lambda: back.append("asked"), 30)
         let_go.set()
         for thread in threading.enumerate():
             if thread.name == "engrain-test":
                 thread.join(30)
-        assert asked.ask(lambda: "back", 30) == "back"
+        assert runner.run(lambda: "back", 30) == "back"
         assert back == []
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
@@ -124,4 +124,4 @@ class TestInTime:
             raise error
 
         with pytest.raises(error):
-            InTime("it", thread_name="engrain-test", most_overdue=1).ask(fail, 30)
+            DeadlineRunner("it", thread_name="engrain-test", max_overdue=1).run(fail, 30)

@@ -11,7 +11,7 @@ import pytest
 
 from engrain.domain.runs.completions import Prompt
 from engrain.engines import llm
-from engrain.engines.command import CommandLLM
+from engrain.engines.llms.command import CommandLLM
 from engrain.errors import EngineUnavailable, InvalidInput
 
 SAID = "Ana keeps the key under the mat, number 4711"

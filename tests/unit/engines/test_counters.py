@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import engines
-from engrain.engines.counters import WordPieces
+from engrain.engines.token_counters import WordPieces
 from engrain.errors import EngineUnavailable, InvalidInput
 
 PLUGIN = """

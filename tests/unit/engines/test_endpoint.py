@@ -9,22 +9,24 @@ import pytest
 from pydantic import SecretStr
 
 from engrain import metrics
-from engrain.engines.endpoint import Access, Endpoint, Patience, Refused, joined, sendable
+from engrain.engines.endpoint import Endpoint, Refused, RetryPolicy, join_url
+from engrain.engines.endpoint_config import EndpointConfig
+from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.servers.models import KEY, Fault
 from tests.servers.ports import free_port
 
 SAID = "what Ana said in confidence"
 BODY = {"model": "m", "input": [SAID]}
-PATIENT = Patience(attempts=5, total_s=60)
+PATIENT = RetryPolicy(attempts=5, total_s=60)
 
 
 def access(url, key=KEY):
-    return Access(
+    return EndpointConfig(
         url=url,
         key=None if key is None else SecretStr(key),
-        set_url="embedding.url",
-        set_key="embedding.key",
+        url_setting="embedding.url",
+        key_setting="embedding.key",
         needs_key=False,
     )
 
@@ -34,10 +36,10 @@ def endpoint(models, timing):
     return Endpoint("the embedder test:m", access(f"{models.url}/v1/embeddings"), timing)
 
 
-def failure(endpoint, patience=PATIENT, kind=EngineUnavailable):
+def failure(endpoint, policy=PATIENT, kind=EngineUnavailable):
     """The message of a failed call, which holds neither the key nor the text, nor does what caused it."""
     with pytest.raises(kind) as raised:
-        endpoint.post(BODY, patience=patience)
+        endpoint.post(BODY, policy=policy)
     error = raised.value
     while error is not None:
         assert SAID not in str(error)
@@ -47,7 +49,7 @@ def failure(endpoint, patience=PATIENT, kind=EngineUnavailable):
 
 
 def test_an_answer_comes_back_parsed_and_the_key_goes_out_as_a_bearer(endpoint, models):
-    answer = endpoint.post(BODY, patience=PATIENT)
+    answer = endpoint.post(BODY, policy=PATIENT)
     [(path, headers, body)] = models.asked
     assert len(answer["data"]) == 1
     assert (path, body) == ("/v1/embeddings", BODY)
@@ -56,7 +58,7 @@ def test_an_answer_comes_back_parsed_and_the_key_goes_out_as_a_bearer(endpoint, 
 
 def test_without_a_key_no_authorization_goes_out(models, timing):
     models.key = None
-    Endpoint("e", access(f"{models.url}/v1/embeddings", key=None), timing).post(BODY, patience=PATIENT)
+    Endpoint("e", access(f"{models.url}/v1/embeddings", key=None), timing).post(BODY, policy=PATIENT)
     assert "authorization" not in models.asked[0][1]
 
 
@@ -64,7 +66,7 @@ def test_without_a_key_no_authorization_goes_out(models, timing):
 def test_what_may_pass_is_tried_again_with_growing_pauses(endpoint, models, passing, status):
     models.faults = [Fault(status), Fault(status), Fault(status)]
     retries = metrics.snapshot().get("engine_retries", 0)
-    assert endpoint.post(BODY, patience=PATIENT)["data"]
+    assert endpoint.post(BODY, policy=PATIENT)["data"]
     assert passing.pauses == [0.5, 1.0, 2.0]
     assert metrics.snapshot()["engine_retries"] == retries + 3
 
@@ -72,27 +74,27 @@ def test_what_may_pass_is_tried_again_with_growing_pauses(endpoint, models, pass
 def test_chance_shortens_a_pause_by_up_to_a_half_and_none_is_longer_than_8_seconds(models, timing, passing):
     endpoint = Endpoint("e", access(f"{models.url}/v1/embeddings"), replace(timing, chance=lambda: 0.0))
     models.faults = [Fault(500)] * 6
-    endpoint.post(BODY, patience=Patience(attempts=7, total_s=600))
+    endpoint.post(BODY, policy=RetryPolicy(attempts=7, total_s=600))
     assert passing.pauses == [0.25, 0.5, 1.0, 2.0, 4.0, 4.0]
 
 
 def test_a_connection_that_is_cut_is_tried_again(endpoint, models, passing):
     models.faults = [Fault(is_cut=True), Fault(is_cut=True)]
-    assert endpoint.post(BODY, patience=PATIENT)["data"]
+    assert endpoint.post(BODY, policy=PATIENT)["data"]
     assert passing.pauses == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("value", ["7", " 7 ", formatdate(1007, usegmt=True)], ids=["seconds", "blanks", "date"])
 def test_the_service_says_how_long_to_wait(endpoint, models, passing, value):
     models.faults = [Fault(429, {"retry-after": value})]
-    assert endpoint.post(BODY, patience=PATIENT)["data"]
+    assert endpoint.post(BODY, policy=PATIENT)["data"]
     assert passing.pauses == [7.0]
 
 
 @pytest.mark.parametrize("value", ["soon", "-3", "", formatdate(0, usegmt=True), "Mon, 99 Foo 2026 25:00:00 GMT"])
 def test_an_unreadable_or_past_wish_leaves_the_pause_as_it_was(endpoint, models, passing, value):
     models.faults = [Fault(503, {"retry-after": value})]
-    assert endpoint.post(BODY, patience=PATIENT)["data"]
+    assert endpoint.post(BODY, policy=PATIENT)["data"]
     assert passing.pauses == [0.5]
 
 
@@ -105,20 +107,20 @@ def test_who_asks_for_more_time_than_there_is_gets_none(endpoint, models, passin
 
 def test_attempts_end(endpoint, models):
     models.faults = [Fault(500)] * 9
-    said = failure(endpoint, Patience(attempts=3, total_s=60))
+    said = failure(endpoint, RetryPolicy(attempts=3, total_s=60))
     assert said == f"the embedder test:m at {models.url}/v1/embeddings answered 500; tried 3 times"
     assert len(models.asked) == 3
 
 
 def test_time_ends_before_attempts_do(endpoint, models, passing):
     models.faults = [Fault(500)] * 9
-    assert failure(endpoint, Patience(attempts=9, total_s=2)).endswith("tried 3 times")
+    assert failure(endpoint, RetryPolicy(attempts=9, total_s=2)).endswith("tried 3 times")
     assert passing.now <= 1002
 
 
 def test_nobody_there_is_said(timing):
     url = f"http://127.0.0.1:{free_port()}/v1/embeddings"
-    said = failure(Endpoint("the embedder test:m", access(url), timing), Patience(attempts=2, total_s=60))
+    said = failure(Endpoint("the embedder test:m", access(url), timing), RetryPolicy(attempts=2, total_s=60))
     assert said.startswith(f"the embedder test:m at {url} cannot be reached: ConnectError (")
     assert said.endswith("tried 2 times")
 
@@ -128,7 +130,7 @@ def test_a_server_that_does_not_answer_costs_no_more_than_the_time_there_is(timi
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        said = failure(Endpoint("e", access(url), timing), Patience(attempts=1, total_s=0.05))
+        said = failure(Endpoint("e", access(url), timing), RetryPolicy(attempts=1, total_s=0.05))
     assert said == f"e at {url} did not answer in time; tried once"
 
 
@@ -141,7 +143,7 @@ def test_an_answer_that_drips_is_left_when_time_is_up(models, timing, passing):
 
     endpoint = Endpoint("e", access(f"{models.url}/v1/embeddings"), replace(timing, clock=clock))
     models.twist = lambda answer: {**answer, "padding": "x" * 3_000_000}
-    assert "did not finish its answer in time" in failure(endpoint, Patience(attempts=1, total_s=4))
+    assert "did not finish its answer in time" in failure(endpoint, RetryPolicy(attempts=1, total_s=4))
 
 
 def test_an_answer_without_end_is_refused(models, timing):
@@ -212,7 +214,7 @@ def test_nothing_that_can_be_printed_holds_the_key(endpoint):
 
 def test_threads_share_an_endpoint(endpoint):
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(endpoint.post(BODY, patience=PATIENT))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: answers.append(endpoint.post(BODY, policy=PATIENT))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -221,17 +223,17 @@ def test_threads_share_an_endpoint(endpoint):
 
 
 def test_a_fork_opens_connections_of_its_own(endpoint):
-    endpoint.post(BODY, patience=PATIENT)
-    ours = endpoint._opened()
+    endpoint.post(BODY, policy=PATIENT)
+    ours = endpoint._client_of_process()
     endpoint._process -= 1  # as a fork finds it
-    assert endpoint._opened() is not ours
-    assert endpoint.post(BODY, patience=PATIENT)["data"]
+    assert endpoint._client_of_process() is not ours
+    assert endpoint.post(BODY, policy=PATIENT)["data"]
     ours.close()
 
 
 @pytest.mark.parametrize("base", ["http://h/v1", "http://h/v1/", "http://h/v1/embeddings", "http://h/v1/embeddings/"])
 def test_a_base_may_name_the_path_already(base):
-    assert joined(base, "/embeddings") == "http://h/v1/embeddings"
+    assert join_url(base, "/embeddings") == "http://h/v1/embeddings"
 
 
 @pytest.mark.req("B10.1")
@@ -239,4 +241,4 @@ def test_a_base_may_name_the_path_already(base):
     ("text", "sent"), [(None, " "), ("", " "), (" ", " "), ("a\ud83d\ude00", "a😀"), ("a\udc00", "a\ufffd")]
 )
 def test_texts_become_what_json_carries(text, sent):
-    assert sendable(text) == sent
+    assert replace_surrogates(text or " ") == sent

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.engines import CallableLLM, llm, name_finder, reranker
-from engrain.engines.llm_reranker import LLMReranker
-from engrain.engines.ner_llm import LLMNames
-from engrain.engines.ner_regex import RegexNames
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
+from engrain.engines.name_finders.llm import LLMNames
+from engrain.engines.name_finders.regex import RegexNames
+from engrain.engines.rerankers.llm import LLMReranker
 from engrain.entities.finding import find
 from engrain.errors import EngineUnavailable, InvalidInput
 

@@ -11,7 +11,7 @@ from engrain.agent.configured import llm_of
 from engrain.config import load
 from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import main
 from tests.servers.models import KEY, Fault

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bench.names.sentences import SENTENCES, SPELT
 from engrain.domain.entities.registry import NAME_KINDS, Name
-from engrain.engines.ner_callable import CallableNames
-from engrain.engines.ner_regex import RegexNames
+from engrain.engines.callables import CallableNames
+from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities.finding import find, without_overlaps
 from engrain.errors import EngineUnavailable
 

@@ -7,10 +7,11 @@ from pydantic import SecretStr
 
 from engrain import metrics
 from engrain.domain.runs.completions import Prompt
-from engrain.engines import Reach, llm
-from engrain.engines.answers import Limits
-from engrain.engines.endpoint import Access, Refused
-from engrain.engines.openai_chat import PATH, URL, ChatLLM, is_strict
+from engrain.engines import ServiceAddress, llm
+from engrain.engines.endpoint import Refused
+from engrain.engines.endpoint_config import EndpointConfig
+from engrain.engines.llms.openai import PATH, URL, ChatLLM, is_strict
+from engrain.engines.llms.responses import Limits
 from engrain.errors import EngineUnavailable
 from tests.servers.models import KEY, Fault
 
@@ -31,14 +32,14 @@ def chat(models, timing):
 
 
 def made(models, timing, **limits):
-    access = Access(
+    config = EndpointConfig(
         url=f"{models.url}/v1/chat/completions",
         key=SecretStr(KEY),
-        set_url="llm.url",
-        set_key="llm.key",
+        url_setting="llm.url",
+        key_setting="llm.key",
         needs_key=False,
     )
-    return ChatLLM("m", access, limits=Limits(**limits), timing=timing)
+    return ChatLLM("m", config, limits=Limits(**limits), timing=timing)
 
 
 def failure(chat, prompt=PROMPT, kind=EngineUnavailable, timeout_s=60):
@@ -71,9 +72,9 @@ def test_a_number_of_tokens_is_the_prompts_or_else_the_settings(models, timing):
 
 
 def test_openai_itself_knows_the_number_by_its_newer_name():
-    access = Access(url=URL + PATH, key=None, set_url="u", set_key="k", needs_key=True)
+    config = EndpointConfig(url=URL + PATH, key=None, url_setting="u", key_setting="k", needs_key=True)
     assert (
-        ChatLLM("m", access)._request(Prompt(system="s", user="u", max_tokens=7), "none")["max_completion_tokens"] == 7
+        ChatLLM("m", config)._request(Prompt(system="s", user="u", max_tokens=7), "none")["max_completion_tokens"] == 7
     )
 
 
@@ -217,8 +218,8 @@ def test_its_own_address_needs_a_key_and_says_where_it_is_looked_for():
 
 
 def test_a_base_address_is_enough(models):
-    reach = Reach(url=f"{models.url}/v1/", key=SecretStr(KEY))
-    assert llm("openai:local:model", reach=reach).complete(PROMPT, timeout_s=30).text == SAID
+    address = ServiceAddress(url=f"{models.url}/v1/", key=SecretStr(KEY))
+    assert llm("openai:local:model", address=address).complete(PROMPT, timeout_s=30).text == SAID
     assert models.asked[0][2]["model"] == "local:model"
 
 

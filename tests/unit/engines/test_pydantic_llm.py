@@ -6,10 +6,10 @@ import pytest
 from pydantic import SecretStr
 
 from engrain.domain.runs.completions import Prompt
-from engrain.engines import Reach, llm
-from engrain.engines.answers import Limits
+from engrain.engines import ServiceAddress, llm
 from engrain.engines.endpoint import Refused
-from engrain.engines.pydantic_llm import PydanticLLM
+from engrain.engines.llms.pydantic_ai import PydanticLLM
+from engrain.engines.llms.responses import Limits
 from engrain.errors import EngineUnavailable
 from tests.servers.models import KEY, Fault
 from tests.servers.ports import free_port
@@ -26,8 +26,8 @@ def chat(models, timing):
 
 
 def made(models, timing, **limits):
-    reach = Reach(url=f"{models.url}/v1", key=SecretStr(KEY))
-    return PydanticLLM("openai-chat:gpt-4o", reach, limits=Limits(**limits), timing=timing)
+    address = ServiceAddress(url=f"{models.url}/v1", key=SecretStr(KEY))
+    return PydanticLLM("openai-chat:gpt-4o", address, limits=Limits(**limits), timing=timing)
 
 
 def failure(chat, prompt=PROMPT, kind=EngineUnavailable, timeout_s=60):
@@ -72,7 +72,7 @@ def test_a_service_that_takes_no_schema_is_asked_more_loosely_and_remembered(cha
 
 
 def test_a_model_that_is_known_to_take_no_schema_is_not_asked_with_one(chat, models, monkeypatch):
-    monkeypatch.setitem(chat._opened().profile, "supports_json_schema_output", False)
+    monkeypatch.setitem(chat._model_of_process().profile, "supports_json_schema_output", False)
     chat.complete(SHAPED, timeout_s=60)
     assert formats(models) == ["json_object"]
 
@@ -91,8 +91,8 @@ def test_attempts_end(models, timing):
 
 
 def test_nobody_there_is_said(timing):
-    reach = Reach(url=f"http://127.0.0.1:{free_port()}/v1", key=SecretStr(KEY))
-    chat = PydanticLLM("openai-chat:m", reach, limits=Limits(attempts=2), timing=timing)
+    address = ServiceAddress(url=f"http://127.0.0.1:{free_port()}/v1", key=SecretStr(KEY))
+    chat = PydanticLLM("openai-chat:m", address, limits=Limits(attempts=2), timing=timing)
     assert failure(chat).endswith("cannot be reached; tried 2 times")
 
 
@@ -140,28 +140,28 @@ def test_what_is_no_completion_is_said(models, timing, content):
 
 def test_a_provider_without_a_key_says_what_it_looks_for(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert "OPENAI_API_KEY" in failure(PydanticLLM("openai:gpt-4o", Reach()))
+    assert "OPENAI_API_KEY" in failure(PydanticLLM("openai:gpt-4o", ServiceAddress()))
 
 
 @pytest.mark.parametrize("spec", ["nobody:m", "gpt-4o"])
 def test_an_unknown_provider_is_said(spec):
-    assert failure(PydanticLLM(spec, Reach())).startswith(f"the LLM pydantic-ai:{spec} cannot be opened: ")
+    assert failure(PydanticLLM(spec, ServiceAddress())).startswith(f"the LLM pydantic-ai:{spec} cannot be opened: ")
 
 
 def test_a_package_of_a_provider_that_is_not_installed_is_named():
-    assert "pydantic-ai-slim[" in failure(PydanticLLM("anthropic:claude-haiku-4-5", Reach()))
+    assert "pydantic-ai-slim[" in failure(PydanticLLM("anthropic:claude-haiku-4-5", ServiceAddress()))
 
 
 def test_a_provider_that_takes_no_address_says_so():
-    said = failure(PydanticLLM("azure:m", Reach(url="http://127.0.0.1:9")))
+    said = failure(PydanticLLM("azure:m", ServiceAddress(url="http://127.0.0.1:9")))
     assert "its provider takes no base_url from the settings" in said
 
 
 def test_a_fork_opens_connections_of_its_own(chat):
     chat.complete(PROMPT, timeout_s=60)
-    ours = chat._opened()
+    ours = chat._model_of_process()
     chat._process -= 1  # as a fork finds it
-    assert chat._opened() is not ours
+    assert chat._model_of_process() is not ours
     assert chat.complete(PROMPT, timeout_s=60).text == SAID
 
 

@@ -6,10 +6,10 @@ import sys
 import pytest
 from pydantic import SecretStr
 
-from engrain.engines import Reach, embedder, reranker
+from engrain.engines import ServiceAddress, embedder, reranker
 from engrain.errors import EngineUnavailable, InvalidInput
 
-HERE = Reach(url="http://127.0.0.1:9", key=SecretStr("sk-a"))
+HERE = ServiceAddress(url="http://127.0.0.1:9", key=SecretStr("sk-a"))
 
 
 @pytest.mark.req("B10.3", "N23")
@@ -33,27 +33,27 @@ def test_a_provider_alone_means_its_default_model_and_is_one_object(short, name)
     ["sentence-transformers:BAAI/bge-m3", "openai:nomic-embed-text:latest", "cohere:embed-english-v3.0", "openai:a:b"],
 )
 def test_a_name_with_a_model_is_that_model(name):
-    assert embedder(name, reach=HERE).name == name
+    assert embedder(name, address=HERE).name == name
 
 
 def test_another_address_key_or_length_is_another_embedder():
     several = {
-        id(embedder("openai:m", dims=dims, reach=Reach(url=url, key=SecretStr(key))))
+        id(embedder("openai:m", dims=dims, address=ServiceAddress(url=url, key=SecretStr(key))))
         for dims in (None, 8)
         for url in (None, "http://127.0.0.1:9")
         for key in ("a", "b")
     }
     assert len(several) == 8
-    assert embedder("openai:m", reach=HERE) is embedder("openai:m", reach=HERE)
+    assert embedder("openai:m", address=HERE) is embedder("openai:m", address=HERE)
 
 
 def test_rerankers_have_names_too():
     assert reranker("none") is None
     assert reranker("cross-encoder").name == "cross-encoder:cross-encoder/ms-marco-MiniLM-L6-v2"
     assert reranker("cohere").name == "cohere:rerank-v3.5"
-    assert reranker("http:jina-reranker-v2", reach=HERE).name == "http:jina-reranker-v2"
-    assert reranker("tei", reach=HERE).name == "tei:served"
-    assert reranker("http:m", reach=HERE) is reranker("http:m", reach=HERE)
+    assert reranker("http:jina-reranker-v2", address=HERE).name == "http:jina-reranker-v2"
+    assert reranker("tei", address=HERE).name == "tei:served"
+    assert reranker("http:m", address=HERE) is reranker("http:m", address=HERE)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_choosing_an_engine_loads_nothing(call):
 @pytest.mark.parametrize(
     ("package", "call", "extra"),
     [
-        ("httpx2", "embedder('openai:m', dims=3, reach=here).embed(['a'], role='query')", "http"),
-        ("httpx2", "reranker('tei', reach=here).rerank('q', ['a'], timeout_s=1)", "http"),
-        ("httpx2", "llm('openai:m', reach=here).complete(asked, timeout_s=1)", "http"),
+        ("httpx2", "embedder('openai:m', dims=3, address=here).embed(['a'], role='query')", "http"),
+        ("httpx2", "reranker('tei', address=here).rerank('q', ['a'], timeout_s=1)", "http"),
+        ("httpx2", "llm('openai:m', address=here).complete(asked, timeout_s=1)", "http"),
         ("pydantic_ai", "llm('pydantic-ai:openai:m').complete(asked, timeout_s=1)", "llm"),
         (
             "sentence_transformers",
@@ -142,7 +142,7 @@ def test_choosing_an_engine_loads_nothing(call):
 def test_a_package_that_is_not_installed_is_named_by_the_extra_that_brings_it(package, call, extra):
     program = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from engrain.engines import Reach, embedder, llm, reranker; here = Reach(url='http://127.0.0.1:9')\n"
+        "from engrain.engines import ServiceAddress, embedder, llm, reranker; here = ServiceAddress(url='http://127.0.0.1:9')\n"
         "from engrain.domain.runs.completions import Prompt; asked = Prompt(system='s', user='u')\n"
         "from engrain.errors import EngineUnavailable\n"
         f"try: {call}\nexcept EngineUnavailable as error: print(error)"

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from engrain.engines.cohere import COHERE
-from engrain.engines.endpoint import Access, Refused
-from engrain.engines.openai import OPENAI
-from engrain.engines.remote import MOST_BYTES, MOST_TEXT_BYTES, RemoteEmbedder, batches
+from engrain.engines.embedders.dialects import COHERE, OPENAI
+from engrain.engines.embedders.remote import MAX_BATCH_BYTES, MAX_TEXT_BYTES, RemoteEmbedder, batches
+from engrain.engines.endpoint import Refused
+from engrain.engines.endpoint_config import EndpointConfig
 from engrain.errors import EngineUnavailable
 from tests.servers.models import DIMS, KEY, Fault, numbers
 
@@ -29,14 +29,14 @@ def make(models, timing):
 
     def made(provider, model="m", dims=None):
         dialect, path = DIALECTS[provider]
-        access = Access(
+        config = EndpointConfig(
             url=f"{models.url}{path}",
             key=SecretStr(KEY),
-            set_url="embedding.url",
-            set_key="embedding.key",
+            url_setting="embedding.url",
+            key_setting="embedding.key",
             needs_key=True,
         )
-        return RemoteEmbedder(dialect, model, access, dims=dims, timing=timing)
+        return RemoteEmbedder(dialect, model, config, dims=dims, timing=timing)
 
     return made
 
@@ -236,15 +236,15 @@ def test_a_text_is_sent_no_further_than_any_model_reads(make, models, provider):
     texts = ["x" * 50_000, "é" * 50_000, "\U0001f600" * 50_000]
     make(provider, dims=DIMS).embed(texts, role="document")
     sent = [text for _, _, body in models.asked for text in texts_of(body)]
-    assert [len(text.encode()) for text in sent] == [MOST_TEXT_BYTES] * 3
+    assert [len(text.encode()) for text in sent] == [MAX_TEXT_BYTES] * 3
     assert all(whole.startswith(text) for whole, text in zip(texts, sent, strict=True))
 
 
 @given(st.lists(st.integers(1, 30_000), max_size=40), st.integers(1, 20))
 def test_batches_hold_every_text_in_order_within_both_limits(sizes, most):
     texts = ["x" * size for size in sizes]
-    runs = list(batches(texts, most=most))
+    runs = list(batches(texts, max_texts=most))
     assert [text for run in runs for text in run] == texts
     for run in runs:
         assert 1 <= len(run) <= most
-        assert len(run) == 1 or sum(map(len, run)) <= MOST_BYTES
+        assert len(run) == 1 or sum(map(len, run)) <= MAX_BATCH_BYTES

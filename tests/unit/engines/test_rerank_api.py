@@ -5,8 +5,8 @@ import math
 import pytest
 from pydantic import SecretStr
 
-from engrain.engines.endpoint import Access
-from engrain.engines.rerank_api import Served, ServedReranker
+from engrain.engines.endpoint_config import EndpointConfig
+from engrain.engines.rerankers.remote import RemoteModel, RemoteReranker
 from engrain.errors import EngineUnavailable
 from tests.servers.models import KEY, Fault, words_shared
 from tests.servers.ports import free_port
@@ -18,10 +18,14 @@ DOCUMENTS = ["ben reads books", "ana likes red apples", "", "pears and apples", 
 @pytest.fixture
 def make(models, timing):
     def made(provider="cohere", model="rerank-v3.5", path="/v2/rerank", url=models.url):
-        access = Access(
-            url=f"{url}{path}", key=SecretStr(KEY), set_url="reranking.url", set_key="reranking.key", needs_key=False
+        config = EndpointConfig(
+            url=f"{url}{path}",
+            key=SecretStr(KEY),
+            url_setting="reranking.url",
+            key_setting="reranking.key",
+            needs_key=False,
         )
-        return ServedReranker(Served(provider=provider, model=model), access, timing)
+        return RemoteReranker(RemoteModel(provider=provider, name=model), config, timing)
 
     return made
 

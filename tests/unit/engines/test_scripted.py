@@ -3,7 +3,7 @@
 import pytest
 
 from engrain.domain.runs.completions import Prompt, Usage
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 
 PROMPT = Prompt(system="Answer.", user="What?")

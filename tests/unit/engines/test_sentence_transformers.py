@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from engrain.engines.cross_encoder import CrossEncoders
-from engrain.engines.sentence_transformers import SentenceTransformers
+from engrain.engines.embedders.sentence_transformers import SentenceTransformers
+from engrain.engines.rerankers.cross_encoder import CrossEncoders
 from engrain.errors import EngineUnavailable
 from tests.servers.models import FakeTime
 from tests.unit.engines.local_models import DIMS, make_cross_encoder, make_embedder, package

@@ -76,7 +76,7 @@ def test_one_whose_dimensions_are_known_is_waited_for(opened, models, how):
             pass
         from engrain import engines
 
-        engines._remote.cache_clear()  # as a new process finds it
+        engines._remote_embedder.cache_clear()  # as a new process finds it
     models.key = "another"
     with opened(**known) as memory:
         agent = memory.agent("ana")

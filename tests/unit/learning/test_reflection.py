@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller, Episode, Fact
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection import reflections
 from engrain.learning.reflection.reflections import (

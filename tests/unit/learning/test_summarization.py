@@ -9,7 +9,7 @@ from engrain import metrics
 from engrain.domain.runs.completions import Completion, Usage
 from engrain.domain.runs.summaries import STRATEGIES
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.engines.scripted import ScriptedLLM
+from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries.extractive import Passage, extract
 from engrain.learning.summaries.summarization import CHUNK, SummaryWriter, pack_passages, summarize

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
 
-from engrain.engines.in_time import InTime
+from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import DatabaseUnreachable, EngineUnavailable, EngrainError, Forbidden, MemoryClosed
 from engrain.interfaces.access import require
 from engrain.interfaces.http.exposition import Exposition
@@ -37,7 +37,7 @@ class Operations:
         self._gate = gate
         self._exposition = Exposition(memory)
         self._threads = CapacityLimiter(_AT_ONCE)
-        self._admission = InTime("the database", thread_name="engrain-admission", most_overdue=_AT_ONCE)
+        self._admission = DeadlineRunner("the database", thread_name="engrain-admission", max_overdue=_AT_ONCE)
         self.router = APIRouter(include_in_schema=False)
         self.router.add_api_route("/healthz", self.healthz, response_model=None)
         self.router.add_api_route("/readyz", self.readyz, response_model=None)
@@ -91,7 +91,7 @@ class Operations:
         shown, address = request.headers.get("authorization"), request.client and request.client.host
         timeout_s = self._memory.settings.monitoring.timeout_s
         try:
-            grant = self._admission.ask(lambda: self._gate.admit(shown, address=address), timeout_s)
+            grant = self._admission.run(lambda: self._gate.admit(shown, address=address), timeout_s)
         except EngineUnavailable as late:
             raise DatabaseUnreachable(str(late)) from late
         require(grant, "admin")

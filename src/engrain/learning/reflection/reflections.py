@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Fact, Record
 from engrain.domain.runs.completions import Prompt, Usage
 from engrain.domain.text.analysis import words
-from engrain.engines.answers import json_in
+from engrain.engines.llms.responses import extract_json
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
 from engrain.learning.summaries.extractive import Passage, extract
@@ -238,7 +238,7 @@ def _parsed(reply: str, who: str) -> tuple[str, list[str]]:
     Raises:
         EngineUnavailable: there is none of the form asked for, or it has no words.
     """
-    found = json_in(prompt_data.bare(reply), who)
+    found = extract_json(prompt_data.bare(reply), who)
     text = found.get("reflection") if isinstance(found, dict) else None
     said = prompt_data.bare(text) if isinstance(text, str) else ""
     if not words(said):

@@ -1,8 +1,10 @@
-"""Text to the token ids all-MiniLM-L6-v2 reads, at a price that does not grow with what lies past its 256 tokens."""
+"""Tokenizer of all-MiniLM-L6-v2: token ids at a cost that does not grow with what lies past its 256 tokens."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from engrain.engines.surrogates import replace_surrogates
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +17,7 @@ GROWTH = 8
 
 
 def open_tokenizer(path: Path) -> Tokenizer:
-    """The published tokenizer, cutting at MAX_TOKENS and never padding (its file says 128 for both)."""
+    """Open the published tokenizer, set to cut at MAX_TOKENS and never to pad (its file says 128 for both)."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
@@ -27,30 +29,25 @@ def open_tokenizer(path: Path) -> Tokenizer:
 def leading_ids(tokenizer: Tokenizer, text: str, first_chars: int = FIRST_CHARS) -> list[int]:
     """The first MAX_TOKENS ids of the text, exactly those of tokenising it whole.
 
-    Reads `first_chars` characters, and more only while they do not settle the ids: megabytes of blanks, or one word of
+    Reads `first_chars` characters, and more only while the ids may still change: megabytes of blanks, or one word of
     a million letters, are read to their end, about a second per million characters.
     """
     length = first_chars
     while True:
-        encoding = tokenizer.encode(well_formed(text[:length]))
-        if length >= len(text) or _is_settled(encoding):
+        encoding = tokenizer.encode(replace_surrogates(text[:length]))
+        if length >= len(text) or _is_final(encoding):
             return encoding.ids
         length *= GROWTH
 
 
-def _is_settled(encoding: Encoding) -> bool:
-    """Whether no text after this prefix can change the ids kept.
+def _is_final(encoding: Encoding) -> bool:
+    """True if no text after this prefix can change the first MAX_TOKENS ids.
 
     The tokenizer works word by word (https://arxiv.org/abs/1810.04805, section 3), so only a prefix's end can come to
     read differently: its last word, where the cut fell inside it, or its last two, where the cut fell inside the
-    brackets of a special token such as [MASK]. The ids are settled once the last one kept lies before those two.
+    brackets of a special token such as [MASK]. The ids are final once the last of them lies before those two.
     """
     if not encoding.overflowing:
         return False
     kept, read = encoding.word_ids[-2], encoding.overflowing[-1].word_ids[-2]
     return kept is not None and read is not None and kept <= read - 2
-
-
-def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced, which no tokenizer accepts, and surrogate pairs joined."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

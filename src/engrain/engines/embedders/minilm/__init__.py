@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engrain.engines.minilm.tokens import leading_ids, open_tokenizer
+from engrain.engines.embedders.minilm.tokens import leading_ids, open_tokenizer
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ REMEDY = 'reinstall it with `pip install --force-reinstall engrain`, or choose t
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """What is loaded on first use; both parts may be called from any thread."""
+    """The tokenizer and the session, loaded on first use; both may be called from any thread."""
 
     tokenizer: Tokenizer
     session: InferenceSession
 
 
 class MiniLM:
-    """Cheap to make: imports and loads nothing before the first text. Thread-safe.
+    """Embedder all-MiniLM-L6-v2. Imports and loads nothing before the first text. Thread-safe.
 
     Reads the first 256 tokens of a text. None and the empty text stand for one space. The same text gives the same
     vector, to 1e-6, whatever it is batched with.
@@ -58,7 +58,7 @@ class MiniLM:
     def __init__(self, *, threads: int | None = None, folder: Path = FOLDER) -> None:
         self._threads = threads or min(2, os.cpu_count() or 1)
         self._folder = folder
-        self._loading = threading.Lock()
+        self._lock = threading.Lock()
         self._engine: _Engine | None = None
 
     def embed(
@@ -73,22 +73,22 @@ class MiniLM:
         vectors = np.empty((len(texts), self.dims), np.float32)
         if not texts:
             return vectors
-        engine = self._loaded()
+        engine = self._load_once()
         rows = [leading_ids(engine.tokenizer, text or " ") for text in texts]
         for batch in batches([len(row) for row in rows]):
-            vectors[batch] = self._run(engine.session, [rows[at] for at in batch])
+            vectors[batch] = self._run(engine.session, [rows[index] for index in batch])
         return vectors
 
     def _run(self, session: InferenceSession, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        """One run of the model: the unit vectors of up to MAX_BATCH rows of token ids."""
+        """Run the model once: the unit vectors of up to MAX_BATCH rows of token ids."""
         import numpy as np
 
         longest = max(map(len, rows))
         ids = np.zeros((len(rows), longest), np.int64)
         mask = np.zeros_like(ids)
-        for at, row in enumerate(rows):
-            ids[at, : len(row)] = row
-            mask[at, : len(row)] = 1
+        for index, row in enumerate(rows):
+            ids[index, : len(row)] = row
+            mask[index, : len(row)] = 1
         try:
             vectors: NDArray[np.float32] = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
         except Exception as error:  # onnxruntime's errors have no other base
@@ -97,9 +97,9 @@ class MiniLM:
             ) from error
         return vectors
 
-    def _loaded(self) -> _Engine:
-        """The engine, loaded once, by whichever thread comes first."""
-        with self._loading:
+    def _load_once(self) -> _Engine:
+        """Load the engine once, in whichever thread comes first."""
+        with self._lock:
             if self._engine is None:
                 try:
                     self._engine = _load(self._folder, self._threads)
@@ -114,18 +114,18 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     Texts of like length share a run, so little is computed for padding.
     """
     batch: list[int] = []
-    for at in sorted(range(len(lengths)), key=lengths.__getitem__):
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         size = len(batch) + 1
-        if batch and (size > MAX_BATCH or size * lengths[at] > MAX_BATCH_TOKENS):
+        if batch and (size > MAX_BATCH or size * lengths[index] > MAX_BATCH_TOKENS):
             yield batch
             batch = []
-        batch.append(at)
+        batch.append(index)
     if batch:
         yield batch
 
 
 def _load(folder: Path, threads: int) -> _Engine:
-    """A tokenizer and a session over the verified files of `folder`."""
+    """Open a tokenizer and a session over the verified files of `folder`."""
     import onnxruntime
 
     _verify(folder)
@@ -141,7 +141,7 @@ def _load(folder: Path, threads: int) -> _Engine:
 
 
 def _verify(folder: Path) -> None:
-    """Raise where a file is not the one that was built: onnxruntime answers from damaged weights without a word."""
+    """Raise where a file is not the one that was built: onnxruntime reports no damaged weights."""
     built = json.loads((folder / "provenance.json").read_bytes())["files"]
     for name, facts in built.items():
         path = folder / name

@@ -1,12 +1,12 @@
-"""Token counters that read a text as a model does."""
+"""Token counters that split a text as a model does: word pieces and tiktoken encodings."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any
 
-from engrain.engines.minilm import FOLDER
-from engrain.engines.minilm.tokens import well_formed
+from engrain.engines.embedders.minilm import FOLDER
+from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _REMEDY = 'reinstall it with `pip install --force-reinstall engrain`, or count "
 
 
 class WordPieces:
-    """Counts the word pieces that the default embedder reads, without the two it adds. Loaded on first use."""
+    """Counter of the default embedder's word pieces, without the two it adds. Loaded on first use."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -24,19 +24,19 @@ class WordPieces:
         self._tokenizer: Any = None
 
     def __call__(self, text: str) -> int:
-        """How many pieces.
+        """Count the word pieces of a text.
 
         Raises:
             EngineUnavailable: the tokenizer's file is missing or damaged.
         """
         with self._lock:
             if self._tokenizer is None:
-                self._tokenizer = _opened(self._folder)
-        return len(self._tokenizer.encode(well_formed(text), add_special_tokens=False).ids)
+                self._tokenizer = _open_tokenizer(self._folder)
+        return len(self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False).ids)
 
 
 class Tiktoken:
-    """Counts by an encoding of tiktoken (extra `tiktoken`), special tokens read as plain text. Loaded on first use."""
+    """Counter by an encoding of tiktoken (extra `tiktoken`); special tokens count as text. Loaded on first use."""
 
     def __init__(self, encoding: str) -> None:
         self._name = encoding
@@ -44,7 +44,7 @@ class Tiktoken:
         self._encoding: Any = None
 
     def __call__(self, text: str) -> int:
-        """How many tokens.
+        """Count the tokens of a text.
 
         Raises:
             EngineUnavailable: tiktoken is not installed, or cannot get the encoding's vocabulary.
@@ -56,7 +56,7 @@ class Tiktoken:
         return len(self._encoding.encode_ordinary(text))
 
 
-def _opened(folder: Path) -> Any:
+def _open_tokenizer(folder: Path) -> Any:
     from tokenizers import Tokenizer
 
     try:
@@ -69,16 +69,16 @@ def _opened(folder: Path) -> Any:
 
 
 def _encoding(name: str) -> Any:
-    said = f"the token counter tiktoken:{name}"
+    label = f"the token counter tiktoken:{name}"
     try:
         import tiktoken
     except ImportError as error:
-        raise EngineUnavailable(f"{said} needs a package: pip install 'engrain[tiktoken]'") from error
+        raise EngineUnavailable(f"{label} needs a package: pip install 'engrain[tiktoken]'") from error
     known = tiktoken.list_encoding_names()
     if name not in known:
-        raise InvalidInput(f"{said} is unknown; choose one of: {', '.join(known)}")
+        raise InvalidInput(f"{label} is unknown; choose one of: {', '.join(known)}")
     try:
         return tiktoken.get_encoding(name)
     except Exception as error:  # it downloads the vocabulary, and lets whatever went wrong through
         remedy = "it downloads its vocabulary once: connect, or set TIKTOKEN_CACHE_DIR to a folder that holds it"
-        raise EngineUnavailable(f"{said} cannot be loaded ({error}); {remedy}") from error
+        raise EngineUnavailable(f"{label} cannot be loaded ({error}); {remedy}") from error

@@ -1,4 +1,4 @@
-"""Names that their spelling gives away: mentions, hashtags, e-mail addresses, URLs and dates."""
+"""Name finder for names with a fixed spelling: mentions, hashtags, e-mail addresses, URLs and dates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _ORDINAL = rf"{_DAY}(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
 _NUMBER_OF_MONTH = r"(?:1[0-2]|0?[1-9])"
-# What may stand at the end of an address and most often ends the sentence instead.
+# Characters at the end of an address that most often end the sentence instead.
 _TRAILING = ".,;:!?'\"\u2019\u201d*_~>"
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 
@@ -45,34 +45,33 @@ _PATTERNS: Mapping[NameKind, tuple[re.Pattern[str], float]] = {
 
 
 class RegexNames:
-    """The `NameFinder` that is always there: no model, no network, microseconds for a sentence.
+    """Name finder by regular expressions: no model, no network, microseconds for a sentence.
 
-    It leaves names of people and places alone: capital letters begin sentences too, and of languages that have none it
-    would find nothing.
+    It does not look for names of people and places: capital letters begin sentences too, and some languages have none.
     """
 
     name = "regex"
 
     def find(self, text: str) -> list[Name]:
-        """As the port says; a date inside a URL is found too, and left to whoever removes overlaps."""
-        return sorted(self._found(text), key=lambda each: (each.start, each.end))
+        """As the port says; a date inside a URL is found too, and the caller removes overlaps."""
+        return sorted(self._matches(text), key=lambda name: (name.start, name.end))
 
-    def _found(self, text: str) -> Iterator[Name]:
+    def _matches(self, text: str) -> Iterator[Name]:
         for kind, (pattern, confidence) in _PATTERNS.items():
             for match in pattern.finditer(text):
-                said = _trimmed(match[0]) if kind == "url" else match[0]
+                name = _trim_url(match[0]) if kind == "url" else match[0]
                 yield Name(
-                    text=said,
+                    text=name,
                     kind=kind,
                     start=match.start(),
-                    end=match.start() + len(said),
+                    end=match.start() + len(name),
                     confidence=confidence,
                     source=self.name,
                 )
 
 
-def _trimmed(url: str) -> str:
-    """An address without the punctuation of the sentence around it: `(see https://x.org/a_(b).)` ends at `(b)`."""
+def _trim_url(url: str) -> str:
+    """Cut the punctuation of the surrounding sentence off an address: `(see https://x.org/a_(b).)` ends at `(b)`."""
     while True:
         last = url[-1]
         opening = _OPENED_BY.get(last)

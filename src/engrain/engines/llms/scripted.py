@@ -1,4 +1,4 @@
-"""A language model whose answers are known beforehand: for tests, examples, and runs played back."""
+"""LLM with prepared answers, for tests, examples and replays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from engrain.domain.runs.completions import Completion
-from engrain.engines.answers import text_of
+from engrain.engines.llms.responses import parse_text
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScriptedLLM:
-    """Gives its replies in order; a reply that is an error is raised. What it was asked stands in `prompts`."""
+    """LLM that gives its replies in order and raises those that are errors. `prompts` records the requests."""
 
     name = "scripted"
 
@@ -24,7 +24,7 @@ class ScriptedLLM:
         """Answer with `replies`, one a call."""
         self.prompts: list[Prompt] = []
         self._replies = iter(replies)
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
 
     def complete(self, prompt: Prompt, *, timeout_s: float) -> Completion:  # noqa: ARG002  # answers at once
         """As the port says.
@@ -32,11 +32,11 @@ class ScriptedLLM:
         Raises:
             EngineUnavailable: there is no reply left, or it is empty.
         """
-        with self._asking:
+        with self._lock:
             self.prompts.append(prompt)
             reply = next(self._replies, None)
         if reply is None:
             raise EngineUnavailable(f"the scripted replies are used up after {len(self.prompts) - 1}")
         if isinstance(reply, Exception):
             raise reply
-        return Completion(text=text_of(reply, f"the LLM {self.name}"))
+        return Completion(text=parse_text(reply, f"the LLM {self.name}"))

@@ -1,11 +1,12 @@
-"""Embedders of the sentence-transformers package: a name on its hub, or a folder."""
+"""Embedder of the sentence-transformers package, by a name on its hub or a folder."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from engrain.engines.vectors import unit_rows
+from engrain.engines.embedders.vectors import unit_rows
+from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import EmbedRole
 
-INSTALL: Final = "pip install 'engrain[sentence-transformers]'"
-# So that a memory opens without loading the model.
+_INSTALL: Final = "pip install 'engrain[sentence-transformers]'"
+# Known dimensions, so that a memory opens without loading the model.
 _DIMS: Final = {
     "all-MiniLM-L6-v2": 384,
     "all-MiniLM-L12-v2": 384,
@@ -31,7 +32,7 @@ _DIMS: Final = {
 
 
 class SentenceTransformers:
-    """An embedder. Cheap to make: loads the package and the model with the first text. Thread-safe, one call at a time.
+    """Embedder that loads the package and the model with the first text. Thread-safe, one call at a time.
 
     Questions and documents get the prompts that the model declares for them. None and the empty text stand for one
     space. Threads and device are torch's own choice.
@@ -41,9 +42,9 @@ class SentenceTransformers:
         """Load nothing; with `dims` cut the vectors of a model that is made for it to that length."""
         self.name: Final = f"sentence-transformers:{model}"
         self._model = model
-        self._asked_dims = dims
+        self._requested_dims = dims
         self._dims = dims or _DIMS.get(model.removeprefix("sentence-transformers/"))
-        self._working = threading.Lock()  # tokenizers of the tokenizers package refuse two threads at once
+        self._lock = threading.Lock()  # tokenizers of the tokenizers package refuse two threads at once
         self._engine: Any = None
 
     @property
@@ -54,8 +55,8 @@ class SentenceTransformers:
             EngineUnavailable: the model had to be loaded, and cannot be.
         """
         if self._dims is None:
-            with self._working:
-                engine = self._loaded()
+            with self._lock:
+                engine = self._load()
             is_new = hasattr(engine, "get_embedding_dimension")  # the other name goes away
             dims = engine.get_embedding_dimension() if is_new else engine.get_sentence_embedding_dimension()
             if not isinstance(dims, int):
@@ -69,29 +70,29 @@ class SentenceTransformers:
 
         if not texts:
             return np.empty((0, self.dims), np.float32)
-        sentences = [well_formed(text or " ") for text in texts]
-        with self._working:
-            engine = self._loaded()
+        sentences = [replace_surrogates(text or " ") for text in texts]
+        with self._lock:
+            engine = self._load()
             encode = engine.encode_query if role == "query" else engine.encode_document
             try:
                 rows = encode(sentences, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False)
             except Exception as error:  # torch's errors have no other base
                 raise EngineUnavailable(f"the embedder {self.name} failed with {type(error).__name__}") from error
-        return unit_rows(rows, count=len(texts), who=f"the embedder {self.name}")
+        return unit_rows(rows, count=len(texts), label=f"the embedder {self.name}")
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
         if self._engine is None:
-            self._engine = loaded(f"the embedder {self.name}", self._open)
+            self._engine = load_model(f"the embedder {self.name}", self._open)
         return self._engine
 
     def _open(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        return SentenceTransformer(self._model, truncate_dim=self._asked_dims)
+        return SentenceTransformer(self._model, truncate_dim=self._requested_dims)
 
 
-def loaded(who: str, load: Callable[[], Any]) -> Any:
-    """What `load` gives.
+def load_model(label: str, load: Callable[[], Any]) -> Any:
+    """Call `load` and return its model.
 
     Raises:
         EngineUnavailable: the package is not installed, or the model cannot be had.
@@ -99,15 +100,10 @@ def loaded(who: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except ImportError as error:
-        raise EngineUnavailable(f"{who} needs a package that is not installed: {INSTALL}") from error
+        raise EngineUnavailable(f"{label} needs a package that is not installed: {_INSTALL}") from error
     except Exception as error:  # hubs, files and torch raise what they like
-        said = next(iter(str(error).splitlines()), "")
+        reason = next(iter(str(error).splitlines()), "")
         raise EngineUnavailable(
-            f"{who} cannot be loaded ({type(error).__name__}: {said:.200}): check the model's name, and the network "
-            "for the first time"
+            f"{label} cannot be loaded ({type(error).__name__}: {reason:.200}): check the model's name, and the "
+            "network for the first time"
         ) from error
-
-
-def well_formed(text: str) -> str:
-    """Surrogate pairs joined and lone ones replaced, which no tokenizer accepts."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

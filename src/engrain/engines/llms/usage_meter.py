@@ -1,4 +1,4 @@
-"""A language model with a meter on it: what its answers cost, how long they took, and how often there was none."""
+"""Meter of an LLM: counts tokens, cost, time and failures."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """US dollars for a million tokens; None where nobody knows."""
+    """Prices in US dollars for a million tokens; None where unknown."""
 
     input_usd_per_million: float | None = None
     output_usd_per_million: float | None = None
 
-    def of(self, usage: Usage) -> Usage:
-        """The usage with what it cost; as unpriced where a price or the tokens are unknown."""
+    def price(self, usage: Usage) -> Usage:
+        """Add the cost to a usage, or count its calls as unpriced where a price or the tokens are unknown."""
         if usage.cost_usd > 0 or not usage.calls:
             return usage
-        given, got = self.input_usd_per_million, self.output_usd_per_million
-        if given is None or got is None or not usage.input_tokens + usage.output_tokens:
+        input_price, output_price = self.input_usd_per_million, self.output_usd_per_million
+        if input_price is None or output_price is None or not usage.input_tokens + usage.output_tokens:
             return replace(usage, unpriced_calls=usage.calls)
-        return replace(usage, cost_usd=(usage.input_tokens * given + usage.output_tokens * got) / 1e6)
+        cost = usage.input_tokens * input_price + usage.output_tokens * output_price
+        return replace(usage, cost_usd=cost / 1e6)
 
 
 class MeteredLLM:
-    """Another LLM, whoever wrote it; whatever it raises that is no error of engrain leaves as EngineUnavailable.
+    """Wrapper of any LLM that counts its usage; an error of its own leaves as EngineUnavailable.
 
-    Thread-safe. `usage` adds up all answers since it was made.
+    Thread-safe. `usage` is the sum over all answers.
     """
 
     def __init__(self, llm: LLM, prices: Prices | None = None) -> None:
-        """Ask `llm`.
+        """Wrap `llm`.
 
         Raises:
             InvalidInput: it lacks what an LLM has.
@@ -55,12 +56,12 @@ class MeteredLLM:
         self._llm = llm
         self._prices = prices or Prices()
         self._usage = Usage()
-        self._adding = threading.Lock()
+        self._lock = threading.Lock()
 
     @property
     def usage(self) -> Usage:
-        """What all answers cost so far."""
-        with self._adding:
+        """The sum of the usage of all answers so far."""
+        with self._lock:
             return self._usage
 
     def complete(self, prompt: Prompt, *, timeout_s: float) -> Completion:
@@ -68,18 +69,18 @@ class MeteredLLM:
         metrics.count("llm_calls")
         try:
             with metrics.timed("llm_seconds"):
-                completion = self._asked(prompt, timeout_s)
+                completion = self._complete(prompt, timeout_s)
         except BaseException:
             metrics.count("llm_failures")
             raise
-        usage = self._prices.of(completion.usage)
+        usage = self._prices.price(completion.usage)
         metrics.count("llm_input_tokens", usage.input_tokens)
         metrics.count("llm_output_tokens", usage.output_tokens)
-        with self._adding:
+        with self._lock:
             self._usage += usage
         return replace(completion, usage=usage)
 
-    def _asked(self, prompt: Prompt, timeout_s: float) -> Completion:
+    def _complete(self, prompt: Prompt, timeout_s: float) -> Completion:
         try:
             completion = self._llm.complete(prompt, timeout_s=timeout_s)
         except EngrainError:

@@ -1,0 +1,1 @@
+"""Embedders by provider, with what they share: a cache, unit vectors and the HTTP client."""

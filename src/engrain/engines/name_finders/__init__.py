@@ -1,0 +1,1 @@
+"""Name finders by provider."""

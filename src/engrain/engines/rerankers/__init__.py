@@ -1,0 +1,1 @@
+"""Rerankers by provider."""
