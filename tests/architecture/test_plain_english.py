@@ -15,7 +15,7 @@ CLEAN_ROOMS = {
     "__init__.py",
     "__main__.py",
     "cache.py",
-    "engines/minilm",
+    "engines",
     "errors.py",
     "metrics.py",
     "storage/migrations",
