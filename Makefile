@@ -1,5 +1,6 @@
 # make run    the main job on real input: imports a conversation, answers questions about it
-# make test   all tests; make check: lint, types, generated files; make bench: the measurements
+# make test   all tests; make test-fast   those that start no server
+# make check  lint, types, generated files; make bench   the measurements
 # make test-llm    against a small language model on this machine, which it installs: 200 MB
 # Each sets up what it needs in .venv, from nothing. The tests run in a process for each core and one more, up to four,
 # each with a PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
@@ -20,13 +21,17 @@ RETRIEVAL ?=
 FILE ?=
 ASK ?=
 
-.PHONY: run test test-llm check bench bench-postgres format clean
+.PHONY: run test test-fast test-llm check bench bench-postgres format clean
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
 
 test: $(DEV_READY)
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --durations 15
+
+# The conformance suite is in the folder of its dearest database; the others of it are embedded.
+test-fast: $(DEV_READY)
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --no-servers tests/pure tests/embedded tests/servers/conformance
 
 test-llm: $(LLM_READY)
 	$(BIN)/python -m pytest tests/llm --durations 5
@@ -36,7 +41,7 @@ check: $(DEV_READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/generate_async.py --check
-	$(BIN)/python -m pytest -q tests/architecture
+	$(BIN)/python -m pytest -q tests/pure/architecture tests/embedded/architecture
 
 bench: $(DEV_READY)
 	$(BIN)/python -m bench.speed

@@ -9,10 +9,15 @@ from hypothesis.internal.conjecture import providers
 
 from engrain.agent.watching import keep_journal
 
-# Suites share `tests.reference_store`; `pytest` alone, unlike `python -m pytest`, leaves the project's folder out.
+# Tests import `tests.support`; `pytest` alone, unlike `python -m pytest`, leaves the project's folder out.
 ROOT = str(Path(__file__).parents[1])
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
+
+SERVERS = Path(__file__).with_name("servers")
+EMBEDDED = ("sqlite", "reference")
+
+pytest_plugins = ["tests.support.commands"]
 
 # A slow machine fails no test: neither an example nor the making of some is timed.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,6 +28,25 @@ settings.load_profile("engrain")
 # Hypothesis (6.170) also draws constants from the source of whatever modules of ours are loaded by then: what a test is
 # given would hang on which others its process ran before, which is chance where several share them. No setting ends it.
 providers._get_local_constants = lambda: providers._local_constants
+
+
+def pytest_addoption(parser):
+    parser.addoption("--no-servers", action="store_true", help="skip what needs PostgreSQL, Redis or served processes")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Deselects the tests that need a server, where `--no-servers` asks for it."""
+    if config.getoption("--no-servers"):
+        config.hook.pytest_deselected(items=[item for item in items if needs_server(item)])
+        items[:] = [item for item in items if not needs_server(item)]
+
+
+def needs_server(item):
+    """Whether a test is in tests/servers and no parameter of it names an embedded store, or one names a server."""
+    if SERVERS not in item.path.parents:
+        return False
+    names = [str(value) for value in item.callspec.params.values()] if hasattr(item, "callspec") else []
+    return not any(name.startswith(EMBEDDED) for name in names) or any("postgres" in name for name in names)
 
 
 @pytest.hookimpl(wrapper=True)

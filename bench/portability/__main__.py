@@ -76,7 +76,7 @@ def _step(title: str, *arguments: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _server() -> Iterator[Any]:
-    from tests.servers.postgres import PostgresServer
+    from tests.support.postgres import PostgresServer
 
     with PostgresServer() as server:
         yield server

@@ -35,7 +35,7 @@ def main() -> int:
     except distribution.NotACluster as error:
         print(error, file=sys.stderr)
         return 2
-    suite = [sys.executable, "-m", "pytest", "-q", "tests/conformance", "-k", "postgres and not parity"]
+    suite = [sys.executable, "-m", "pytest", "-q", "tests/servers/conformance", "-k", "postgres and not parity"]
     environment = {**os.environ, "ENGRAIN_TEST_DATABASES": " ".join(urls)}
     return subprocess.run(suite, env=environment, check=False).returncode
 

@@ -84,7 +84,7 @@ def _database(name: str, url: str | None) -> Iterator[str]:
     elif url is not None:
         yield url
     else:
-        from tests.servers.postgres import PostgresServer
+        from tests.support.postgres import PostgresServer
 
         with PostgresServer() as server:
             yield server.new_database()

@@ -17,7 +17,7 @@ from engrain import Memory
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tests.servers.postgres import PostgresServer
+    from tests.support.postgres import PostgresServer
 
 Way = Literal["restarted", "crashed", "away"]
 WAYS: tuple[Way, ...] = ("restarted", "crashed", "away", "crashed")
@@ -61,7 +61,7 @@ def report(
     operator restarts it, in a crash, or until clients are told so. They get `between` writes done before, between and
     after.
     """
-    from tests.servers.postgres import PostgresServer
+    from tests.support.postgres import PostgresServer
 
     jobs = {"JOBS__LEASE_S": "1", "JOBS__POLL_S": "0.1", "JOBS__RETRY_PAUSE_S": "0", "JOBS__MAX_ATTEMPTS": "50"}
     with PostgresServer() as postgres:

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _server() -> Iterator[str]:
-    from tests.servers.postgres import PostgresServer
+    from tests.support.postgres import PostgresServer
 
     with PostgresServer() as server:
         yield server.new_database()

@@ -1,7 +1,7 @@
 import pytest
 
 from engrain.engines import ServiceAddress, llm
-from tests.servers.local_llm import MODEL, serving
+from tests.support.local_llm import MODEL, serving
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 from engrain import Memory
 from engrain.domain.runs.completions import Prompt
 from engrain.errors import EngineUnavailable
-from tests.servers.local_llm import MODEL
+from tests.support.local_llm import MODEL
 
 TIMEOUT_S = 120
 SCHEMA = {

@@ -1,0 +1,107 @@
+"""docs/cli.md says what the command line says of itself, and what it shows can be run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from engrain.interfaces.cli import failures
+from engrain.interfaces.cli.commands import app
+from tests.support import forked
+
+REPOSITORY = Path(__file__).parents[3]
+PAGE = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, flags=re.MULTILINE | re.DOTALL))
+
+ROOT = get_command(app)
+
+
+def commands(group, prefix=""):
+    """Every command by what is typed to run it: `entity create`."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+COMMANDS = dict(commands(ROOT))
+SHARED = {"--db", "--agent", "--tenant", "--config", "--json", "--help"}
+
+
+def row(parameter):
+    """How an argument or option stands in the page, from what its --help says."""
+    if parameter.param_type_name == "argument":
+        return f"| `{parameter.metavar}` | {parameter.help} |"
+    name = ", ".join(f"`{each}`" for each in parameter.opts)
+    if parameter.metavar:
+        name = f"`{parameter.opts[0]} {parameter.metavar}`"
+    notes = [parameter.help]
+    if parameter.required:
+        notes.append("Required.")
+    if isinstance(parameter.default, str):
+        notes.append(f"Default: `{parameter.default}`.")
+    return f"| {name} | {' '.join(notes)} |"
+
+
+def table(command, *, with_shared):
+    rows = [row(each) for each in command.params if with_shared or not SHARED & set(each.opts)]
+    return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def test_the_options_of_every_command_are_documented_as_they_are():
+    assert table(ROOT, with_shared=True) in SECTIONS["Every command"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_its_section_with_all_its_options(name):
+    section = SECTIONS[name]
+    options = table(COMMANDS[name], with_shared=False)
+    assert options in section or options.count("\n") == 1, f"docs/cli.md, {name}, should hold\n{options}"
+
+
+def test_no_command_is_documented_that_does_not_exist():
+    assert set(SECTIONS) == {"Every command", *COMMANDS, "Exit codes"}
+
+
+def test_every_command_takes_the_shared_options():
+    for command in COMMANDS.values():
+        taken = {name for parameter in command.params for name in parameter.opts}
+        assert taken >= SHARED - {"--help"}
+
+
+def test_the_exit_codes_are_those_of_the_program():
+    rows = re.findall(r"^\| (\d+) \| .+ \|$", SECTIONS["Exit codes"], flags=re.MULTILINE)
+    assert [int(row) for row in rows] == [int(code) for code in failures.ExitCode]
+    assert all(line in failures.__doc__ for line in SECTIONS["Exit codes"].splitlines() if line.startswith("| "))
+
+
+@pytest.fixture
+def engrain(tmp_path):
+    """A line of shell that makes `engrain` a command, of a process that has loaded it."""
+    path = tmp_path / "socket"
+    command = [sys.executable, "-m", "tests.support.forked", path]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as serving:
+        try:
+            assert serving.stdout.readline() == b"ready\n"
+            yield f'engrain() {{ "{sys.executable}" -S "{forked.__file__}" "{path}" "$@"; }}'
+        finally:
+            serving.kill()
+
+
+def test_what_the_page_shows_runs(tmp_path, engrain):
+    script = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL))
+    assert script.count("engrain ") > 8
+    ran = subprocess.run(
+        ["/bin/sh", "-e", "-c", f"{engrain}\n{script}"],
+        cwd=REPOSITORY,
+        env={**os.environ, "ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDING__MODEL": "none"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr

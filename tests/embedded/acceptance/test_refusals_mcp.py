@@ -1,0 +1,214 @@
+"""Every tool, resource and prompt over HTTP, by everybody who may not: refused, and counted, so that none is forgotten.
+
+And by everybody who may, with the names and ids of another tenant: told nothing of it, and nothing of it is changed.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from dataclasses import dataclass
+
+import httpx2
+import pytest
+
+from engrain import Memory
+from engrain.domain.access.keys import ROLES, allows
+from engrain.interfaces.access import Gate
+from engrain.interfaces.http.app import create_app
+from engrain.interfaces.mcp.server import server_of
+from tests.support.asgi import serving
+from tests.support.two_tenants import AGENT, NOTE, POOL, SESSION, WHO, Clock, TwoTenants
+
+PROFILES = ("all", "graph")  # together every tool there is
+SPEAKS = {"Accept": "application/json, text/event-stream"}
+WHO_ASKS = {"Engrain-Agent": AGENT, "Engrain-Session": SESSION}
+ADMINS = {"memory_run_episode_cleanup", "erase", "audit", "consolidate", "undo", "decay", "cleanup"}
+READERS = {
+    *("memory_search", "memory_recall", "memory_get", "memory_stats", "memory_context", "entity_get", "entity_resolve"),
+    *("search_memory", "get_entity_info", "is_session_consolidated", "get_episodes_for_consolidation"),
+    *("detect_conflicts", "recall_note", "list_notes", "search_notes", "related_notes"),
+    *("read_graph", "search_nodes", "open_nodes"),
+    *("recall", "get", "context", "messages", "route", "facts", "history", "links", "events", "rule_applications"),
+    *("latest_reflection", "entity_find", "overview", "pool_list", "pool_query", "runs"),
+}
+# What a tool is told otherwise than others.
+OF_ONE_TOOL = {"pool_query": {"query": "WebGPU"}}
+# Reads whose answer holds nothing that was said.
+SILENT = {"memory_stats", "is_session_consolidated", "detect_conflicts", "memory://stats", "links", "route"}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One message of a client, and what it is about."""
+
+    name: str
+    method: str
+    params: dict
+    needs: str = "reader"
+
+
+def arguments(ids):
+    """By the name of a parameter, what another tenant would say there to be told what it knows."""
+    node, asked = {"name": WHO, "entityType": "person", "observations": ["new"]}, "Lisbon"
+    return {
+        "content": "new",
+        "subject": WHO,
+        "predicate": "likes",
+        "query": asked,
+        "topic": asked,
+        "name": WHO,
+        "butler": AGENT,
+        "trigger_prompt": asked,
+        "session_id": SESSION,
+        "key": NOTE,
+        "tenant_id": "default",
+        "memory_type": "fact",
+        "memory_id": ids["fact"],
+        "memory_ids": [ids["fact"], ids["episode"]],
+        "source_id": ids["fact"],
+        "target_id": ids["other"],
+        "relation": "supports",
+        "run_id": ids["run"],
+        "asked": asked,
+        "pool": POOL,
+        "member": "coder",
+        "fact_id": ids["fact"],
+        "rule_id": ids["rule"],
+        "canonical_name": "Zoe",
+        "entity_type": "person",
+        "entity_id": ids["entity"],
+        "source_entity_id": ids["entity"],
+        "target_entity_id": ids["entity"],
+        "old_fact_id": ids["fact"],
+        "new_fact_id": ids["other"],
+        "facts": [{"subject": WHO, "predicate": "likes", "content": "new", "source_ids": [ids["episode"]]}],
+        "entities": [node],
+        "entityNames": [WHO],
+        "names": [WHO],
+        "relations": [{"from": WHO, "to": WHO, "relationType": "knows"}],
+        "observations": [{"entityName": WHO, "contents": ["new"]}],
+        "deletions": [{"entityName": WHO, "observations": [asked]}],
+    }
+
+
+def asks(memory, profile, ids):
+    """Every tool, resource and prompt of a profile, asked for what another tenant has."""
+    server, said = server_of(memory, profile), arguments(ids)
+    for tool in asyncio.run(server.list_tools()):
+        needs = "admin" if tool.name in ADMINS else "reader" if tool.name in READERS else "writer"
+        given = {name: said[name] for name in tool.input_schema.get("required", [])} | OF_ONE_TOOL.get(tool.name, {})
+        yield Ask(tool.name, "tools/call", {"name": tool.name, "arguments": given}, needs)
+    there = [str(each.uri) for each in asyncio.run(server.list_resources())]
+    there += [each.uri_template for each in asyncio.run(server.list_resource_templates())]
+    for address in there:
+        uri = address.format(name=WHO, key=NOTE, kind="fact", id=ids["fact"])
+        yield Ask(address, "resources/read", {"uri": uri})
+    for prompt in asyncio.run(server.list_prompts()):
+        given = {each.name: {"session": SESSION}.get(each.name, said.get(each.name)) for each in prompt.arguments or []}
+        yield Ask(prompt.name, "prompts/get", {"name": prompt.name, "arguments": given})
+    for listing in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
+        yield Ask(listing, listing, {})
+
+
+@dataclass(frozen=True)
+class Served:
+    """A memory of two tenants whose tools are served behind a gate, and a client of it."""
+
+    town: TwoTenants
+    client: httpx2.Client
+    profile: str
+
+    def asks(self, tenant):
+        whose = self.town.tenants[tenant]
+        return list(asks(self.town.memory, self.profile, whose.ids))
+
+    def ask(self, each, shown, **headers):
+        message = {"jsonrpc": "2.0", "id": 1, "method": each.method, "params": each.params}
+        headers |= {} if shown is None else {"Authorization": shown}
+        return self.client.post("/mcp", json=message, headers={**SPEAKS, **headers})
+
+
+@contextlib.contextmanager
+def served_at(place, profile):
+    clock = Clock()
+    with Memory.open(place, settings={"embedding": {"model": "none"}}, clock=clock) as memory:
+        gate = Gate(memory, keys_required=True, rate_limit_per_minute=0, failures_per_minute=0)
+        app = create_app(memory, gate=gate, mcp_profile=profile)
+        with serving(app) as url, httpx2.Client(base_url=url, timeout=60) as client:
+            yield Served(TwoTenants(memory, clock), client, profile)
+
+
+@pytest.fixture(scope="module", params=PROFILES)
+def served(request, tmp_path_factory):
+    """Where nobody is let in who could change anything."""
+    with served_at(tmp_path_factory.mktemp("town") / "memory.db", request.param) as served:
+        yield served
+
+
+def fault_of(answer):
+    """The code by which a call was refused; None where it was not."""
+    said = answer.json()
+    result = said.get("result", {})
+    if result.get("isError"):
+        return result["structuredContent"]["error"]["code"]
+    return said["error"]["data"]["error"]["code"] if "error" in said else None
+
+
+def test_every_tool_is_a_readers_a_writers_or_an_admins(served):
+    """Those that read are named here, one by one; whatever is new needs a writer until somebody says otherwise."""
+    tools = asyncio.run(server_of(served.town.memory, served.profile).list_tools())
+    reads = {each.name for each in tools if each.annotations.read_only_hint}
+    assert reads - ADMINS == READERS & {each.name for each in tools}
+
+
+def test_whoever_shows_no_key_that_opens_is_refused_everywhere(served):
+    every, shown = served.asks("acme"), served.town.keys_that_open_nothing
+    refused = Counter()
+    for each in every:
+        for why, header in shown.items():
+            answer = served.ask(each, header)
+            assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), (each.name, why)
+            refused[why] += 1
+    assert refused == dict.fromkeys(shown, len(every))
+    assert len(shown) == 7
+    assert len(every) == {"all": 72 + 5 + 3 + 4, "graph": 9 + 6 + 3 + 4}[served.profile]
+
+
+def test_a_role_may_what_it_may_and_nothing_above(served):
+    refused = Counter()
+    every = served.asks("acme")
+    for each in every:
+        for role in (role for role in ROLES if not allows(role, each.needs)):
+            answer = served.ask(each, f"Bearer {served.town.keys['acme', role]}", **WHO_ASKS)
+            assert fault_of(answer) == "forbidden", (each.name, role, answer.text)
+            refused[each.needs, role] += 1
+    needing = Counter(each.needs for each in every)
+    expected = Counter({("writer", "reader"): needing["writer"]})
+    expected |= {("admin", role): needing["admin"] for role in ("reader", "writer")}
+    assert refused == expected
+    assert needing["writer"] == {"all": 33, "graph": 6}[served.profile]
+
+
+@pytest.mark.req("N12", "N21")
+@pytest.mark.parametrize(("mine", "theirs"), [("acme", "bolt"), ("bolt", "acme")])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_key_sees_and_changes_nothing_of_another_tenant(tmp_path, profile, mine, theirs):
+    """With its ids and names, which are right: the tenant itself, asking with them, is told what it said."""
+    with served_at(tmp_path / "memory.db", profile) as served:
+        other = served.town.tenants[theirs]
+        assert served.town.tenants[mine]
+        reads, every = told_of(served, theirs), served.asks(theirs)
+        before = other.rows()
+        for each in every:
+            answer = served.ask(each, f"Bearer {served.town.keys[mine, 'admin']}", **WHO_ASKS)
+            assert answer.status_code == 200, (each.name, answer.text)
+            assert other.word not in answer.text, each.name
+        assert other.rows() == before
+        silent = {name for name, told in reads.items() if other.word not in told}
+        assert silent == {each.name for each in every if each.name in SILENT or each.method.endswith("/list")}
+
+
+def told_of(served, name):
+    """What the tenant itself is answered wherever it only reads."""
+    shown = f"Bearer {served.town.keys[name, 'reader']}"
+    return {each.name: served.ask(each, shown, **WHO_ASKS).text for each in served.asks(name) if each.needs == "reader"}

@@ -1,0 +1,497 @@
+"""How a file is asked: which index serves which statement, and how many statements a verb may run."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from importlib.resources import files
+
+import apsw.ext
+import pytest
+
+from engrain.domain.access.keys import AccessKey
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.retention import Retention
+from engrain.domain.memories.decay import AGING_KINDS, DecayPolicy
+from engrain.domain.records import Caller
+from engrain.domain.requests import Request
+from engrain.domain.runs.jobs import Job
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
+from engrain.storage.named_sql import load
+from engrain.storage.sqlite.speech import SPEECH
+from engrain.storage.sqlite.store import SqliteStore
+from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.sqlite_statements import statements
+from tests.support.store_samples import axis, conversation, embed_all, put
+
+OWN = load("engrain.storage.sqlite", "queries.sql")
+SQL = SPEECH.statements
+# Everything but the few rows of the versions of embedders, the handful of sequences, and keys, which are listed whole.
+GROWING = [
+    *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
+    *("namespaces", "memory_index", "memory_vectors", "entities", "entity_names", "memory_entities", "memory_events"),
+    *("entity_trigrams", "tombstones", "runs"),
+    *("pools", "pool_members", "jobs", "memory_metadata"),
+]
+# What a check-up of the whole file reads whole, and a change of the embedder.
+OF_THE_WHOLE_FILE = {
+    *("count_memories", "count_indexed", "count_embedded", "count_unembedded"),
+    *("unindexed", "unvectored", "stray_words", "unplaced", "lost", "size"),
+    *("tenants", "episode_counts"),  # a tenant's, by covering indexes
+    *("memories_by_kind", "job_vitals"),  # a row for each place, and jobs that are not pruned yet
+    *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
+    *("prune_jobs", "agents"),  # of three months; a tenant's scopes and pools
+}
+# What each index is there for: a named statement, a verb whose statement is composed, or a question.
+SERVES = {
+    "episodes_id": ["has_memory", "arrive", "get", "touch", "forget_episode", "erase_episode"],
+    "episodes_session": ["arrive", "turns_between", "neighbours", "of a session", "erase_session"],
+    "episodes_time": ["newest", "since"],
+    "episodes_importance": ["important"],
+    "episodes_unenriched": ["unenriched"],
+    "episodes_expiry": ["run_out_episodes"],
+    "episodes_pending": ["claim", "pending_sessions"],
+    "episodes_consolidated": ["oldest_consolidated"],
+    "facts_id": ["has_memory", "get", "touch", "supersede_fact", "forget_fact", "confirm_fact", "erase_fact"],
+    "facts_active_subject": ["supersede", "held", "put_related"],
+    "facts_active_entity": ["supersede of an entity"],
+    "facts_subject": ["history"],
+    "facts_entity": ["history of an entity"],
+    "facts_about": ["mentioning"],
+    "facts_time": ["newest", "since"],
+    "facts_importance": ["important"],
+    "facts_unenriched": ["unenriched"],
+    "facts_source": ["clear_fact_source"],
+    "facts_supersedes": ["clear_supersedes"],
+    "rules_id": ["has_memory", "get", "touch", "forget_rule", "confirm_rule", "erase_rule", "mark_rule", "sweep"],
+    "rules_time": ["newest", "important", "since"],
+    "rules_source": ["clear_rule_source"],
+    "rule_applications_rule": ["erase_applications", "applications", "more_applications"],
+    "memory_links_target": ["links_in", "linked_to", "erase_links_in"],
+    "entities_name": ["has_entity_name"],
+    "memory_entities_memory": ["erase_mentions"],
+    "memory_entities_time": ["mentioning", "count_mentions"],
+    "memory_events_time": ["events", "events after one"],
+    "memory_events_type": ["events of a type", "events of a type after one", "learners"],
+    "memory_events_memory": [
+        "events of a memory",
+        "events of a memory after one",
+        "erase_event_payloads",
+        "was_taken_back",
+    ],
+    "memory_events_run": ["undo"],
+    "runs_running": ["claim"],
+    "runs_time": ["runs", "runs after one"],
+    "pool_members_agent": ["the pools of an agent"],
+    "jobs_due": ["take_job"],
+    "jobs_dedupe": ["last_firing"],
+    "namespaces_number": ["count_words"],
+    "memory_index_waiting": ["unembedded", "searched", "count_waiting"],
+    "memory_index_expiry": ["searched"],
+    "memory_index_gone": ["gone_docs", "of the past"],
+    "memory_vectors_doc": ["exact_vectors", "drop_vectors", "erase_vectors"],
+    "memory_vectors_change": ["changed_vectors"],
+}
+# What is there to be refused, of a table that needs no index.
+CONSTRAINS = {"embedding_versions_state"}
+# What no verb asks yet, and the schema is made for.
+QUESTIONS = {
+    "the pools of an agent": "SELECT pool FROM pool_members WHERE tenant_id = ? AND agent = ?",
+}
+# Statements of one call, transaction included; a number may fall, and grows only with a reason.
+PUT_ONE_EPISODE = 5
+PUT_ONE_FACT = 34
+GET = 3
+FIND = 6  # by words and by vector
+ANSWER = 18  # the same, and everything else that a search asks, each for itself
+# In one snapshot, BEGIN and COMMIT included, and the look at what is left for later before it.
+SEARCH_OF_EPISODES = 10
+SEARCH_OF_EVERY_KIND = 12
+TEAM = Caller(agent="aide", pools=("team",))
+KEY = AccessKey(id="k", tenant_id=CALLER.tenant_id, role="admin", created_at=NOON)
+
+
+@pytest.fixture
+def store(tmp_path) -> Iterator[SqliteStore]:
+    """A used file, as a search meets it: settled and embedded."""
+    with closing(SqliteStore(str(tmp_path / "agent.db"))) as store:
+        store.put_entity(act(), BEN)
+        turns = put(store, conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
+        kept = put(store, [LISBON, TEA, TRAM])
+        embed_all(store, {each.id: axis(0) for each in [*turns, *kept]})
+        store.link(act(), link(LISBON, TEA))
+        store.mention(act(), turns[0].id, [BEN.id])
+        yield store
+
+
+BEN = entity("Ben")
+PLACE = (NOON, "z")  # in a list, the newest first
+LISBON, TEA, TRAM = fact("Lisbon"), fact("tea", subject="Ben", predicate="drinks", entity_id=BEN.id), rule("Take it.")
+
+
+def details(plan) -> list[str]:
+    return [plan.detail, *(detail for each in plan.sub or () for detail in details(each))]
+
+
+def plan(store, sql) -> list[str]:
+    """What SQLite says it does for a statement, line by line."""
+    with store._connections.reading() as db:
+        return details(apsw.ext.query_info(db, sql, explain_query_plan=True).query_plan)
+
+
+READS = {
+    "get": lambda store: store.get(CALLER, ["one", "two"]),
+    "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
+    "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
+    "of a category": lambda store: store.recent(request(categories=("task",)), 10),
+    "of a scope": lambda store: store.keyword(request(scopes=("aide",)), {"tram"}, 10),
+    "history": lambda store: store.history(CALLER, LISBON.id),
+    "history of an entity": lambda store: store.history(CALLER, TEA.id),
+    "links": lambda store: store.links(CALLER, LISBON.id),
+    "events": lambda store: store.events(CALLER),
+    "events of a memory": lambda store: store.events(CALLER, memory_id=LISBON.id),
+    "events of a type": lambda store: store.events(CALLER, event_type="fact_created"),
+    "events after one": lambda store: store.events(CALLER, after=PLACE),
+    "events of a type after one": lambda store: store.events(CALLER, event_type="fact_created", after=PLACE),
+    "events of a memory after one": lambda store: store.events(CALLER, memory_id=LISBON.id, after=PLACE),
+    "applications": lambda store: store.applications(CALLER, TRAM.id, 10),
+    "more_applications": lambda store: store.applications(CALLER, TRAM.id, 10, after=PLACE),
+    "after one": lambda store: store.recent(request(after=PLACE), 10),
+    "entities": lambda store: store.entities(CALLER, [BEN.id]),
+    "newest": lambda store: store.newest(request(TEAM), 10),
+    "important": lambda store: store.important(request(TEAM), 10),
+    "mentioning": lambda store: store.mentioning(request(TEAM), ["Ben"], 10),
+    "unenriched": lambda store: store.unenriched(request(TEAM), most_entities=2, limit=10),
+    "recent": lambda store: store.recent(request(), 10),
+    "since": lambda store: store.recent(request(since=NOON, until=NOON + timedelta(days=1)), 10),
+    "of a session": lambda store: store.keyword(request(sessions=("monday",)), {"tram"}, 10),
+    "of the past": lambda store: store.keyword(request(as_of=NOON), {"tram"}, 10),
+    "neighbours": lambda store: store.neighbours(request(), episode(session="monday", turn=5), 2),
+    "filtered": lambda store: store.keyword(request(speakers=("Ana",), tags=("x",), roles=("user",)), {"tram"}, 10),
+    "nearest": lambda store: store.nearest(request(), axis(0), 10, also=[1, 2]),
+    "nearest of the past": lambda store: store.nearest(request(as_of=NOON), axis(0), 10, also=[1, 2]),
+    "load": lambda store: store.load(request(), [1, 2, 3]),
+    "traits": lambda store: store.traits(request(), [1, 2, 3]),
+    "speakers": lambda store: store.speakers(request()),
+    "stats": lambda store: store.stats(CALLER, NOON),
+    "page": lambda store: store.page(request(), before="f", limit=10),
+    "links_from": lambda store: store.links_from(CALLER, [TEA.id, LISBON.id], ("supports", "contradicts")),
+    "vectors_of": lambda store: store.vectors_of(CALLER, [TEA.id, LISBON.id]),
+    "unmentioned": lambda store: store.unmentioned(CALLER, after=None, limit=10),
+    "waiting": lambda store: store.waiting(CALLER),
+    "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
+    "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
+    "runs": lambda store: store.runs(CALLER, limit=9),
+    "runs after one": lambda store: store.runs(CALLER, limit=9, after=PLACE),
+    "keys": lambda store: store.keys(CALLER),
+    "held_key": lambda store: store.held_key(CALLER, "k"),
+    "unembedded": lambda store: store.unembedded(64),
+    "versions": lambda store: store.embedding_versions(),
+    "rows": lambda store: [store.rows(table, after=store.last_key(table), limit=9) for table in store.tables],
+}
+WRITES = {
+    "put": lambda store: put(store, [episode("One more.", session="monday", speaker="Ben")]),
+    "put several": lambda store: put(store, conversation("One.", "Two.", session="friday")),
+    "put a rule": lambda store: put(store, [rule("Ask first.")]),
+    "supersede": lambda store: put(store, [fact("Porto")]),
+    "supersede of an entity": lambda store: put(
+        store, [fact("coffee", subject="B.", predicate="drinks", entity_id=BEN.id)]
+    ),
+    "put_related": lambda store: store.put_related(act(), fact("Porto"), {TEA.id: 0.5}),
+    "supersede several": lambda store: store.supersede(act(), fact("Porto"), [LISBON.id, TEA.id]),
+    "settle": lambda store: (put(store, [episode("One more.", session="monday")]), store.settle()),
+    "touch": lambda store: store.touch(act(), ["one", LISBON.id]),
+    "confirm": lambda store: store.confirm(act(), TRAM.id),
+    "mark": lambda store: [store.mark(act(), TRAM.id, "harmful", reason="late") for _ in range(3)],
+    "sweep": lambda store: [
+        store.sweep(act(NOON + timedelta(days=200)), kind, DecayPolicy(), after="", limit=9) for kind in AGING_KINDS
+    ],
+    "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
+    "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
+    "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
+    "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
+    "undo": lambda store: store.undo(act(), carried_out(store).run.id),
+    "put_key": lambda store: store.put_key(act(), KEY, "d"),
+    "revoke_key": lambda store: (store.put_key(act(), KEY, "d"), store.revoke_key(act(), "k")),
+    "use_key": lambda store: store.use_key(act(), "k", since=NOON),
+    "take_job": lambda store: (
+        store.add_job(Job(id="j", name="decay", run_at=NOON, created_at=NOON)),
+        store.take_job("w", NOON, lease_s=60, most_attempts=5),
+    ),
+    "forget": lambda store: store.forget(act(), store.recent(request(), 1)[0].id),
+    "forget a fact": lambda store: store.forget(act(), LISBON.id),
+    "link": lambda store: store.link(act(), link(TEA, LISBON)),
+    "mention": lambda store: store.mention(act(), LISBON.id, [BEN.id]),
+    "put_entity": lambda store: store.put_entity(act(), entity("Cleo")),
+    "introduce": lambda store: store.introduce(act(), [entity("Cleo")], [fact("Faro", subject="Cleo")]),
+    "attach": lambda store: store.attach([1], axis(0)[None]),
+    "erase": lambda store: store.erase(act(), [LISBON.id, TRAM.id, store.recent(request(), 1)[0].id]),
+    "prune": lambda store: store.prune_vectors(100),
+    "restore": lambda store: [
+        store.restore(table, store.rows(table, after=None, limit=9))
+        for table in store.tables
+        if table not in {"episodes", "facts", "rules"}
+    ],
+}
+VERBS = {**READS, **WRITES}
+
+
+def claimed(store):
+    return store.claim(act(), Claim(kind="consolidation", worker="w", lease_s=60))
+
+
+def carried_out(store):
+    batch = claimed(store)
+    porto = Action(kind="new_fact", memory=fact("Porto"), sources=(batch.episodes[0].id,), doubts=(TEA.id,))
+    actions = (porto, Action(kind="confirmation", target_id=TRAM.id))
+    plan_ = Plan(episode_ids=batch.run.episode_ids, actions=actions)
+    assert [each.error for each in store.carry_out(act(), batch.run.id, plan_, {})] == [None, None]
+    return batch
+
+
+def ran_by(store, verb) -> list[str]:
+    with statements(store) as ran:
+        VERBS[verb](store)
+    return [sql for sql in ran if re.match("SELECT|INSERT|UPDATE|DELETE|WITH", sql) and "'merge'" not in sql]
+
+
+def scans(store, sql) -> list[str]:
+    """Where a statement reads a whole table, or a tenant's all; not one page, nor what waits or is gone."""
+    lines = plan(store, sql)
+    is_a_page = re.search(r" ORDER BY [\w, ]+ LIMIT ", sql) and not any("TEMP B-TREE" in line for line in lines)
+    tables = "|".join(GROWING)
+    read = rf"SCAN ({tables})\b|SEARCH ({tables}) USING [\w ]+ \(tenant_id=\?\)"
+    few = re.compile("USING COVERING INDEX memory_index_(waiting|gone)|USING INDEX jobs_due")
+    return [line for line in lines if re.search(read, line) and not is_a_page and not few.search(line)]
+
+
+# Its foreign keys look through the names and trigrams of a tenant. That is rare, and an index for it would be taken by
+# the searches of names, which it serves worse than their own.
+LOOKS_THROUGH_NAMES = {"remove_entity"}
+
+
+@pytest.mark.parametrize("name", sorted(SQL.keys() - OF_THE_WHOLE_FILE - LOOKS_THROUGH_NAMES))
+def test_no_statement_reads_a_whole_table(store, name):
+    assert scans(store, SQL[name]) == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_reads_a_whole_table(store, verb):
+    found = {sql: scans(store, sql) for sql in ran_by(store, verb)}
+    assert found
+    assert [sql for sql, where in found.items() if where] == []
+
+
+@pytest.mark.parametrize("verb", ["newest", "important", "mentioning", "unenriched"])
+def test_the_first_of_an_order_are_read_in_that_order(store, verb):
+    """What a scope or an entity holds besides is not read: at most those of one moment are sorted by id."""
+    asked = [sql for sql in ran_by(store, verb) if "ORDER BY" in sql and "UNION ALL" in sql]
+    lines = [line for sql in asked for line in plan(store, sql)]
+    assert any("scope=?" in line for line in lines)
+    assert [line for line in lines if "TEMP B-TREE" in line and "LAST TERM" not in line] == []
+    searches = [line for line in lines if line.startswith("SEARCH")]
+    assert [line for line in searches if "scope=?" not in line and "memory_id=?" not in line] == []
+
+
+@pytest.mark.parametrize("verb", ["events", "events of a type", "events after one", "events of a type after one"])
+def test_what_is_asked_newest_first_is_not_sorted(store, verb):
+    """A page of it costs the same however much there is."""
+    asked = [sql for sql in ran_by(store, verb) if "memory_events" in sql]
+    assert asked
+    assert [line for sql in asked for line in plan(store, sql) if "TEMP B-TREE" in line] == []
+
+
+def test_who_has_work_is_read_off_what_waits(store):
+    """Of every tenant, as housekeeping asks: what is done with is not looked at."""
+    with statements(store) as ran:
+        store.shards(NOON)
+        store.shards(NOON, tenant_id="default")
+    every, one = [sql for sql in ran if "FROM episodes" in sql]
+    for sql, read in ((every, "SCAN"), (one, "SEARCH")):
+        lines = plan(store, sql)
+        assert any(line.startswith(f"{read} episodes USING INDEX episodes_pending") for line in lines)
+        assert any(line.startswith("SEARCH runs USING") and "runs_running" in line for line in lines)
+
+
+def test_what_is_claimed_is_read_in_its_order(store):
+    asked = [sql for sql in ran_by(store, "claim") if "FROM episodes" in sql]
+    lines = [line for sql in asked for line in plan(store, sql)]
+    assert len(asked) == 2
+    assert all("TEMP B-TREE" not in line for line in lines)
+    assert all("episodes_pending (tenant_id=? AND agent=?" in line for line in lines if "episodes" in line)
+
+
+@pytest.mark.req("G18")
+@pytest.mark.parametrize(("index", "user"), [(index, user) for index, users in SERVES.items() for user in users])
+def test_an_index_serves_what_it_is_there_for(store, index, user):
+    asked = [{**SQL, **QUESTIONS}[user]] if user in {**SQL, **QUESTIONS} else ran_by(store, user)
+    assert any(index in line for sql in asked for line in plan(store, sql))
+
+
+def test_every_index_is_there_for_something(store):
+    with store._connections.reading() as db:
+        found = {
+            name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+        }
+    assert found == set(SERVES) | CONSTRAINS
+
+
+def test_every_statement_is_used():
+    """A statement that nothing runs is not maintained either."""
+    folder = files("engrain.storage")
+    shared = [each for each in folder.iterdir() if each.name.endswith(".py")]
+    own = [each for each in (folder / "sqlite").iterdir() if each.name.endswith(".py")]
+    code = "".join(each.read_text() for each in [*shared, *own])
+    composed = {f"{deed}_{kind}" for deed in ("age", "confirm", "erase") for kind in ("episode", "fact", "rule")}
+    composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
+    assert [name for name in SQL if f'"{name}"' not in code and name not in composed] == []
+    assert not OWN.keys() & load("engrain.storage", "queries.sql").keys()
+
+
+def test_putting_one_episode_takes_few_statements_however_many_there_are(store):
+    counts = set()
+    for size in (0, 300):
+        put(store, [episode(f"Number {place}.", session="monday") for place in range(size)])
+        put(store, [episode("Known speaker.", session="monday", speaker="Ana")])
+        with statements(store) as ran:
+            put(store, [episode("One more.", session="monday", speaker="Ana")])
+        counts.add(len(ran))
+    assert len(counts) == 1
+    assert counts.pop() <= PUT_ONE_EPISODE
+
+
+def test_a_cleanup_asks_once_which_sources_are_needed_however_many_there_are(store):
+    done = {"consolidation_status": "consolidated"}
+    counts = set()
+    for size in (2, 60):
+        kept = put(store, [episode(f"Number {place}.", **done) for place in range(size)])
+        embed_all(store, {each.id: axis(0) for each in kept})
+        [learned] = put(store, [rule("Learned.")])
+        for each in kept:
+            store.link(act(), link(learned, each, "derived_from"))
+        with statements(store) as ran:
+            store.clean(act(), Retention(max_entries=0), limit=9)
+        counts.add((len(ran), sum("place.state = 2" in sql for sql in ran)))
+    assert len(counts) == 1
+    [(most, asked)] = counts
+    assert (most, asked) == (7, 1)
+
+
+def test_putting_one_fact_takes_few_statements(store):
+    with statements(store) as ran:
+        put(store, [fact("Porto")])
+    assert len(ran) <= PUT_ONE_FACT
+
+
+def test_a_note_takes_few_statements_more_than_a_fact(store):
+    others = put(store, [fact(predicate=str(place)) for place in range(10)])
+    with statements(store) as ran:
+        store.put_related(act(), fact("Porto"), {each.id: 0.5 for each in others})
+    assert len(ran) <= PUT_ONE_FACT + 4 + 2 * len(others)
+
+
+def test_getting_takes_one_statement_a_kind(store):
+    with statements(store) as ran:
+        assert len(store.get(CALLER, [LISBON.id, TEA.id, TRAM.id])) == 3
+    assert len(ran) <= GET
+
+
+def test_touching_takes_one_statement_a_kind_and_no_event(store):
+    before = store.events(CALLER)
+    with statements(store) as ran:
+        assert len(store.touch(act(), [LISBON.id, TEA.id, TRAM.id])) == 3
+    assert [sql.split()[0] for sql in ran] == ["BEGIN", *["UPDATE"] * 3, "COMMIT"]
+    assert store.events(CALLER) == before
+
+
+def test_an_idle_catch_up_is_one_statement(store):
+    with store._reading() as tx:
+        store._vectors.catch_up(tx, 1)
+        with statements(store) as ran:
+            store._vectors.catch_up(tx, 1)
+    assert ran == [SQL["newest_change"]]
+
+
+@pytest.mark.parametrize("size", [0, 500])
+def test_a_whole_search_takes_few_statements_however_many_memories_there_are(store, size):
+    put(store, [episode(f"Number {place} of the tram.", session=f"{place % 7}") for place in range(size)])
+    asked = Request(caller=CALLER, filter=Filter(), now=NOON)
+    store.nearest(asked, axis(0), 10)
+    with statements(store) as ran:
+        keyword = [each.ref for each in store.keyword(asked, {"tram", "turn"}, 50)]
+        nearest = [each.ref for each in store.nearest(asked, axis(0), 50, also=keyword)]
+        assert len(ran) <= FIND, "\n".join(ran)
+        store.settle()
+        store.traits(asked, {*keyword, *nearest})
+        store.speakers(asked)
+        store.load(asked, keyword[:10])
+        assert len(ran) <= ANSWER, "\n".join(ran)
+
+
+def search(store):
+    """What a search asks of a store, from the look at what is left for later to the records of its winners."""
+    asked = Request(caller=TEAM, filter=Filter(), now=NOON)
+
+    def work():
+        keyword = [each.ref for each in store.keyword(asked, {"tram", "turn", "take"}, 100)]
+        nearest = [each.ref for each in store.nearest(asked, axis(0), 100, also=keyword)]
+        assert store.waiting(TEAM) == 0
+        store.speakers(asked)
+        store.traits(asked, {*keyword, *nearest})
+        return store.load(asked, [*nearest[:10], *nearest[-3:]])
+
+    store.settle()
+    return {each.kind for each in store.in_one_snapshot(TEAM, work).values()}
+
+
+def test_a_search_of_episodes_asks_each_thing_once(tmp_path):
+    with closing(SqliteStore(str(tmp_path / "agent.db"))) as store:
+        turns = put(store, conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
+        embed_all(store, {each.id: axis(0) for each in turns})
+        search(store)  # reads the vectors into the process
+        with statements(store) as ran:
+            assert search(store) == {"episode"}
+        assert len(ran) <= SEARCH_OF_EPISODES, "\n".join(ran)
+        assert len(set(ran)) == len(ran)
+
+
+def test_a_search_of_every_kind_asks_two_statements_more(store):
+    search(store)
+    with statements(store) as ran:
+        assert search(store) == {"episode", "fact", "rule"}
+    assert len(ran) <= SEARCH_OF_EVERY_KIND, "\n".join(ran)
+
+
+def test_the_records_of_one_kind_are_not_looked_for_among_others(store):
+    """Once their traits are known, their kinds are."""
+    asked = Request(caller=TEAM, filter=Filter(), now=NOON)
+
+    def work():
+        refs = list(store.traits(asked, [each.ref for each in store.newest(asked, 99)]))
+        with statements(store) as ran:
+            assert len(store.load(asked, refs[:1])) == 1
+        return ran
+
+    assert len(store.in_one_snapshot(TEAM, work)) == 1
+
+
+def test_what_waits_is_counted_where_anything_does(store):
+    def work():
+        store.newest(request(), 1)
+        with statements(store) as ran:
+            return store.waiting(CALLER), len(ran)
+
+    assert store.in_one_snapshot(CALLER, work) == (0, 0)
+    put(store, [episode("Not yet embedded.")])
+    assert store.in_one_snapshot(CALLER, work) == (1, 1)
+    store.settle()
+    assert store.in_one_snapshot(CALLER, work) == (1, 1)
+
+
+def test_reading_runs_no_write(store):
+    with statements(store) as ran:
+        for read in READS.values():
+            read(store)
+        store.settle()
+    assert [sql for sql in ran if not sql.startswith(("SELECT", "WITH"))] == []

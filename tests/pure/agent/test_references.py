@@ -1,0 +1,121 @@
+import threading
+from datetime import timedelta
+
+import pytest
+
+from engrain import metrics
+from engrain.agent.references import References
+from engrain.agent.workers import Workers
+from engrain.domain.records import Caller
+from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed
+from tests.support.reference_store import ReferenceStore
+from tests.support.sample_records import CALLER, NOON, act, episode
+from tests.support.store_samples import put
+
+LATER = NOON + timedelta(hours=1)
+
+
+class ByHand:
+    """Workers that do nothing of themselves."""
+
+    def __init__(self):
+        self.asked = []
+
+    def later(self, work):
+        self.asked.append(work)
+
+
+def counts(store, turns):
+    return [each.reference_count for each in store.get(CALLER, [turn.id for turn in turns])]
+
+
+@pytest.fixture
+def turns():
+    return [episode("tram"), episode("river")]
+
+
+@pytest.fixture
+def store(turns):
+    made = ReferenceStore()
+    put(made, turns)
+    return made
+
+
+def not_counted():
+    return metrics.snapshot().get("references_not_counted", 0)
+
+
+def test_nothing_is_counted_before_it_is_time_and_once_it_is_exactly_once(store, turns):
+    workers = ByHand()
+    references = References(store, workers)
+    references.note(act(LATER), [turns[0].id, turns[1].id])
+    references.note(act(LATER), [turns[0].id])
+    references.note(act(LATER), [])
+    assert counts(store, turns) == [0, 0]
+    assert len(workers.asked) == 1
+    workers.asked[0]()
+    references.settle()
+    assert counts(store, turns) == [2, 1]
+    assert store.get(CALLER, [turns[0].id])[0].last_referenced_at == LATER
+    references.note(act(LATER), [turns[1].id])
+    assert len(workers.asked) == 2
+
+
+def test_each_answer_is_one_call(turns):
+    class Listening(ReferenceStore):
+        calls = 0
+
+        def touch(self, act_, ids):
+            self.calls += 1
+            return super().touch(act_, ids)
+
+    store = Listening()
+    put(store, turns)
+    references = References(store, ByHand())
+    references.note(act(), [turn.id for turn in turns])
+    references.settle()
+    references.settle()
+    assert store.calls == 1
+
+
+def test_only_what_the_caller_sees_is_counted(store, turns):
+    references = References(store, ByHand())
+    references.note(act(caller=Caller(agent="other")), [turns[0].id])
+    references.settle()
+    assert counts(store, turns) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "reason", [DatabaseBusy("locked"), DatabaseReadOnly("read-only"), MemoryClosed("closed")], ids=lambda e: e.code
+)
+def test_what_cannot_be_counted_is_told_by_the_counter_and_by_nothing_else(reason, turns):
+    class Refusing(ReferenceStore):
+        def touch(self, _act, _ids):
+            raise reason
+
+    store, before = Refusing(), not_counted()
+    references = References(store, ByHand())
+    references.note(act(), [turn.id for turn in turns])
+    references.settle()
+    references.settle()
+    assert not_counted() - before == 2
+
+
+def test_who_settles_waits_for_what_a_worker_is_counting(turns):
+    entered, release = threading.Event(), threading.Event()
+
+    class Slow(ReferenceStore):
+        def touch(self, act_, ids):
+            entered.set()
+            release.wait(30)
+            return super().touch(act_, ids)
+
+    store, workers = Slow(), Workers()
+    put(store, turns)
+    references = References(store, workers)
+    references.note(act(), [turns[0].id])
+    assert entered.wait(30)
+    threading.Timer(0.05, release.set).start()
+    references.settle()
+    assert counts(store, turns) == [1, 0]
+    workers.close()

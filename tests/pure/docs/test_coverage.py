@@ -1,0 +1,73 @@
+"""Whatever is public is documented: names, verbs with their parameters, settings."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import engrain
+from engrain.agent.consolidation import Consolidation
+from engrain.agent.entities import Entities
+from engrain.agent.graph import Graph
+from engrain.agent.groups import Rules
+from engrain.agent.hooks import Hooks
+from engrain.agent.jobs import Jobs
+from engrain.agent.keys import Keys
+from engrain.agent.notes import Notes
+from engrain.agent.working import Working
+from engrain.config import ENV_DELIMITER, ENV_PREFIX
+from engrain.config.tree import fields
+from engrain.retrieval.presets import PRESETS
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+LIBRARY = (DOCS / "library.md").read_text(encoding="utf-8")
+SETTINGS = (DOCS / "settings.md").read_text(encoding="utf-8")
+INTERNAL = {"parts"}  # what the rooms of the package share
+
+
+def verbs(owner):
+    return [
+        (name, member)
+        for name, member in inspect.getmembers(owner)
+        if not name.startswith("_") and name not in INTERNAL and callable(member)
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in engrain.__all__ if name != "__version__"])
+def test_every_public_name_is_in_the_library_page(name):
+    assert f"`{name}" in LIBRARY
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [
+        *verbs(engrain.Memory),
+        *verbs(engrain.Agent),
+        *((f"rules.{name}", verb) for name, verb in verbs(Rules)),
+        *((f"notes.{name}", verb) for name, verb in verbs(Notes)),
+        *((f"entities.{name}", verb) for name, verb in verbs(Entities)),
+        *((f"graph.{name}", verb) for name, verb in verbs(Graph)),
+        *((f"consolidation.{name}", verb) for name, verb in verbs(Consolidation)),
+        *((f"hooks.{name}", verb) for name, verb in verbs(Hooks)),
+        *((f"working.{name}", verb) for name, verb in verbs(Working)),
+        *((f"keys.{name}", verb) for name, verb in verbs(Keys)),
+        *((f"jobs.{name}", verb) for name, verb in verbs(Jobs)),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_every_verb_is_shown_with_its_parameters(name, member):
+    rows = [line for line in LIBRARY.splitlines() if line.startswith("| `") and f".{name}(" in line]
+    parameters = [each for each in inspect.signature(member).parameters if each not in {"self", "cls"}]
+    assert any(all(each.rstrip("_") in row for each in parameters) for row in rows), parameters
+
+
+def test_every_preset_is_explained():
+    assert all(f"`{name}`" in LIBRARY or f'"{name}"' in LIBRARY for name in PRESETS)
+
+
+@pytest.mark.parametrize(("name", "field"), fields().items(), ids=list(fields()))
+def test_every_setting_is_listed_with_its_variable_default_and_meaning(name, field):
+    [row] = [line for line in SETTINGS.splitlines() if line.startswith(f"| `{name}` |")]
+    assert f"`{ENV_PREFIX}{name.upper().replace('.', ENV_DELIMITER)}`" in row
+    assert str(field.description) in row
+    assert name == "db" or f"`{field.default}`" in row

@@ -1,0 +1,93 @@
+from datetime import timedelta
+
+import pytest
+
+from engrain.domain.maintenance import readiness
+from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judged
+from engrain.domain.maintenance.vitals import JobVitals, Vitals
+from engrain.errors import DatabaseUnreachable
+from tests.support.sample_records import NOON
+
+BOUNDS = Bounds(embedding_lag_s=300, job_lag_s=900)
+SOUND = EmbedderState(name="minilm:v1")
+
+
+def vitals(**changed):
+    values = {
+        "schema": "mem_006",
+        "newest_schema": "mem_006",
+        "memories": {"episode": 1, "fact": 0, "rule": 0},
+        "size_bytes": 4096,
+        "without_vector": 0,
+        "without_vector_since": None,
+        "jobs": JobVitals(),
+        "pool": None,
+    }
+    return Vitals(**values | changed)
+
+
+def ago(seconds):
+    return NOON - timedelta(seconds=seconds)
+
+
+def stands(found):
+    """The status of all, and the checks that are not ok."""
+    return found.status, {each.name: each.status for each in found.checks if each.status != "ok"}
+
+
+def test_a_sound_memory_is_ready_and_every_check_says_so():
+    found = judged(vitals(), SOUND, BOUNDS, NOON)
+    assert stands(found) == ("ok", {})
+    assert found.is_ready
+    assert [each.name for each in found.checks] == ["database", "schema", "embedder", "embeddings", "jobs"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"schema": "mem_007"}, ("failed", {"schema": "failed"})),
+        ({"schema": ""}, ("failed", {"schema": "failed"})),
+        ({"without_vector": 3, "without_vector_since": ago(299)}, ("ok", {})),
+        ({"without_vector": 3, "without_vector_since": ago(301)}, ("degraded", {"embeddings": "degraded"})),
+        ({"jobs": JobVitals(overdue=1, overdue_since=ago(899))}, ("ok", {})),
+        ({"jobs": JobVitals(overdue=1, overdue_since=ago(901))}, ("degraded", {"jobs": "degraded"})),
+        ({"jobs": JobVitals(dead_letters=1)}, ("degraded", {"jobs": "degraded"})),
+        (
+            {"schema": "mem_001", "jobs": JobVitals(dead_letters=1)},
+            ("failed", {"schema": "failed", "jobs": "degraded"}),
+        ),
+    ],
+)
+def test_the_worst_check_is_the_status(changed, expected):
+    found = judged(vitals(**changed), SOUND, BOUNDS, NOON)
+    assert stands(found) == expected
+    assert found.is_ready == (expected[0] != "failed")
+
+
+def test_of_a_database_that_does_not_answer_nothing_else_is_known():
+    found = judged(DatabaseUnreachable("no route to the database"), SOUND, BOUNDS, NOON)
+    assert stands(found) == ("failed", {"database": "failed"})
+    assert [each.name for each in found.checks] == ["database", "embedder"]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "said"),
+    [
+        (EmbedderState(name=None), "ok", "none is configured"),
+        (EmbedderState(name="minilm:v1", has_failed=True), "degraded", "asked again"),
+        (EmbedderState(name=None, unused_because="run engrain reembed"), "degraded", "run engrain reembed"),
+    ],
+)
+def test_a_memory_without_its_embedder_serves_with_less(state, status, said):
+    found = readiness.embedding(state)
+    assert (found.status, said in found.detail) == (status, True)
+
+
+def test_where_nobody_makes_vectors_nothing_is_late():
+    waiting = vitals(without_vector=9, without_vector_since=ago(86_400))
+    assert judged(waiting, EmbedderState(name=None), BOUNDS, NOON).status == "ok"
+
+
+def test_a_clock_that_is_behind_makes_nothing_late():
+    found = judged(vitals(without_vector=1, without_vector_since=ago(-5)), SOUND, BOUNDS, NOON)
+    assert found.status == "ok"

@@ -1,0 +1,326 @@
+"""What is done of what a model proposes."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from engrain.domain.records import Caller
+from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
+from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan, read_statement_time
+from engrain.learning.consolidation.reply_parser import parse_reply
+from tests.support.sample_records import NOON, episode, fact, rule
+
+CALLER = Caller(agent="aide")
+DAY = timedelta(days=1)
+STRANGER = "018f0000-0000-7000-8000-000000000009"
+
+
+def lesson(*turns, shown=(), found=(), scope="aide", caller=CALLER):
+    turns = [episode(each) if isinstance(each, str) else each for each in turns]
+    told = list_echo_sources([*shown, *found])
+    names = {f"e{place}": read_episode(turn, told) for place, turn in enumerate(turns, 1)}
+    return BatchContext(
+        caller=caller, scope=scope, heard=names, known=KnownMemories(shown=shown, found=found), now=NOON + DAY
+    )
+
+
+def quotes(*pairs):
+    return [{"episode": name, "quote": quote} for name, quote in pairs]
+
+
+def statement(subject, predicate, content, quote, name="e1", **more):
+    evidence = quotes((name, quote))
+    return {"subject": subject, "predicate": predicate, "content": content, "evidence": evidence, **more}
+
+
+def planned(given, **sections):
+    return make_plan(parse_reply(json.dumps({"new_facts": [], **sections})), given)
+
+
+MOVED = "I moved to Porto last month."
+PORTO = statement("Ana", "lives in", "Porto", "I moved to Porto")
+
+
+def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
+    given = lesson(MOVED, "Hm.", episode("Porto, since May.", event_time=NOON + timedelta(hours=1)))
+    proposal = {**PORTO, "importance": 7, "tags": ["home"], "permanence": "stable", "confidence": 0.9}
+    proposal["evidence"] = quotes(("e1", "I moved to Porto"), ("e3", "Porto, since May"), ("e2", "I moved to Porto"))
+    done = planned(given, new_facts=[proposal])
+    [action] = done.actions
+    first, _, last = (each.episode for each in given.heard.values())
+    assert (action.kind, action.sources, action.target_id, action.doubts) == ("new_fact", (first.id, last.id), None, ())
+    made = action.memory
+    assert (made.subject, made.predicate, made.content, made.tags) == ("Ana", "lives in", "Porto", ("home",))
+    assert (made.tenant_id, made.agent, made.scope) == ("default", "aide", "aide")
+    assert (made.importance, made.permanence, made.decay_rate, made.confidence) == (7, "stable", 0.002, 0.9)
+    assert (made.source, made.source_episode_id) == ("I moved to Porto", last.id)
+    assert (made.valid_from, made.created_at, made.last_confirmed_at) == (NOON, NOON + DAY, NOON + DAY)
+    assert read_statement_time(made) == NOON + timedelta(hours=1)
+    assert done.episode_ids == tuple(each.episode.id for each in given.heard.values())
+
+
+@pytest.mark.req("N16")
+def test_the_same_reply_to_the_same_episodes_gives_the_same_ids():
+    turns = [episode(MOVED), episode("Never call me before noon.")]
+    rules = [{"content": "Call Ana after noon.", "evidence": quotes(("e2", "Never call me before noon"))}]
+    one = planned(lesson(*turns), new_facts=[PORTO], new_rules=rules)
+    later = replace(lesson(*turns), now=NOON + 9 * DAY)
+    two = planned(later, new_facts=[{**PORTO, "content": "  PORTO "}], new_rules=rules)
+    assert [each.memory.id for each in one.actions] == [each.memory.id for each in two.actions]
+    assert len({each.memory.id for each in one.actions}) == 2
+
+
+def test_another_tenant_agent_scope_source_or_word_gives_another_id():
+    turn = episode(MOVED)
+    ids = {
+        planned(given, new_facts=[proposal]).actions[0].memory.id
+        for given, proposal in [
+            (lesson(turn), PORTO),
+            (lesson(turn, caller=Caller(agent="aide", tenant_id="acme")), PORTO),
+            (lesson(turn, caller=Caller(agent="other")), PORTO),
+            (lesson(turn, scope="global"), PORTO),
+            (lesson(episode(MOVED)), PORTO),
+            (lesson(turn), {**PORTO, "content": "Porto, Portugal"}),
+        ]
+    }
+    assert len(ids) == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"evidence": []}, "no_evidence"),
+        ({"evidence": quotes(("e1", "I moved to Faro"))}, "quote_not_found"),
+        ({"evidence": quotes(("e1", "Porto"))}, "quote_too_short"),
+        ({"evidence": quotes(("e7", "I moved to Porto"))}, "unknown_episode"),
+    ],
+)
+def test_what_is_not_proven_is_rejected_with_the_reason(change, reason):
+    done = planned(lesson(MOVED), new_facts=[{**PORTO, **change}], updated_facts=[], new_rules=[])
+    assert done.actions == ()
+    [rejection] = done.rejected
+    assert (rejection.kind, rejection.reason) == ("new_fact", reason)
+    assert rejection.said
+
+
+def test_what_was_handed_out_confirms_nothing_and_teaches_nothing():
+    known = fact("Porto", last_referenced_at=NOON, reference_count=1, created_at=NOON - DAY)
+    given = lesson("I know that Ana lives in Porto.", shown=(known,))
+    confirmation = {"target_id": known.id, "evidence": quotes(("e1", "Ana lives in Porto"))}
+    again = statement("Ana", "lives in", "Porto", "Ana lives in Porto")
+    done = planned(given, new_facts=[again], confirmations=[confirmation, known.id])
+    assert done.actions == ()
+    assert [each.reason for each in done.rejected] == ["echo", "echo", "no_evidence"]
+
+
+@pytest.mark.req("Y09")
+def test_what_the_same_reply_says_twice_is_done_once():
+    twice = {**PORTO, "subject": "ANA", "content": " porto"}
+    done = planned(lesson(MOVED), new_facts=[PORTO, twice])
+    assert len(done.actions) == 1
+    assert [each.reason for each in done.rejected] == ["duplicate"]
+
+
+def test_an_unproven_proposal_does_not_stand_in_the_way_of_a_proven_one():
+    done = planned(lesson(MOVED), new_facts=[{**PORTO, "evidence": []}, PORTO])
+    assert [each.memory.content for each in done.actions] == ["Porto"]
+
+
+@pytest.mark.req("Y09")
+@pytest.mark.parametrize("place", ["shown", "found"])
+@pytest.mark.parametrize("scope", ["aide", "global"])
+def test_what_is_known_already_is_confirmed_and_not_stored_again(place, scope):
+    known = fact("green tea in the morning", predicate="drinks", scope=scope)
+    given = lesson("In the morning I drink green tea.", **{place: (known,)})
+    again = statement("ana", "drinks", "In the morning, green tea", "In the morning I drink green tea")
+    done = planned(given, new_facts=[again, {**again, "content": "green tea in the morning"}])
+    [action] = done.actions
+    assert (action.kind, action.target_id, action.memory) == ("confirmation", known.id, None)
+    assert action.sources == (given.heard["e1"].episode.id,)
+    assert [each.reason for each in done.rejected] == ["duplicate"]
+
+
+def test_the_same_of_another_subject_is_new():
+    known = fact("a senior backend engineer at Acme in Berlin", subject="Bob", predicate="works as")
+    said = statement("Ana", "works as", "a senior backend engineer at Acme in Berlin", "I am a senior backend engineer")
+    done = planned(lesson("I am a senior backend engineer.", shown=(known,)), new_facts=[said])
+    assert [each.kind for each in done.actions] == ["new_fact"]
+
+
+def test_a_fact_takes_the_spelling_and_entity_of_its_place():
+    known = fact("Lisbon", scope="aide", entity_id="someone", created_at=NOON - DAY)
+    done = planned(lesson(MOVED, shown=(known,)), new_facts=[{**PORTO, "subject": "ANA", "predicate": "Lives  in"}])
+    made = done.actions[0].memory
+    assert (made.subject, made.predicate, made.entity_id) == ("Ana", "lives in", "someone")
+    assert made.place == known.place
+    assert done.actions[0].doubts == ()
+
+
+@pytest.mark.req("Y10")
+def test_a_fact_that_says_otherwise_elsewhere_is_doubted():
+    known = fact("Lisbon", predicate="is living in", scope="aide", created_at=NOON - DAY)
+    others = [
+        fact("Lisbon", predicate="lives with", scope="aide", created_at=NOON - DAY),
+        fact("Lisbon", predicate="is living in", subject="Bob", scope="aide", created_at=NOON - DAY),
+        fact("Lisbon", predicate="is living in", scope="global", created_at=NOON - DAY),
+        fact("Lisbon", predicate="living in", scope="aide", validity="superseded", created_at=NOON - DAY),
+        fact("Lisbon", predicate="now living in", scope="aide", created_at=NOON + DAY),
+        fact("Porto", predicate="currently living in", scope="aide", created_at=NOON - DAY),
+    ]
+    done = planned(lesson(MOVED, shown=(known, *others[:3]), found=tuple(others[3:5])), new_facts=[PORTO])
+    assert done.actions[0].doubts == (known.id,)
+    done = planned(lesson(MOVED, shown=(known, others[5])), new_facts=[PORTO])
+    assert [each.kind for each in done.actions] == ["confirmation"]
+
+
+def test_what_was_said_before_does_not_take_the_place_of_what_was_said_after():
+    """An old conversation that is imported late would otherwise undo what is known since."""
+    known = fact("Faro", scope="aide", created_at=NOON + DAY, metadata={"said_at": (NOON + DAY).isoformat()})
+    done = planned(lesson(MOVED, shown=(known,)), new_facts=[PORTO])
+    assert [each.reason for each in done.rejected] == ["outdated"]
+    imported = replace(known, metadata={"said_at": (NOON - DAY).isoformat()})
+    assert len(planned(lesson(MOVED, shown=(imported,)), new_facts=[PORTO]).actions) == 1
+    unreadable = replace(known, metadata={"said_at": "yesterday"}, created_at=NOON - DAY)
+    assert len(planned(lesson(MOVED, shown=(unreadable,)), new_facts=[PORTO]).actions) == 1
+
+
+def test_of_two_statements_about_one_place_the_later_one_is_stored_last():
+    turns = [episode("Now I moved to Faro.", event_time=NOON + DAY), episode(MOVED, event_time=NOON)]
+    faro = statement("Ana", "lives in", "Faro", "I moved to Faro")
+    porto = {**PORTO, "evidence": quotes(("e2", "I moved to Porto"))}
+    done = planned(lesson(*turns), new_facts=[faro, porto])
+    assert [each.memory.content for each in done.actions] == ["Porto", "Faro"]
+
+
+@pytest.mark.req("B14.2")
+def test_an_update_takes_the_place_of_what_was_shown():
+    known = fact("Lisbon", scope="aide", created_at=NOON - DAY)
+    done = planned(
+        lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id, "predicate": "resides in"}]
+    )
+    [action] = done.actions
+    assert (action.kind, action.target_id, action.memory.predicate) == ("updated_fact", known.id, "resides in")
+    assert action.doubts == ()
+
+
+def test_an_update_that_says_nothing_else_is_a_confirmation():
+    known = fact("Porto", scope="aide", created_at=NOON - DAY)
+    done = planned(lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id}])
+    assert [(each.kind, each.target_id) for each in done.actions] == [("confirmation", known.id)]
+
+
+def test_an_update_of_another_scope_is_a_new_fact_in_ones_own_and_doubts_nothing():
+    known = fact("Lisbon", scope="global", created_at=NOON - DAY)
+    done = planned(lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id}])
+    [action] = done.actions
+    assert (action.kind, action.target_id, action.memory.scope, action.doubts) == ("new_fact", None, "aide", ())
+    [told] = done.rejected
+    assert (told.kind, told.reason) == ("updated_fact", "other_scope")
+
+
+def test_only_what_was_shown_can_be_updated_or_confirmed():
+    found = fact("Lisbon", scope="aide", created_at=NOON - DAY)
+    habit, harm = rule(), rule("Never ask.", maturity="anti_pattern")
+    given = lesson(MOVED, found=(found,), shown=(habit, harm))
+    targets = [found.id, STRANGER, habit.id]
+    updates = [{**PORTO, "target_id": target} for target in targets]
+    evidence = quotes(("e1", "I moved to Porto"))
+    confirmations = [found.id, STRANGER, {"target_id": harm.id, "evidence": evidence}]
+    done = planned(given, updated_facts=updates, confirmations=confirmations)
+    assert done.actions == ()
+    assert [each.reason for each in done.rejected] == ["unknown_target"] * 6
+
+
+def test_a_confirmation_needs_proof_and_names_its_sources():
+    home, habit = fact("Lisbon", created_at=NOON - DAY), rule()
+    given = lesson(
+        "Yes, Ana is still living in Lisbon.", "Ask before booking those early flights, as ever.", shown=(home, habit)
+    )
+    done = planned(
+        given, confirmations=[home.id, {"target_id": habit.id, "evidence": quotes(("e2", "Ask before booking those"))}]
+    )
+    assert [(each.target_id, each.sources) for each in done.actions] == [
+        (home.id, (given.heard["e1"].episode.id,)),
+        (habit.id, (given.heard["e2"].episode.id,)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("turns", "evidence", "reason"),
+    [
+        (
+            ["The deploy failed without migrations."],
+            [("e1", "deploy failed without migrations")],
+            "too_little_evidence",
+        ),
+        (["Deploy failed again."] * 2, [("e1", "Deploy failed again"), ("e2", "Deploy failed again")], None),
+        (["Always run migrations."], [("e1", "Always run migrations")], None),
+        (["Deploy failed again."], [("e1", "Deploy failed again"), ("e1", "failed again")], "too_little_evidence"),
+        ([episode("Always run migrations.", role="tool")], [("e1", "Always run migrations")], "too_little_evidence"),
+    ],
+)
+def test_a_rule_needs_two_episodes_or_an_instruction(turns, evidence, reason):
+    done = planned(lesson(*turns), new_rules=[{"content": "Run the migrations first.", "evidence": quotes(*evidence)}])
+    assert [each.reason for each in done.rejected] == ([] if reason is None else [reason])
+    if reason is None:
+        [action] = done.actions
+        made = action.memory
+        assert (made.content, made.maturity, made.confidence, made.scope) == (
+            "Run the migrations first.",
+            "candidate",
+            0.5,
+            "aide",
+        )
+
+
+def test_a_known_rule_is_confirmed_and_one_that_did_harm_is_not_learned_again():
+    habit = rule("Run the migrations before a deploy.")
+    harm = rule(
+        "Warning: do not deploy on Friday evenings",
+        maturity="anti_pattern",
+        metadata={"original_content": "Deploy on Friday evenings."},
+    )
+    given = lesson(
+        "Please run the migrations before the deploy.", "Please deploy on Friday evenings.", shown=(habit, harm)
+    )
+    done = planned(
+        given,
+        new_rules=[
+            {
+                "content": "Before a deploy, run the migrations",
+                "evidence": quotes(("e1", "run the migrations before the deploy")),
+            },
+            {"content": "Deploy on Friday evenings", "evidence": quotes(("e2", "Please deploy on Friday"))},
+        ],
+    )
+    # The first quotes no instruction: "please" stands outside of its quote.
+    assert [each.reason for each in done.rejected] == ["too_little_evidence", "anti_pattern"]
+    first = {"content": "Before a deploy, run the migrations", "evidence": quotes(("e1", "Please run the migrations"))}
+    done = planned(given, new_rules=[first])
+    assert [(each.kind, each.target_id) for each in done.actions] == [("confirmation", habit.id)]
+
+
+@pytest.mark.parametrize(
+    ("role", "confidence", "permanence"),
+    [("user", 1.0, "permanent"), ("system", 1.0, "permanent"), ("assistant", 0.8, "stable"), ("tool", 0.8, "stable")],
+)
+def test_what_only_an_assistant_or_a_tool_says_is_believed_less_and_never_for_good(role, confidence, permanence):
+    done = planned(lesson(episode(MOVED, role=role)), new_facts=[{**PORTO, "permanence": "permanent"}])
+    made = done.actions[0].memory
+    assert (made.confidence, made.permanence) == (confidence, permanence)
+
+
+@pytest.mark.parametrize(("episodes", "most"), [(1, 10), (3, 10), (4, 12), (30, 90)])
+def test_a_flood_is_stopped_at_three_actions_an_episode_and_ten_at_least(episodes, most):
+    facts = [{**PORTO, "predicate": f"attribute {number}"} for number in range(500)]
+    done = planned(lesson(*[MOVED] * episodes), new_facts=facts)
+    assert len(done.actions) == most
+    assert {each.reason for each in done.rejected} == {"too_many"}
+    assert len(done.rejected) == 500 - most
+
+
+def test_a_reply_with_nothing_in_it_still_consolidates_its_episodes():
+    given = lesson(MOVED)
+    assert planned(given).episode_ids == (given.heard["e1"].episode.id,)

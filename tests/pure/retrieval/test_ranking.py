@@ -1,0 +1,163 @@
+import math
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.domain.records import Contribution, Explanation
+from engrain.retrieval import ranking
+from engrain.retrieval.moments import Span
+from engrain.retrieval.ranking import JUDGES, Judging, judge
+from tests.support.sample_records import NOON, request
+from tests.support.sample_search import traits
+
+REFS = st.integers(1, 12)
+SCORES = st.dictionaries(REFS, st.floats(-1, 3), min_size=1)
+AGES = st.floats(-10, 400).map(lambda days: NOON - timedelta(days=days))
+TRAITS = st.builds(
+    traits,
+    session=st.sampled_from([None, "monday", "friday"]),
+    asking=st.floats(0, 1),
+    importance=st.floats(0, 10),
+    confidence=st.floats(0, 1),
+    decay_rate=st.sampled_from([0.0, 0.008, 0.1]),
+    created_at=AGES,
+    confirmed_at=st.none() | AGES,
+    referenced_at=st.none() | AGES,
+)
+KNOWN = st.fixed_dictionaries(dict.fromkeys(range(1, 13), TRAITS))
+WEIGHTS = st.dictionaries(st.sampled_from([*JUDGES]), st.floats(0.01, 1))
+
+
+def listed(scores):
+    """What the lists gave, as `fusion.fuse` says it."""
+    return {
+        ref: (Contribution(channel="vector", rank=rank, raw=score, weight=1.0, value=score),)
+        for rank, (ref, score) in enumerate(scores.items(), start=1)
+    }
+
+
+def judged(scores, known, weights, text="Which tram?", asked=()):
+    def judging(so_far):
+        return Judging(request=request(now=NOON), text=text, speakers=["Ana"], asked=asked, traits=known, scores=so_far)
+
+    return judge(listed(scores), weights, judging)
+
+
+def gained(found, ref, name):
+    return next((share for share in found[ref] if share.channel == name), None)
+
+
+@given(SCORES, KNOWN, WEIGHTS)
+def test_contributions_add_up_exactly_and_what_the_lists_gave_stays(scores, known, weights):
+    known = {ref: known[ref] for ref in scores}
+    found = judged(scores, known, weights)
+    assert set(found) == set(scores)
+    for ref, shares in found.items():
+        assert shares[0] == listed(scores)[ref][0]
+        names = [share.channel for share in shares[1:]]
+        assert names == [name for name in JUDGES if name in names]
+        assert set(names) <= set(weights)
+        assert Explanation(preset="any", contributions=shares).score == math.fsum(share.value for share in shares)
+        assert all(share.rank is None and share.weight == weights[share.channel] for share in shares[1:])
+
+
+@given(SCORES, KNOWN, st.floats(0, 1))
+def test_a_candidate_gains_a_share_of_the_best_score_of_its_session(scores, known, weight):
+    known = {ref: known[ref] for ref in scores}
+    found = judged(scores, known, {"session": weight})
+    for ref in scores:
+        place = known[ref].session
+        together = [other for other in scores if other == ref or (place and known[other].session == place)]
+        share = gained(found, ref, "session")
+        assert share.raw == max(scores[other] for other in together)
+        assert share.value == weight * share.raw
+
+
+def test_sessions_of_one_name_in_two_scopes_are_two():
+    known = {1: traits(session="monday"), 2: traits(session="monday", scope="pool:team")}
+    found = judged({1: 0.2, 2: 0.9}, known, {"session": 0.5})
+    assert (gained(found, 1, "session").raw, gained(found, 2, "session").raw) == (0.2, 0.9)
+
+
+def test_who_is_asked_about_gains_the_weight_and_the_others_nothing():
+    known = {1: traits(role="user"), 2: traits(role="assistant"), 3: traits(kind="fact")}
+    found = judged({1: 0.2, 2: 0.9, 3: 0.4}, known, {"speaker": 0.2}, text="What did I say?")
+    assert gained(found, 1, "speaker").value == 0.2
+    assert [gained(found, ref, "speaker") for ref in (2, 3)] == [None, None]
+
+
+def test_who_is_named_gains_by_speaking():
+    known = {1: traits(speaker="Ana"), 2: traits(speaker="Ben")}
+    found = judged({1: 0.2, 2: 0.9}, known, {"speaker": 0.2}, text="Which tram does Ana take?")
+    assert [gained(found, ref, "speaker") is not None for ref in (1, 2)] == [True, False]
+
+
+def test_a_turn_gains_by_what_it_states():
+    found = judged({1: 0.2, 2: 0.9}, {1: traits(asking=0.25), 2: traits(asking=1.0)}, {"statement": 0.4})
+    assert [gained(found, ref, "statement").value for ref in (1, 2)] == pytest.approx([0.3, 0.0])
+
+
+def test_what_lies_in_a_time_that_is_asked_for_gains_and_what_is_near_it_less():
+    day = Span(NOON, NOON + timedelta(days=1))
+    known = {place: traits(happened_at=NOON + timedelta(days=days)) for place, days in enumerate((0.5, 1.75, 9))}
+    found = judged(dict.fromkeys(known, 0.5), known, {"moment": 0.1}, asked=[day])
+    assert [each and each.value for each in (gained(found, ref, "moment") for ref in known)] == [
+        0.1,
+        pytest.approx(0.025),
+        None,
+    ]
+
+
+COMPOSITE = {"importance": 0.3, "recency": 0.2, "confidence": 0.1}
+
+
+@pytest.mark.req("B08.1")
+def test_importance_recency_and_confidence_by_hand():
+    known = {
+        1: traits(
+            importance=8.0,
+            confidence=0.9,
+            decay_rate=0.008,
+            confirmed_at=NOON - timedelta(days=10),
+            referenced_at=NOON - timedelta(days=7),
+        )
+    }
+    found = judged({1: 0.35}, known, COMPOSITE)
+    assert gained(found, 1, "importance").value == pytest.approx(0.3 * 8 / 10)
+    assert gained(found, 1, "recency").value == pytest.approx(0.2 * 0.5)
+    assert gained(found, 1, "confidence").value == pytest.approx(0.1 * 0.9 * math.exp(-0.08))
+    score = Explanation(preset="recall", contributions=found[1]).score
+    assert score == pytest.approx(0.35 + 0.24 + 0.1 + 0.09 * math.exp(-0.08))
+
+
+@pytest.mark.req("B08.2")
+def test_who_was_never_referenced_gains_nothing_for_it():
+    found = judged({1: 0.35}, {1: traits(referenced_at=None)}, COMPOSITE)
+    assert gained(found, 1, "recency").value == 0.0
+
+
+@pytest.mark.req("B09.2")
+def test_what_nobody_confirmed_is_not_believed():
+    found = judged({1: 0.35}, {1: traits(confidence=1.0, confirmed_at=None)}, COMPOSITE)
+    assert gained(found, 1, "confidence").value == 0.0
+
+
+@pytest.mark.req("C08")
+@pytest.mark.parametrize(("days", "left"), [(2, 1.0), (7, 0.8), (30, 0.6), (90, 0.4), (180, 0.4)])
+def test_age_takes_its_share_of_the_whole_score_and_says_so(days, left):
+    known = {1: traits(created_at=NOON - timedelta(days=days))}
+    found = judged({1: 0.7}, known, {"importance": 0.2, "age": 1.0})
+    share = gained(found, 1, "age")
+    assert share.raw == left
+    assert Explanation(preset="notes", contributions=found[1]).score == pytest.approx((0.7 + 0.2 * 0.5) * left)
+
+
+def test_a_candidate_of_whom_nothing_is_known_gains_nothing_and_stays():
+    found = judged({1: 0.7}, {}, dict.fromkeys(JUDGES, 1.0))
+    assert [share.channel for share in found[1]] == ["vector", "session"]
+
+
+def test_judges_know_no_channel_of_the_lists():
+    assert not ranking.JUDGES.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}

@@ -1,0 +1,97 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.retrieval.voices import Voice, asked_about, names, speaks
+from tests.support.sample_search import traits
+
+ANA, BEN, WILL = "Ana", "Ben Okafor", "Will"
+USER, ASSISTANT = Voice(role="user"), Voice(role="assistant")
+NAMES = st.sampled_from([ANA, BEN, WILL, "東京 太郎", "", "!?", "ⓐ", "The Doctor", "Élise"]) | st.text()
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Where does Ana live?", "Ana"),
+        ("where does ana live", "Ana"),
+        ("What is Ana's job?", "Ana"),
+        ("What is Ana’s job?", "Ana"),  # noqa: RUF001  # an apostrophe as phones write it
+        ("What did Ben say?", "Ben Okafor"),
+        ("What did Ben Okafor say?", "Ben Okafor"),
+        ("¿Qué dijo Élise?", "ÉLISE"),
+        ("What did Will say?", "Will"),
+        ("Is it Will's?", "Will"),
+        ("Is it Will’s?", "Will"),  # noqa: RUF001  # likewise
+        ("Who is Will?", "Will"),
+        ("Was it (Will) or Ana?", "Will"),
+        ("Will, who is that?", "Will Byers"),
+        ("太郎ではなく東京は?", "東京 太郎"),
+    ],
+)
+def test_a_question_names_a_speaker(text, speaker):
+    assert names(text, speaker)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Where does Anabel live?", "Ana"),
+        ("banana", "Ana"),
+        ("What did Okafor say?", "Ben Okafor"),
+        ("When will it rain?", "Will"),
+        ("I am free-willed", "Will"),
+        ("", "Ana"),
+        ("Anything", ""),
+        ("?!", "?!"),
+        ("a", "ⓐ"),
+    ],
+)
+def test_a_question_does_not_name_a_speaker(text, speaker):
+    assert not names(text, speaker)
+
+
+@pytest.mark.parametrize(
+    ("text", "voice"),
+    [
+        ("Where does Ana live?", Voice(speaker=ANA)),
+        ("What did Ana tell Ben?", None),
+        ("What did Ana tell me?", Voice(speaker=ANA)),
+        ("What is my favourite tea?", USER),
+        ("What did I tell you?", USER),
+        ("I've seen it where?", USER),
+        ("What did you recommend?", ASSISTANT),
+        ("When did it rain?", None),
+        ("", None),
+    ],
+)
+def test_whom_a_question_is_about(text, voice):
+    assert asked_about(text, [ANA, BEN, WILL]) == voice
+
+
+@given(st.text() | st.lists(NAMES).map(" and ".join), st.lists(NAMES, unique=True))
+def test_a_voice_has_a_name_exactly_where_one_speaker_is_named(text, speakers):
+    named = [speaker for speaker in speakers if names(text, speaker)]
+    voice = asked_about(text, speakers)
+    assert (voice is not None and voice.speaker is not None) == (len(named) == 1)
+    if voice is not None and voice.speaker is not None:
+        assert [voice.speaker] == named
+
+
+@pytest.mark.parametrize(
+    ("voice", "expected"),
+    [
+        (None, []),
+        (Voice(speaker="Ana"), ["Ana as user", "Ana as assistant"]),
+        (ASSISTANT, ["Ana as assistant", "nobody"]),
+    ],
+)
+def test_whose_turns_a_voice_speaks(voice, expected):
+    memories = {
+        "Ana as user": traits(role="user", speaker="Ana"),
+        "Ana as assistant": traits(role="assistant", speaker="Ana"),
+        "Ben": traits(role="user", speaker="Ben"),
+        "nobody": traits(role="assistant", speaker=None),
+        "a fact": traits(kind="fact"),
+    }
+    assert [name for name, each in memories.items() if speaks(each, voice)] == expected

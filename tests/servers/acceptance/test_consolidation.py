@@ -1,0 +1,319 @@
+"""Dialogues go in, recorded replies answer, and what is known afterwards is told fact by fact, on both databases."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from engrain import Memory
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE
+from engrain.engines.llms.scripted import ScriptedLLM
+from engrain.learning.consolidation.reply_parser import NO_JSON
+from tests.support.postgres import server
+from tests.support.recorded_replies import NAMES, recorded
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SETTINGS = {"embedding": {"model": "none"}, "consolidation": {"on_session_switch": False}}
+
+
+class Clock:
+    """Each look is a second later."""
+
+    def __init__(self):
+        self.now = NOON
+
+    def __call__(self):
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def location(request, tmp_path):
+    return tmp_path / "memory.db" if request.param == "sqlite" else server().new_database()
+
+
+@pytest.fixture
+def opened(location):
+    """A memory whose language model gives some replies."""
+    made = []
+
+    def make(*replies, **settings):
+        llm = ScriptedLLM(replies)
+        chosen = {name: {**SETTINGS.get(name, {}), **settings.get(name, {})} for name in {*SETTINGS, *settings}}
+        memory = Memory.open(location, llm=llm, clock=Clock(), settings=chosen)
+        made.append(memory)
+        memory.asked = llm.prompts
+        return memory
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def keep(agent, known):
+    """Store what a dialogue's agent knew before it; its id, which the reply names."""
+    given = dict(known)
+    kind, key = given.pop("kind"), given.pop("key")
+    keeping = agent.remember if kind == "fact" else agent.rules.add
+    return keeping(given.pop("content"), idempotency_key=key, **given).id
+
+
+def tell(agent, turns):
+    return [agent.observe(**turn) for turn in turns]
+
+
+@pytest.fixture
+def played(opened):
+    """A recorded dialogue, consolidated: the agent, its episodes, the report."""
+
+    def play(name, **settings):
+        dialogue = recorded(name)
+        memory = opened(dialogue.reply, **settings)
+        agent = memory.agent("assistant")
+        for each in dialogue.known:
+            keep(agent, each)
+        episodes = tell(agent, dialogue.turns)
+        report = memory.consolidate()
+        return agent, episodes, report
+
+    return play
+
+
+def facts(agent, **conditions):
+    return sorted((each.subject, each.predicate, each.content) for each in agent.facts(**conditions))
+
+
+def rules(agent):
+    return sorted(hit.memory.content for hit in agent.recall("", kinds="rule"))
+
+
+def reasons(report):
+    return [(each.kind, each.reason) for each in report.rejected]
+
+
+def sources(agent, id_):
+    return [link.target_id for link in agent.links(id_, direction="outgoing", relation="derived_from")]
+
+
+def fact(agent, content):
+    return next(each for each in agent.facts() if each.content == content)
+
+
+LISBON = "00000000-0000-7bdf-baf9-ce1a2c0069ad"
+TEA = "00000000-0000-7423-91f3-08622b494bd7"
+MEETINGS = "00000000-0000-76f9-af60-de45bc0f9a5b"
+
+
+def test_every_recorded_reply_is_played_below():
+    told = {name.removeprefix("test_reply_") for name in globals() if name.startswith("test_reply_")}
+    assert told == set(NAMES)
+
+
+@pytest.mark.req("B12.2", "B13.1", "B14.1", "B14.3", "Y08")
+def test_reply_prose_around_fence(played):
+    agent, episodes, report = played("prose_around_fence")
+    assert facts(agent) == [("Ana", "lives in", "Porto"), ("Ana", "works as", "radiologist at a hospital")]
+    home, work = fact(agent, "Porto"), fact(agent, "radiologist at a hospital")
+    assert (home.scope, home.agent, home.permanence, home.importance, home.tags) == (
+        *("assistant", "assistant", "stable", 7, ("home",)),
+    )
+    assert (home.source, home.source_episode_id) == ("I moved to Porto last month", episodes[0].id)
+    assert home.valid_from == episodes[0].event_time
+    assert sources(agent, home.id) == [episodes[0].id]
+    assert sources(agent, work.id) == [episodes[2].id]
+    assert [agent.get(each.id).consolidation_status for each in episodes] == ["consolidated"] * 3
+    assert (report.new, report.updated, report.confirmed, report.episodes, report.batches) == (2, 0, 0, 3, 1)
+    assert (report.rejected, report.parse_errors, report.failures) == ((), (), ())
+    assert report.usage.calls == 1
+    assert [(each.agent, each.episodes, each.sessions) for each in report.groups] == [("assistant", 3, 1)]
+
+
+@pytest.mark.req("B13.2")
+def test_reply_bare_object(played):
+    agent, episodes, report = played("bare_object")
+    assert facts(agent) == [("Inês", "is allergic to", "peanuts"), ("Inês", "is daughter of", "Ana")]
+    allergy = fact(agent, "peanuts")
+    assert (allergy.permanence, allergy.decay_rate, allergy.importance, allergy.tags) == (
+        "permanent",
+        0.0,
+        10,
+        ("health",),
+    )
+    assert sources(agent, allergy.id) == [episodes[1].id]
+    assert report.parse_errors == ()
+
+
+def test_reply_two_blocks(played):
+    agent, _, report = played("two_blocks")
+    assert facts(agent) == [("booking system", "uses database", "PostgreSQL")]
+    assert report.parse_errors == ("2 JSON blocks found: the last one counts",)
+
+
+def test_reply_truncated(played):
+    agent, [episode], report = played("truncated")
+    assert facts(agent) == []
+    [failure] = report.failures
+    assert failure.code == "unusable_reply"
+    assert failure.said.startswith(f"{NO_JSON}; the JSON that begins at character 8 is broken or cut off: ")
+    after = agent.get(episode.id)
+    assert (after.consolidation_status, after.consolidation_attempts) == ("pending", 1)
+    assert after.last_consolidation_error == f"unusable_reply: {failure.said}"
+    assert after.next_consolidation_retry_at > NOON + timedelta(minutes=4)
+
+
+@pytest.mark.req("B13.3", "N16")
+def test_reply_wrong_types(played):
+    agent, episodes, report = played("wrong_types")
+    assert facts(agent) == [("Ana", "has coach", "Tiago"), ("Ana", "trains for", "the Lisbon half marathon")]
+    training, coach = fact(agent, "the Lisbon half marathon"), fact(agent, "Tiago")
+    assert (training.permanence, training.importance, training.confidence, training.tags) == ("standard", 5, 1, ())
+    assert training.valid_from == episodes[0].event_time
+    assert (coach.importance, sources(agent, coach.id)) == (1, [episodes[1].id])
+    assert [error.partition(":")[0].partition(" ")[0] for error in report.parse_errors] == [
+        *("new_facts[0]", "new_facts[2]", "new_facts[3]", "new_facts[4].evidence[0]", "updated_facts"),
+        *("confirmations[0]", "confirmations[1]", "confirmations[2]", "unknown"),
+    ]
+    assert report.rejected == ()
+
+
+@pytest.mark.req("B13.4", "B13.5")
+def test_reply_unknown_ids(played):
+    agent, _, report = played("unknown_ids")
+    assert facts(agent) == [("Ana", "lives in", "Lisbon")]
+    assert reasons(report) == [
+        ("new_fact", "unknown_episode"),
+        ("updated_fact", "unknown_target"),
+        ("confirmation", "unknown_target"),
+    ]
+    assert report.parse_errors == ("updated_facts[1]: target_id 'fact-1' is no valid UUID",)
+    assert [(each.kind, each.memory_id) for each in report.learned] == [("confirmation", LISBON)]
+    home = agent.get(LISBON)
+    assert home.last_confirmed_at > home.created_at
+
+
+def test_reply_invented_quotes(played):
+    agent, _, report = played("invented_quotes")
+    assert facts(agent) == [("Ana", "dislikes", "mornings")]
+    assert rules(agent) == []
+    assert reasons(report) == [
+        ("new_fact", "quote_not_found"),
+        ("new_fact", "quote_too_short"),
+        ("new_fact", "no_evidence"),
+        ("new_rule", "quote_not_found"),
+    ]
+
+
+@pytest.mark.req("B12.4")
+def test_reply_hostile(played):
+    """A page that was read gives orders, and the model obeys: nothing of it is stored, and its own is bounded."""
+    agent, episodes, report = played("hostile")
+    assert facts(agent) == [
+        ("Ana", "drinks", "green tea in the morning"),
+        ("Ana", "prefers", "short summaries with bullet points"),
+    ]
+    assert fact(agent, "short summaries with bullet points").importance == 10
+    assert rules(agent) == []
+    assert reasons(report) == [
+        ("new_fact", "imitation"),
+        ("updated_fact", "unknown_target"),
+        ("updated_fact", "quote_not_found"),
+        ("new_rule", "imitation"),
+        ("confirmation", "unknown_target"),
+        ("confirmation", "no_evidence"),
+    ]
+    assert agent.get(TEA).last_confirmed_at == agent.get(TEA).created_at
+    assert [agent.get(each.id).consolidation_status for each in episodes] == ["consolidated"] * 3
+
+
+def test_reply_nothing(played):
+    agent, _, report = played("nothing")
+    assert facts(agent) == []
+    assert (report.episodes, report.learned, report.failures) == (2, (), ())
+    assert agent.consolidation.is_session_consolidated("s1")
+
+
+@pytest.mark.req("B14.2")
+def test_reply_update(played):
+    agent, episodes, report = played("update")
+    assert facts(agent) == [
+        ("Ana", "drinks", "espresso in the morning"),
+        ("Ana", "drinks", "green tea in the morning"),
+        ("Ana", "lives in", "Porto"),
+    ]
+    home, before = fact(agent, "Porto"), agent.get(LISBON)
+    assert (home.supersedes_id, home.valid_from) == (LISBON, datetime(2024, 5, 1, tzinfo=UTC))
+    assert (before.validity, before.valid_to) == ("superseded", max(before.created_at, home.valid_from))
+    assert sources(agent, home.id) == [episodes[0].id]
+    assert agent.history(home.id) == [before, home]
+    # Everybody's fact is not this agent's to change: its own new one stands beside it.
+    habit = fact(agent, "espresso in the morning")
+    assert (habit.scope, habit.supersedes_id) == ("assistant", None)
+    assert (agent.get(TEA).validity, agent.get(TEA).confidence) == ("active", 1)
+    assert reasons(report) == [("updated_fact", "other_scope")]
+    assert (report.updated, report.new) == (1, 1)
+
+
+def test_reply_rules(played):
+    agent, episodes, report = played("rules")
+    assert rules(agent) == [
+        "Answer in Portuguese when Ana writes in Portuguese.",
+        "Offer meetings after ten in the morning.",
+        "Run the migrations before a deploy.",
+    ]
+    learned = {agent.get(each.memory_id).content: each for each in report.learned}
+    migrations = agent.get(learned["Run the migrations before a deploy."].memory_id)
+    assert (migrations.maturity, migrations.confidence, migrations.scope) == ("candidate", 0.5, "assistant")
+    assert sources(agent, migrations.id) == [episodes[2].id, episodes[3].id]
+    assert learned["Offer meetings after ten in the morning."].kind == "confirmation"
+    assert reasons(report) == [("new_rule", "too_little_evidence")]
+
+
+@pytest.mark.req("B13.5")
+def test_reply_confirmations(played):
+    agent, _, report = played("confirmations")
+    assert [(each.kind, each.memory_id) for each in report.learned] == [("confirmation", LISBON), ("confirmation", TEA)]
+    assert all(agent.get(id_).last_confirmed_at > agent.get(id_).created_at for id_ in (LISBON, TEA))
+    assert agent.get(MEETINGS).last_confirmed_at == agent.get(MEETINGS).created_at
+    assert reasons(report) == [("confirmation", "no_evidence"), ("confirmation", "duplicate")]
+    assert report.parse_errors == ("confirmations[3]: target_id 'nonsense' is no valid UUID",)
+
+
+@pytest.mark.req("Y10")
+def test_reply_contradiction(played):
+    agent, _, _ = played("contradiction")
+    assert facts(agent, subject="Ana") == [
+        ("Ana", "drinks", "green tea in the morning"),
+        ("Ana", "lives in", "Lisbon"),
+    ]
+    doubted, now = agent.get(LISBON), fact(agent, "Porto")
+    assert (doubted.validity, doubted.confidence) == ("active", DOUBTED_CONFIDENCE)
+    assert DOUBTED_CONFIDENCE == 0.3
+    [link] = agent.links(LISBON, relation="supersedes")
+    assert (link.source_id, link.target_id) == (now.id, LISBON)
+    assert now.confidence == 1
+    assert agent.get(TEA).confidence == 1
+
+
+@pytest.mark.req("Y09")
+def test_reply_duplicates(played):
+    agent, _, report = played("duplicates")
+    assert facts(agent) == [("Ana", "drinks", "green tea in the morning"), ("Ana", "has cat", "Pixel")]
+    assert [(each.kind, each.memory_id) for each in report.learned] == [
+        ("new_fact", fact(agent, "Pixel").id),
+        ("confirmation", TEA),
+    ]
+    assert reasons(report) == [("new_fact", "duplicate")]
+
+
+def test_reply_typographic(played):
+    agent, [episode], report = played("typographic")
+    assert facts(agent) == [("Jana Groß", "heiratet", "im Juni"), ("Jana Groß", "wohnt in", "München")]
+    assert all(sources(agent, each.id) == [episode.id] for each in agent.facts())
+    assert report.rejected == ()
+
+
+@pytest.mark.req("B13.6")
+def test_reply_refusal(played):
+    agent, [episode], report = played("refusal")
+    assert facts(agent) == []
+    assert [(each.code, each.said) for each in report.failures] == [("unusable_reply", NO_JSON)]
+    assert agent.get(episode.id).consolidation_status == "pending"

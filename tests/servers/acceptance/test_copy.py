@@ -1,0 +1,437 @@
+"""A memory moved between SQLite and PostgreSQL, in any direction: the same rows and answers, nothing embedded anew."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+
+from engrain import config
+from engrain.domain.records import Caller
+from engrain.domain.requests import Act
+from engrain.errors import InvalidInput
+from engrain.portability.copying import copy
+from engrain.service import Memory
+from engrain.storage import open_store
+from engrain.storage.archive import TABLES
+from tests.support.children import Child, said
+from tests.support.engines import HashEmbedder
+from tests.support.postgres import server
+from tests.support.sample_records import episode
+
+AGENTS = [("default", "ana"), ("default", "bruno"), ("acme", "ana")]
+QUESTIONS = [said(3), "harbour of town2 Speaker1", "Where does Ana live?", "early flights on the river"]
+ODD = {
+    "1": 1.0,
+    "big": 1e16,
+    "bigger": 2**70,
+    "small": 5e-324,
+    "minus": -0.0,
+    "é\u2028": ["ß", None, True, {"z": 1, "a": 0.1}],
+}
+TIME = "2024-05-07T12:00:00.000001+00:00"
+# What no verb writes yet.
+MORE = {
+    "memory_metadata": [{"tenant_id": "acme", "key": "plan", "value": "ü"}],
+    "pools": [{"tenant_id": "acme", "name": "crew", "created_at": TIME, "metadata": ODD}],
+    "pool_members": [{"tenant_id": "acme", "pool": "crew", "agent": "ana", "joined_at": TIME}],
+    "rule_applications": [
+        {
+            "tenant_id": "acme",
+            "id": "a1",
+            "rule_id": "r1",
+            "agent": "ana",
+            "outcome": "helpful",
+            "context": None,
+            "created_at": TIME,
+        }
+    ],
+    "sessions_consolidations": [
+        {"tenant_id": "acme", "scope": "ana", "session": "old", "first_seen_at": TIME, "consolidated_at": TIME}
+    ],
+    "jobs": [
+        {
+            "tenant_id": "acme",
+            "id": "j1",
+            "name": "decay",
+            "dedupe_key": "d",
+            "status": "waiting",
+            "attempts": 2,
+            "worker": None,
+            "last_error": "x",
+            "run_at": TIME,
+            "lease_until": None,
+            "created_at": TIME,
+            "finished_at": None,
+            "report": ODD,
+        }
+    ],
+    "runs": [
+        {
+            "tenant_id": "acme",
+            "id": "n1",
+            "kind": "consolidation",
+            "agent": "ana",
+            "status": "done",
+            "worker": "w",
+            "model": None,
+            "prompt_version": "p",
+            "error": None,
+            "lease_until": TIME,
+            "started_at": TIME,
+            "finished_at": None,
+            "episode_ids": ["a,b", "ß"],
+            "report": ODD,
+        }
+    ],
+    "access_keys": [
+        {
+            "tenant_id": "acme",
+            "id": "k1",
+            "agent": None,
+            "role": "admin",
+            "name": "ß",
+            "digest": "d",
+            "created_at": TIME,
+            "expires_at": None,
+            "revoked_at": TIME,
+            "last_used_at": None,
+        }
+    ],
+}
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A new place for a database of a kind."""
+    made = []
+
+    def new(kind):
+        if kind == "sqlite":
+            return str(tmp_path / f"{len(list(tmp_path.iterdir()))}.db")
+        made.append(server().new_database())
+        return made[-1]
+
+    yield new
+    for url in made:
+        server().drop_database(url)
+
+
+class Source:
+    """A database with something in every table, and what to compare with."""
+
+    def __init__(self, location, turns=40):
+        self.location = location
+        with memory_of(location) as memory:
+            self.ids = [fill(memory, tenant, agent, turns) for tenant, agent in AGENTS]
+            memory.flush()
+            for table, rows in MORE.items():
+                memory.parts.store.restore(table, rows)
+            self.answers = answers(memory)
+
+    def store(self):
+        return closing(open_store(self.location))
+
+
+def memory_of(location):
+    return Memory(open_store(location), embedder=HashEmbedder(), settings=config.load({"embedding": {"wait_s": 60}}))
+
+
+def fill(memory, tenant, name, turns):
+    """Turns, facts, rules, entities and links of one agent, some superseded, forgotten or erased; what was erased."""
+    agent = memory.agent(name, tenant=tenant)
+    seen = [
+        agent.observe(
+            f"{said(number)} of {name}",
+            session=None if number % 9 == 0 else f"s{number % 3}",
+            speaker=f"Speaker{number % 3}",
+            ttl_days=3650 if number % 7 == 0 else None,
+            metadata=ODD if number % 5 == 0 else {},
+            tags=("ß", "a,b") if number % 4 == 0 else (),
+            tool_calls=[{"name": "book", "n": number}] if number % 6 == 0 else (),
+        ).id
+        for number in range(turns)
+    ]
+    who = agent.entities.create(f"Ana of {name}", entity_type="person", aliases=("A", "Ä"), metadata=ODD)
+    agent.remember("Porto", subject="Ana", predicate="lives in", entity_id=who.id, source_episode_id=seen[1])
+    home = agent.remember("Lisbon on the river", subject="Ana", predicate="lives in", entity_id=who.id, scope=name)
+    gone = agent.remember("late flights", subject="Ana", predicate=f"hates with {name}", scope=name)
+    agent.forget(gone.id)
+    rule = agent.rules.add(f"No early flights, says {name}.", tags=("travel",), metadata=ODD)
+    agent.forget(agent.rules.add(f"Nothing of {name}.").id)
+    agent.link(rule.id, home.id, "supports", weight=0.1)
+    for id_ in seen[4:7]:
+        agent.forget(id_)
+    agent.recall(said(3))
+    return agent.erase([seen[10], seen[20]])
+
+
+def answers(memory):
+    """Ids and scores of many searches, by whom, what and how."""
+    memory.flush()
+    return {
+        (tenant, name, question, preset, past): [
+            (hit.memory.to_dict() | {"reference_count": 0, "last_referenced_at": None}, hit.score) for hit in answer
+        ]
+        for tenant, name in AGENTS
+        for question in QUESTIONS
+        for preset, past in (("engrain", False), ("semantic", False), ("engrain", True))
+        for answer in [
+            memory.agent(name, tenant=tenant).recall(question, limit=8, preset=preset, include_inactive=past)
+        ]
+    }
+
+
+def same(one, other):
+    assert one.keys() == other.keys()
+    for key, hits in one.items():
+        assert [memory for memory, _ in other[key]] == [memory for memory, _ in hits], key
+        assert [score for _, score in other[key]] == pytest.approx([score for _, score in hits], abs=1e-6), key
+
+
+def every_row(store):
+    found = {}
+    for table in TABLES:
+        found[table], after = [], None
+        while rows := store.rows(table, after=after, limit=7):
+            found[table] += rows
+            after = store.key_of(table, rows[-1])
+    return found
+
+
+@pytest.mark.req("N10")
+@pytest.mark.parametrize("target_kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("source_kind", ["sqlite", "postgres"])
+def test_a_copy_says_and_answers_the_same_and_goes_on_from_there(place, source_kind, target_kind):
+    source, target = Source(place(source_kind)), place(target_kind)
+    with source.store() as read, closing(open_store(target)) as written:
+        before = every_row(read)
+        report = copy(read, written)
+        assert every_row(read) == before
+        assert report.differing == ()
+        assert {each.table for each in report.tables if not each.rows} <= {"memory_entities"}
+        assert all(each.added == each.rows for each in report.tables)
+        copied = every_row(written)
+        marks = [row for row in copied.pop("memory_metadata") if row["tenant_id"]]
+        assert marks == before.pop("memory_metadata")
+        assert copied == before
+        assert written.health().problems == ()
+        assert written.unembedded(9) == []
+    with memory_of(target) as memory:
+        same(source.answers, answers(memory))
+        for (tenant, name), erased in zip(AGENTS, source.ids, strict=True):
+            goes_on(memory, tenant, name, erased)
+        assert memory.health().problems == ()
+
+
+def goes_on(memory, tenant, name, erased):
+    """The erased stays erased, and what is new follows what was there."""
+    agent = memory.agent(name, tenant=tenant, session="s1")
+    act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
+    again = [episode("Back again.", id=id_, tenant_id=tenant, agent=name, scope=name) for id_ in erased]
+    assert memory.parts.store.put(act, again) == []
+    before = agent.recall("harbour", limit=100, sessions=["s1"], include_inactive=True)
+    last = max(hit.memory.turn for hit in before)
+    fresh = agent.observe("A fresh turn about quokkas.")
+    assert fresh.turn > last
+    assert agent.recall("quokkas", limit=1)[0].memory.id == fresh.id
+
+
+def test_the_digests_are_the_same_from_either_database(place):
+    source = Source(place("sqlite"))
+    middle, end = place("postgres"), place("sqlite")
+    first = copied(source.location, middle)
+    second = copied(middle, end)
+    assert [(each.table, each.rows, each.sha256) for each in first.tables] == [
+        (each.table, each.rows, each.sha256) for each in second.tables
+    ]
+
+
+def copied(source, target, **options):
+    with closing(open_store(source)) as read, closing(open_store(target)) as written:
+        return copy(read, written, **options)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A SQLite source of several batches."""
+    return Source(str(tmp_path_factory.mktemp("large") / "large.db"), turns=400)
+
+
+@pytest.mark.parametrize("lines", [1, 8, 16])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_killed_anywhere_it_goes_on_where_it_stopped(place, large, kind, lines):
+    target = place(kind)
+    with Child("copy", large.location, target) as child:
+        told = [child.told() for _ in range(lines)]
+        child.kill()
+        told += child.rest()
+    report = copied(large.location, target)
+    assert report.differing == ()
+    rows = sum(each.rows for each in report.tables)
+    again = {"memory_metadata", "memory_vectors"}  # which are read from their start
+    anew = sum(each.rows for each in report.tables if each.table in again)
+    assert (
+        sum(each.added for each in report.tables)
+        <= rows - max(count for step, count in told if step == "copying") + anew
+    )
+    with memory_of(target) as memory:
+        same(large.answers, answers(memory))
+        assert memory.health().problems == ()
+
+
+def test_an_unfinished_copy_may_be_looked_at_and_is_completed_all_the_same(place, large):
+    """A search gives what is there its places; what comes then has older docs."""
+    target = place("sqlite")
+
+    class EnoughError(Exception):
+        pass
+
+    def stop(step, rows):
+        if step == "copying" and rows > 600:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        copied(large.location, target, progress=stop)
+    with memory_of(target) as memory:
+        # Of a moment to come: what a recall finds now counts as referenced, and would be another row than the source's.
+        assert memory.agent("ana").recall(said(3), as_of="2999-01-01")
+    assert copied(large.location, target).differing == ()
+    with memory_of(target) as memory:
+        same(large.answers, answers(memory))
+        assert memory.health().problems == ()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_target_that_holds_other_memories_is_left_alone(place, kind):
+    source, target = Source(place("sqlite"), turns=30), place(kind)
+    with closing(open_store(target)) as store:
+        store.put(Act(caller=Caller(agent="aide"), at=datetime.now(UTC)), [episode("Mine.")])
+        before = every_row(store)
+    with pytest.raises(InvalidInput, match="holds other memories"):
+        copied(source.location, target)
+    with closing(open_store(target)) as store:
+        assert every_row(store) == before
+
+
+def test_the_copy_of_another_source_is_not_gone_on_with(place):
+    one, other, target = Source(place("sqlite"), turns=30), Source(place("sqlite"), turns=30), place("sqlite")
+    copied(one.location, target)
+    with pytest.raises(InvalidInput, match="a copy of another memory"):
+        copied(other.location, target)
+    assert copied(one.location, target).differing == ()
+
+
+def test_nothing_is_written_to_a_finished_copy_even_where_it_differs_by_now(place):
+    source, target = Source(place("sqlite"), turns=30), place("sqlite")
+    copied(source.location, target)
+    with memory_of(target) as memory:
+        memory.agent("ana").observe("Only here.")
+    with memory_of(source.location) as memory:
+        memory.agent("ana").observe("Only there.")
+    with closing(open_store(target)) as store:
+        before = every_row(store)
+        report = copied(source.location, target)
+        assert every_row(store) == before
+    assert {"episodes", "memory_events", "memory_vectors"} <= set(report.differing)
+    assert {each.added for each in report.tables} == {0}
+
+
+def test_what_is_written_to_the_source_meanwhile_is_noticed(place):
+    source, target = Source(place("sqlite"), turns=30), place("sqlite")
+    with memory_of(source.location) as memory:
+        agent = memory.agent("ana")
+        written = []
+
+        def write(step, _):
+            if step == "comparing" and not written:
+                written.append(agent.remember("Faro", subject="Ana", predicate="spends the summer in"))
+
+        assert "facts" in copied(source.location, target, progress=write).differing
+    assert copied(source.location, target).differing == ()
+
+
+def test_a_copy_of_a_copy_is_one_too(place):
+    source, middle, end = Source(place("sqlite"), turns=30), place("sqlite"), place("sqlite")
+    copied(source.location, middle)
+    assert copied(middle, end).differing == ()
+    assert copied(middle, end).differing == ()
+
+
+def test_a_source_that_cannot_be_written_is_read_with_what_was_left_for_later(place):
+    """Turns that no search has settled yet."""
+    location = place("sqlite")
+    with memory_of(location) as memory:
+        agent = memory.agent("ana", session="s")
+        agent.observe("First.")
+        memory.flush()
+        memory.parts.store.put(
+            Act(caller=agent.caller, at=datetime.now(UTC)),
+            [episode("Unsettled.", agent="ana", scope="ana", session="s")],
+        )
+        target = place("postgres")
+        with closing(open_store(target)) as written:
+            assert copy(memory.parts.store, written).differing == ()
+        with memory_of(target) as moved:
+            assert moved.agent("ana", session="s").observe("Third.").turn == 3
+
+
+@pytest.fixture
+def made(database):
+    """A source made by the command line, where ENGRAIN_DB names it."""
+    with memory_of(str(database)) as memory:
+        memory.agent("default", session="s").observe("Ana hates early flights.")
+        memory.flush()
+    return database
+
+
+def test_the_command_copies_into_a_server_and_back(made, process, place):
+    url = place("postgres")
+    ran = process("copy", made, url, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json["differing"] == []
+    assert {each["table"]: each["rows"] for each in ran.json["tables"]}["episodes"] == 1
+    back = process("copy", url, made.parent / "back.db")
+    assert back.code == 0
+    assert "1 memory in" in back.out
+    assert "the target says the same" in back.out
+    hits = process("--db", made.parent / "back.db", "--agent", "default", "recall", "flights", "--json").json["hits"]
+    assert [hit["memory"]["content"] for hit in hits] == ["Ana hates early flights."]
+
+
+def test_the_command_tells_by_its_exit_code_that_the_two_differ(made, process):
+    target = made.parent / "target.db"
+    assert process("copy", made, target).code == 0
+    process("observe", "Only there.")
+    ran = process("copy", made, target)
+    assert ran.code == 1
+    assert "episodes" in ran.err
+    assert "the target differs" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "why"),
+    [
+        (("memory.db", "memory.db"), 2, "source and target are both"),
+        (("memory.db", "./memory.db"), 2, "source and target are both"),
+        (("missing.db", "new.db"), 2, "there is no memory at"),
+        (("mysql://host/memory", "new.db"), 2, "mysql:// is no database"),
+        (("memory.db", "mysql://host/memory"), 2, "mysql:// is no database"),
+        (("memory.db", ":memory:"), 2, "would be gone at once"),
+        (("notes.txt", "new.db"), 3, "notes.txt"),
+        (("memory.db", "notes.txt"), 3, "notes.txt"),
+        (("memory.db", "folder"), 3, "folder"),
+        (("memory.db", "postgresql://nobody:secret@127.0.0.1:1/none"), 3, "127.0.0.1"),
+        (("postgresql://nobody:secret@127.0.0.1:1/none", "new.db"), 3, "127.0.0.1"),
+    ],
+)
+def test_the_command_says_what_is_wrong_and_leaves_everything_as_it_was(made, process, given, code, why):
+    folder = made.parent
+    (folder / "notes.txt").write_text("These are notes, and no database at all.\n" * 50, encoding="utf-8")
+    (folder / "folder").mkdir()
+    before = {path.name: path.stat().st_size for path in folder.iterdir()}
+    ran = process("copy", *given)
+    assert (ran.code, ran.out) == (code, "")
+    assert why in ran.err
+    assert "secret" not in ran.err
+    after = {path.name: path.stat().st_size for path in folder.iterdir()}
+    assert {name: size for name, size in after.items() if not name.endswith(("-wal", "-shm"))} == before

@@ -1,0 +1,375 @@
+"""What somebody else writes between two of a verb's calls: answers are of one state, and what was decided still holds.
+
+Each deed is done at its place in the verb, once, by another store of the same database: nothing here depends on luck.
+"""
+
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain import InvalidInput, Memory, NotFound
+from engrain.config import load
+from engrain.domain.entities.graph import GraphEntity, GraphRelation, Observed
+from engrain.domain.records import SUMMARY
+from engrain.domain.runs.runs import Claim, Retry
+from engrain.interfaces.mcp.assistant import confirm_fact
+from engrain.interfaces.mcp.identity import Identity
+from engrain.storage.postgres.store import PostgresStore
+from engrain.storage.sqlite.store import SqliteStore
+from tests.support.learning_memories import NOON, Clock
+from tests.support.wiped import fresh_store
+
+
+class Interrupted:
+    """A store whose verbs let somebody else do something, once, right before they ask or right after the answer."""
+
+    def __init__(self, store):
+        self._store = store
+        self._deeds = {}
+
+    def before(self, verb, deed):
+        self._deeds["before", verb] = deed
+
+    def after(self, verb, deed):
+        self._deeds["after", verb] = deed
+
+    @property
+    def are_done(self):
+        return not self._deeds
+
+    def _do(self, when, verb):
+        self._deeds.pop((when, verb), lambda: None)()
+
+    def __getattr__(self, name):
+        verb = getattr(self._store, name)
+        if not callable(verb):
+            return verb
+
+        def interrupted(*values, **named):
+            self._do("before", name)
+            answer = verb(*values, **named)
+            self._do("after", name)
+            return answer
+
+        return interrupted
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def stores(request, tmp_path):
+    """Two of one database."""
+    if request.param == "sqlite":
+        path = str(tmp_path / "agent.db")
+        with closing(SqliteStore(path)) as ours, closing(SqliteStore(path)) as theirs:
+            yield ours, theirs
+        return
+    with fresh_store() as theirs:
+        at = conninfo_to_dict(theirs._connections._conninfo)
+        url = "postgresql://{user}:{password}@{host}:{port}/{dbname}".format(**at)
+        with closing(PostgresStore(url)) as ours:
+            yield ours, theirs
+
+
+@pytest.fixture
+def store(stores):
+    return Interrupted(stores[0])
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def memories(stores, store, clock):
+    settings = load({"agent": "aide", "entities": {"link": "fast"}, "consolidation": {"on_session_switch": False}})
+    made = [Memory(each, settings=settings, clock=clock) for each in (store, stores[1])]
+    yield made
+    for each in made:
+        each.close(flush=False)
+    assert store.are_done
+
+
+@pytest.fixture
+def memory(memories):
+    return memories[0]
+
+
+@pytest.fixture
+def agent(memory):
+    return memory.agent()
+
+
+@pytest.fixture
+def other(memories):
+    """The same agent in another process."""
+    return memories[1].agent()
+
+
+# Reading: one state
+
+
+def test_a_list_of_notes_lacks_none_that_is_saved_anew_between_its_pages(agent, other, store):
+    other.notes.save("editor", "vim")
+    other.remember("all of it", subject="aide", predicate=SUMMARY, scope="aide", category=SUMMARY)  # and is no note
+    store.after("recent", lambda: other.notes.save("editor", "emacs"))
+    assert [note.content for note in agent.notes.list(1)] == ["vim"]
+    assert [note.content for note in agent.notes.list(1)] == ["emacs"]
+
+
+def test_a_note_is_related_to_one_that_is_saved_anew_meanwhile(agent, other, store):
+    other.notes.save("home", "tram river bridge")
+    other.notes.save("way", "tram river bridge")
+    store.after("links", lambda: other.notes.save("home", "tram river bridge harbour"))
+    assert [each.note.content for each in agent.notes.related("way")] == ["tram river bridge"]
+
+
+def test_a_profile_of_somebody_who_is_merged_meanwhile_tells_what_is_known(agent, other, store):
+    ana, anita = other.entities.create("Ana", "person"), other.entities.create("Anita", "person")
+    fact = other.remember("Lisbon", subject="Ana", predicate="lives in", entity_id=ana.id)
+    store.after("entities", lambda: other.entities.merge(ana.id, anita.id))
+    told = agent.entities.profile(ana.id)
+    assert (told.entity.id, [each.id for past in told.facts.values() for each in past]) == (ana.id, [fact.id])
+
+
+def test_hints_are_of_whom_is_proposed_though_he_is_merged_meanwhile(agent, other, store):
+    ana, anita = other.entities.create("Ana", "person"), other.entities.create("Anita", "person")
+    other.remember("trams", subject="Ana", predicate="likes", entity_id=ana.id)
+    expected = agent.entities.resolve("Ana", hints={"topic": "trams"})
+    assert expected[0].score > 100
+    store.after("resembling", lambda: other.entities.merge(ana.id, anita.id))
+    assert agent.entities.resolve("Ana", hints={"topic": "trams"}) == expected
+
+
+def test_a_reflection_looks_at_no_fact_and_what_took_its_place(memory, other, store):
+    first, *_ = [other.remember(str(n), subject="Ana", predicate=f"counts {n}", scope="aide") for n in range(5)]
+    store.after("recent", lambda: None)
+
+    def correct():
+        store.after("recent", lambda: other.correct(first.id, "one more"))
+
+    store.after("recent", correct)  # the first reads the last reflection, the second the facts
+    [due] = memory.reflect(agent="aide", dry_run=True, force=True).agents
+    assert (due.outcome, due.facts) == ("due", 5)
+
+
+# Writing: what was decided still holds
+
+
+def test_a_correction_of_what_somebody_corrects_meanwhile_takes_no_other_facts_place(agent, other, store):
+    old = other.remember("Porto", subject="Ana", predicate="lives in")
+    store.after("get", lambda: other.correct(old.id, "Lisbon"))
+    with pytest.raises(InvalidInput, match="is superseded"):
+        agent.correct(old.id, "Faro")
+    assert [each.content for each in agent.history(old.id)] == ["Porto", "Lisbon"]
+    assert [each.content for each in agent.facts("Ana")] == ["Lisbon"]
+
+
+@pytest.mark.parametrize(("gone", "error"), [("forget", InvalidInput), ("erase", NotFound)])
+def test_a_correction_brings_back_nothing_that_is_forgotten_meanwhile(agent, other, store, gone, error):
+    old = other.remember("Porto", subject="Ana", predicate="lives in")
+    store.after("get", lambda: getattr(other, gone)(old.id))
+    with pytest.raises(error):
+        agent.correct(old.id, "Faro")
+    assert agent.facts("Ana") == []
+
+
+def test_a_fact_that_is_corrected_while_it_is_protected_is_not_brought_back(memory, agent, other, store):
+    old = other.remember("Porto", subject="Ana", predicate="lives in")
+    store.after("touch", lambda: other.correct(old.id, "Lisbon"))
+    with pytest.raises(InvalidInput, match="is superseded"):
+        confirm_fact(Identity(memory=memory, tenant="default", agent_name="aide"), old.id)
+    assert [each.content for each in agent.facts("Ana")] == ["Lisbon"]
+
+
+def test_a_correction_goes_with_whom_the_fact_is_about(agent, other, store):
+    ana, anita = other.entities.create("Ana", "person"), other.entities.create("Anita", "person")
+    old = other.remember("Porto", subject="Ana", predicate="lives in", entity_id=ana.id)
+    store.after("get", lambda: other.entities.merge(ana.id, anita.id))
+    new = agent.correct(old.id, "Faro")
+    assert (new.entity_id, new.supersedes_id) == (anita.id, old.id)
+
+
+def test_a_correction_that_is_refused_for_itself_is_refused(agent, other):
+    old = other.remember("Porto", subject="Ana", predicate="lives in")
+    with pytest.raises(InvalidInput, match="names no episode"):
+        agent.correct(old.id, "Faro", source_episode_id="nobody's")
+    assert [each.content for each in agent.facts("Ana")] == ["Porto"]
+
+
+def test_a_key_is_as_old_as_its_first_note_though_both_are_saved_at_once(agent, other, store, clock):
+    def save():
+        clock.now -= timedelta(minutes=1)
+        assert other.notes.save("editor", "vim").created_at < NOON
+        clock.now += timedelta(minutes=1)
+
+    store.before("put_related", save)
+    ours = agent.notes.save("editor", "emacs")
+    assert ours.created_at == agent.notes.recall("editor").created_at < NOON < ours.updated_at
+
+
+def test_nothing_is_written_to_a_pool_that_is_deleted_meanwhile(agent, other, store):
+    other.pools.create("team")
+    store.before("put", lambda: other.pools.delete("team"))
+    with pytest.raises(InvalidInput, match="is in no pool 'team' any more"):
+        agent.remember("Lisbon", subject="Ana", predicate="lives in", scope="pool:team")
+    other.pools.create("team")
+    assert other.facts() == []
+
+
+def test_nothing_is_written_to_a_pool_that_the_agent_is_taken_out_of_meanwhile(memories, other, store):
+    other.pools.create("team", ["ben"])
+    store.before("put", lambda: other.pools.remove("team", "ben"))
+    with pytest.raises(InvalidInput, match="ben is in no pool 'team' any more"):
+        memories[0].agent("ben").rules.add("Ask first", scope="pool:team")
+    assert list(other.recall("Ask first", kinds="rule")) == []
+
+
+def test_what_the_agent_learns_while_a_pool_is_synced_stays(memories, agent, other, store):
+    other.pools.create("team", ["ben"])
+    memories[1].agent("ben").remember("Porto", subject="Ana", predicate="lives in", scope="pool:team")
+    own = []
+    told = {"subject": "Ana", "predicate": "lives in", "scope": "aide"}
+    store.after("held", lambda: own.append(other.remember("Lisbon", **told)))
+    synced = agent.pools.sync_to_agent("team")
+    assert (synced.copied, synced.kept) == ((), (own[0].id,))
+    assert [each.content for each in agent.facts("Ana") if each.scope == "aide"] == ["Lisbon"]
+
+
+def test_two_that_sync_a_pool_at_once_have_one_copy(memories, agent, other, store):
+    other.pools.create("team", ["ben"])
+    original = memories[1].agent("ben").remember("Porto", subject="Ana", predicate="lives in", scope="pool:team")
+    store.after("held", lambda: other.pools.sync_to_agent("team"))
+    [copy] = agent.pools.sync_to_agent("team").copied
+    assert [each.id for each in agent.facts("Ana") if each.scope == "aide"] == [copy]
+    assert [each.target_id for each in agent.links(copy, relation="derived_from")] == [original.id]
+
+
+def test_a_copy_whose_original_is_erased_meanwhile_stays(agent, other, store):
+    other.pools.create("team")
+    fact = other.remember("Lisbon", subject="Ana", predicate="lives in", scope="aide")
+    store.after("put", lambda: other.erase(fact.id))
+    copy = agent.pools.contribute("team", fact.id)
+    assert ([each.id for each in agent.facts("Ana")], agent.links(copy.id)) == ([copy.id], [])
+
+
+# Whom a memory mentions
+
+
+def test_a_memory_mentions_whom_somebody_is_merged_into_meanwhile(agent, other, store):
+    ana, anita = (other.entities.create(f"{name}@example.org", "email") for name in ("ana", "anita"))
+    store.before("mention", lambda: other.entities.merge(ana.id, anita.id))
+    agent.remember("write to ana@example.org", subject="Ana", predicate="is reached")
+    assert agent.entities.get(anita.id).mention_count == 1
+
+
+def test_a_memory_that_is_erased_while_it_is_linked_was_stored(agent, other, store):
+    other.entities.create("ana@example.org", "email")
+    store.before("mention", lambda: other.erase([each.id for each in other.facts()]))
+    kept = agent.remember("write to ana@example.org", subject="Ana", predicate="is reached")
+    assert agent.get(kept.id) is None
+
+
+def test_a_memory_is_enriched_though_whom_it_mentions_is_removed_meanwhile(agent, other, store):
+    kept = other.remember("write to ana@example.org", subject="Ana", predicate="is reached")
+    store.before("enrich", lambda: other.graph.delete_entities(["ana@example.org"]))
+    done = agent.entities.enrich(kept.id, strategy="fast")
+    assert (done.enriched, done.links) == (1, 1)
+    assert "enriched_at" in agent.get(kept.id).metadata
+
+
+def test_relations_of_somebody_who_is_removed_meanwhile_are_said_all_the_same(agent, other, store):
+    other.graph.create_entities([GraphEntity(name="Ana", entity_type="person")])
+    said = GraphRelation(source="Ana", relation_type="knows", target="Ben")
+    store.before("put_mentioning", lambda: other.graph.delete_entities(["Ana"]))
+    assert agent.graph.create_relations([said]) == [said]
+    [fact] = agent.facts("Ana")
+    assert fact.entity_id is None
+
+
+def test_what_is_observed_of_somebody_who_is_merged_meanwhile_is_of_whom_she_went_into(agent, other, store):
+    other.graph.create_entities([GraphEntity(name=each, entity_type="person") for each in ("Ana", "Anita")])
+    ana, anita = (other.entities.profile(each).entity for each in ("Ana", "Anita"))
+    store.before("put", lambda: other.entities.merge(ana.id, anita.id))
+    agent.graph.add_observations([Observed(entity_name="Ana", contents=("likes trams",))])
+    assert [(each.subject, each.entity_id) for each in agent.facts()] == [("Anita", anita.id)]
+
+
+def test_nothing_is_observed_of_somebody_who_is_removed_meanwhile(agent, other, store):
+    other.graph.create_entities([GraphEntity(name="Ana", entity_type="person")])
+    store.before("put", lambda: other.graph.delete_entities(["Ana"]))
+    with pytest.raises(NotFound, match="Ana not found"):
+        agent.graph.add_observations([Observed(entity_name="Ana", contents=("likes trams",))])
+    assert agent.facts() == []
+
+
+# Learning
+
+
+def test_what_says_the_same_as_a_fact_that_is_forgotten_meanwhile_is_saved(agent, other, store):
+    known = other.remember("to Porto by tram", subject="Ana", predicate="travels", scope="aide")
+    store.before("confirm", lambda: other.forget(known.id))
+    saved = agent.consolidation.save_facts([{"subject": "Ana", "predicate": "travels", "content": "to Porto by tram"}])
+    assert saved.confirmed == ()
+    assert [each.id for each in agent.facts("Ana")] == [saved.saved[0].id]
+
+
+def test_facts_whose_source_is_erased_meanwhile_are_saved_without_it(agent, other, store):
+    said = other.observe("I go to Porto by tram")
+    store.after("put", lambda: other.erase(said.id))
+    fact = {"subject": "Ana", "predicate": "travels", "content": "to Porto by tram", "source_ids": [said.id]}
+    [saved] = agent.consolidation.save_facts([fact, {**fact, "predicate": "goes"}]).saved[:1]
+    assert agent.get(saved.id).source_episode_id is None
+    assert {each.id for each in agent.facts("Ana")} >= {saved.id}
+    assert agent.links(saved.id) == []
+
+
+def test_a_batch_whose_fact_was_erased_is_saved_again_without_it(agent):
+    fact = {
+        "subject": "Ana",
+        "predicate": "travels",
+        "content": "to Porto",
+        "source_ids": [agent.observe("By tram").id],
+    }
+    [saved] = agent.consolidation.save_facts([fact]).saved
+    agent.erase(saved.id)
+    assert agent.consolidation.save_facts([fact]).saved == ()
+
+
+def test_a_session_is_marked_though_another_run_ends_meanwhile(memories, agent, other, store):
+    other.observe("Of another day.", session="yesterday")
+    other.observe("Of today.", session="today")
+    parts = memories[1].parts
+    claim = Claim(kind="consolidation", worker="theirs", lease_s=60, sessions=("yesterday",), limit=9)
+    runs = []
+
+    def begin():
+        runs.append(parts.store.claim(parts.act(other.caller), claim).run)
+
+    store.before("claim", begin)
+    store.after("claim", lambda: parts.store.give_up(parts.act(other.caller), runs[0].id, "no answer", Retry()))
+    assert agent.consolidation.mark_session("today") == 1
+    assert agent.consolidation.is_session_consolidated("today")
+
+
+def test_a_session_is_not_marked_while_another_run_goes_on(memories, agent, other):
+    other.observe("Of another day.", session="yesterday")
+    other.observe("Of today.", session="today")
+    parts = memories[1].parts
+    claim = Claim(kind="consolidation", worker="theirs", lease_s=60, sessions=("yesterday",), limit=9)
+    parts.store.claim(parts.act(other.caller), claim)
+    with pytest.raises(InvalidInput, match="is being consolidated just now"):
+        agent.consolidation.mark_session("today")
+
+
+def test_a_reflection_that_is_erased_at_once_was_made(memory, other, store):
+    for number in range(5):
+        other.remember(f"the tram number {number}", subject="Ana", predicate=f"takes {number}", scope="aide")
+
+    def erase():
+        other.erase([each.id for each in other.facts("aide")])
+
+    store.after("carry_out", erase)
+    [made] = memory.reflect(agent="aide", force=True).agents
+    assert (made.outcome, made.reflection) == ("reflected", None)

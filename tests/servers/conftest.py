@@ -1,0 +1,21 @@
+"""What the conformance and leak suites share: one kind of store after another."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from engrain.domain.ports import Store
+from tests.support.backends import BACKENDS, Backend
+
+
+@pytest.fixture(scope="session")
+def backend(request, tmp_path_factory) -> Backend:
+    """One kind of store; for tests that need several of it, or one for each example."""
+    return Backend(request.param, BACKENDS[request.param], tmp_path_factory.mktemp("stores"))
+
+
+@pytest.fixture
+def store(backend) -> Iterator[Store]:
+    """A fresh, empty store."""
+    with backend.fresh() as fresh:
+        yield fresh

@@ -1,0 +1,431 @@
+"""How each verb of a store is asked by somebody who wants to know what is not his.
+
+A verb that takes a caller and is in none of these tables fails the suite.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from functools import cached_property
+
+from engrain.domain.filters import Filter
+from engrain.domain.ports import Store
+from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
+from engrain.domain.requests import Ref, Request
+from engrain.domain.runs.runs import RUN_KINDS
+from engrain.domain.text.analysis import terms
+from tests.servers.leaks.hearing import said
+from tests.servers.leaks.world import READ_AT, World, canary_of
+from tests.support.backends import WAYS_TO_SEARCH, Backend
+from tests.support.sample_records import NOON
+from tests.support.sample_search import WORDS, vector_of
+
+# Of the whole database: nothing of theirs reaches a caller.
+HOUSEKEEPING = frozenset(
+    "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
+    "tenants agents learners sweep clean shards tables rows key_of last_key restore reindex backed_up extracting "
+    "restoring health vitals close add_job take_job renew_job end_job retry_job jobs last_firing prune_jobs "
+    "compact".split()
+)
+WRITES = frozenset(
+    {
+        "put",
+        "put_related",
+        "put_mentioning",
+        "introduce",
+        "remove_entities",
+        "change_entity",
+        "merge_entities",
+        "unmerge_entities",
+        "enrich",
+        "supersede",
+        "touch",
+        "confirm",
+        "doubt",
+        "age",
+        "mark",
+        "forget",
+        "erase",
+        "link",
+        "mention",
+        "put_entity",
+        "claim",
+        "renew",
+        "carry_out",
+        "give_up",
+        "undo",
+        "create_pool",
+        "join_pool",
+        "leave_pool",
+        "delete_pool",
+        "put_key",
+        "revoke_key",
+        "use_key",
+    }
+)
+
+LATE = (NOON + timedelta(days=365), "z")  # a place that all there is comes after
+
+
+def verbs(port: type) -> set[str]:
+    """What a port offers."""
+    return {name for base in port.__mro__ for name in vars(base) if not name.startswith("_") and base is not object}
+
+
+def takes_caller(port: type, verb: str) -> bool:
+    """Whether a verb is done for somebody."""
+    found = inspect.getattr_static(port, verb)
+    return inspect.isfunction(found) and bool(
+        {"Caller", "Request", "Act"} & {str(each.annotation) for each in inspect.signature(found).parameters.values()}
+    )
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A caller before a store, who knows the name of everything in the world and wants to see it."""
+
+    store: Store
+    caller: Caller
+    world: World
+    refs: dict[Ref, str]
+
+    @cached_property
+    def ids(self) -> list[str]:
+        return sorted(self.world.ids)
+
+    @cached_property
+    def every_ref(self) -> list[Ref]:
+        """All refs there are, and numbers around them."""
+        numbers = [ref for ref in self.refs if isinstance(ref, int)]
+        return [*self.refs, *range(min(numbers, default=1) - 20, min(numbers, default=1))]
+
+    def request(self, filter_: Filter | None = None) -> Request:
+        return Request(caller=self.caller, filter=filter_ or Filter(), now=READ_AT)
+
+    @cached_property
+    def filters(self) -> list[Filter]:
+        """Nothing asked, and everything anybody's memories could be found by."""
+        episodes = [each for each in self.world.memories if isinstance(each, Episode)]
+        facts = [each for each in self.world.memories if isinstance(each, Fact)]
+        named = {
+            "sessions": {each.session for each in episodes},
+            "speakers": {each.speaker for each in episodes},
+            "subjects": {each.subject for each in facts},
+            "predicates": {each.predicate for each in facts},
+            "categories": {each.category for each in facts},
+            "scopes": {each.scope for each in self.world.memories},
+        }
+        of_names = [Filter(**{name: tuple(sorted(values - {None}))}) for name, values in named.items()]
+        tags = [(), *[each.tags for each in self.world.memories if each.tags][-2:]]
+        return [
+            Filter(),
+            Filter(include_inactive=True),
+            *of_names,
+            *[Filter(tags=each, include_inactive=True) for each in tags],
+            *[Filter(kinds=(kind,)) for kind in KINDS],
+            *[Filter(as_of=NOON + timedelta(minutes=minutes)) for minutes in (20, 45, 600)],
+            Filter(exclude_sessions=("monday",), roles=("user", "assistant")),
+            Filter(since=NOON, until=NOON + timedelta(days=2)),
+            Filter(after=LATE),
+        ]
+
+
+Asked = Iterator[tuple[str, object]]
+
+
+def get(reader: Reader) -> Asked:
+    yield "all ids", reader.store.get(reader.caller, reader.ids)
+    for id_ in reader.ids:
+        yield id_, reader.store.get(reader.caller, [id_])
+
+
+def held(reader: Reader) -> Asked:
+    """Every place that any fact of the world ever had."""
+    for fact in (each for each in reader.world.memories if isinstance(each, Fact)):
+        place = {"scope": fact.scope, "subject": fact.subject, "predicate": fact.predicate}
+        yield f"{fact.tenant_id} {place}", reader.store.held(reader.caller, **place)
+
+
+def history(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.history(reader.caller, id_)
+
+
+def links(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.links(reader.caller, id_)
+    for id_ in reader.ids[::7]:
+        yield f"from {id_}", reader.store.links(reader.caller, id_, direction="outgoing")
+        yield f"to {id_}", reader.store.links(reader.caller, id_, direction="incoming")
+        for relation in RELATIONS:
+            yield f"{relation} {id_}", reader.store.links(reader.caller, id_, relation=relation)
+
+
+def events(reader: Reader) -> Asked:
+    everything = reader.store.events(reader.caller, limit=100_000)
+    yield "all", everything
+    for event_type in ("link_created", "fact_superseded", "entities_mentioned", "memory_erased", "entity_created"):
+        yield event_type, reader.store.events(reader.caller, event_type=event_type)
+    yield "after a place", reader.store.events(reader.caller, limit=100_000, after=LATE)
+    for id_ in reader.ids:
+        yield id_, reader.store.events(reader.caller, memory_id=id_)
+
+
+def applications(reader: Reader) -> Asked:
+    for id_ in reader.ids:
+        yield id_, reader.store.applications(reader.caller, id_, 100)
+        yield f"{id_} after a place", reader.store.applications(reader.caller, id_, 100, after=LATE)
+
+
+def entities(reader: Reader) -> Asked:
+    yield "all ids", reader.store.entities(reader.caller, reader.ids)
+
+
+def _names(reader: Reader) -> list[str]:
+    return sorted({name for each in reader.world.entities for name in (each.canonical_name, *each.aliases)})
+
+
+def find_entities(reader: Reader) -> Asked:
+    yield "all", reader.store.find_entities(reader.caller, limit=1_000)
+    for entity_type in ENTITY_TYPES:
+        yield entity_type, reader.store.find_entities(reader.caller, entity_type=entity_type, limit=2)
+
+
+def entities_named(reader: Reader) -> Asked:
+    for name in _names(reader):
+        yield name, reader.store.entities_named(reader.caller, [name])
+
+
+def resembling(reader: Reader) -> Asked:
+    for name in _names(reader):
+        for asked in (name, name[:2], name[1:]):
+            yield asked, reader.store.resembling(reader.caller, asked, fuzzy=True, limit=100)
+
+
+def facts_about(reader: Reader) -> Asked:
+    yield "all", reader.store.facts_about(reader.caller, reader.ids, 1_000)
+    yield "two of each", reader.store.facts_about(reader.caller, reader.ids, 2)
+
+
+def sightings(reader: Reader) -> Asked:
+    for entity in reader.world.entities:
+        for limit in (1, 1_000):
+            yield f"{entity.id} {limit}", reader.store.sightings(reader.request(), entity.id, limit)
+
+
+def unenriched(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for most in (0, 1, 9):
+            yield f"{filter_} {most}", reader.store.unenriched(reader.request(filter_), most_entities=most, limit=50)
+
+
+def stats(reader: Reader) -> Asked:
+    scopes = sorted({each.scope for each in reader.world.memories})
+    for now in (NOON, READ_AT):
+        yield str(now), reader.store.stats(reader.caller, now)
+    for scope in scopes:
+        yield f"of {scope}", reader.store.stats(reader.caller, READ_AT, scope=scope)
+
+
+def page(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.page(reader.request(filter_), before=None, limit=1_000)
+        for id_ in reader.ids[::9]:
+            yield f"{filter_} before {id_}", reader.store.page(reader.request(filter_), before=id_, limit=3)
+
+
+def links_from(reader: Reader) -> Asked:
+    yield "all", reader.store.links_from(reader.caller, reader.ids, RELATIONS)
+    for relation in RELATIONS:
+        yield relation, reader.store.links_from(reader.caller, reader.ids[::2], (relation,))
+
+
+def vectors_of(reader: Reader) -> Asked:
+    found = reader.store.vectors_of(reader.caller, reader.ids)
+    yield "all", {id_: vector.tolist() for id_, vector in sorted(found.items())}
+
+
+def unmentioned(reader: Reader) -> Asked:
+    for limit in (2, 1_000):
+        yield str(limit), reader.store.unmentioned(reader.caller, after=None, limit=limit)
+
+
+def keyword(reader: Reader) -> Asked:
+    """Every name of the world is asked for under some filter, and under every filter words that all use."""
+    for place, filter_ in enumerate(reader.filters):
+        names = reader.world.names[place :: len(reader.filters)]
+        for words, limit in ((" ".join(names), 1_000), (" ".join(WORDS), 1_000), ("Ana Ben tram 7 May", 3)):
+            yield f"{words} {filter_} {limit}", reader.store.keyword(reader.request(filter_), set(terms(words)), limit)
+
+
+def nearest(reader: Reader) -> Asked:
+    for place, filter_ in enumerate(reader.filters):
+        asked, vector = reader.request(filter_), vector_of(reader.world.memories[place].content)
+        for limit, also in ((1_000, []), (2, []), (2, reader.every_ref)):
+            yield f"{place} {filter_} {limit} {bool(also)}", reader.store.nearest(asked, vector, limit, also=also)
+
+
+def speakers(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.speakers(reader.request(filter_))
+
+
+def newest(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.newest(reader.request(filter_), limit)
+
+
+def important(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.important(reader.request(filter_), limit)
+
+
+def mentioning(reader: Reader) -> Asked:
+    """Each name of the world alone, and all of them under every filter."""
+    every = [name for each in reader.world.entities for name in (each.canonical_name, *each.aliases)]
+    for name in sorted(set(every)):
+        for limit in (1, 1_000):
+            yield f"{name} {limit}", reader.store.mentioning(reader.request(), [name], limit)
+    for filter_ in reader.filters:
+        yield f"all {filter_}", reader.store.mentioning(reader.request(filter_), every, 1_000)
+
+
+def traits(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.traits(reader.request(filter_), reader.every_ref)
+
+
+def in_one_snapshot(reader: Reader) -> Asked:
+    """After somebody else of the tenant, and of another, has asked the same inside."""
+    asked = reader.request()
+    own = reader.caller.tenant_id
+    same = [each for each in reader.world.callers if each.tenant_id == own and each != reader.caller]
+    other = [each for each in reader.world.callers if each.tenant_id != own]
+
+    def ask(request: Request) -> object:
+        found = reader.store.newest(request, 1_000)
+        found += reader.store.keyword(request, set(terms(" ".join(WORDS))), 1_000)
+        refs = [each.ref for each in found]
+        traits_of = reader.store.traits(request, refs)
+        return found, traits_of, reader.store.load(request, refs), reader.store.waiting(request.caller)
+
+    def after(stranger: Caller) -> object:
+        ask(Request(caller=stranger, filter=asked.filter, now=asked.now))
+        return ask(asked)
+
+    yield "alone", reader.store.in_one_snapshot(reader.caller, lambda: ask(asked))
+    for stranger in (*same[:1], *other[:1]):
+        for holder in (reader.caller, stranger):
+            answer = reader.store.in_one_snapshot(holder, lambda stranger=stranger: after(stranger))
+            yield f"after {stranger}, held by {holder}", answer
+
+
+def load(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.load(reader.request(filter_), reader.every_ref)
+
+
+def recent(reader: Reader) -> Asked:
+    for filter_ in reader.filters:
+        for limit in (2, 1_000):
+            yield f"{filter_} {limit}", reader.store.recent(reader.request(filter_), limit)
+
+
+def neighbours(reader: Reader) -> Asked:
+    for memory in (each for each in reader.world.memories if isinstance(each, Episode)):
+        for filter_ in reader.filters[:2]:
+            found = reader.store.neighbours(reader.request(filter_), memory, 5)
+            yield f"{canary_of(memory)} {filter_}", found
+
+
+def pending_sessions(reader: Reader) -> Asked:
+    for now in (NOON, READ_AT):
+        yield str(now), reader.store.pending_sessions(reader.caller, now)
+
+
+def is_session_consolidated(reader: Reader) -> Asked:
+    for session in sorted({each.session or "" for each in reader.world.memories if isinstance(each, Episode)}):
+        yield session, reader.store.is_session_consolidated(reader.caller, session, READ_AT)
+
+
+def runs(reader: Reader) -> Asked:
+    for kind in (None, *RUN_KINDS):
+        yield str(kind), reader.store.runs(reader.caller, kind=kind)
+        yield f"{kind} after a place", reader.store.runs(reader.caller, kind=kind, after=LATE)
+
+
+def waiting(reader: Reader) -> Asked:
+    yield "", reader.store.waiting(reader.caller)
+
+
+def activity(reader: Reader) -> Asked:
+    for most in (1, 100_000):
+        yield str(most), reader.store.activity(reader.caller, since=NOON - timedelta(days=99), most=most)
+
+
+def standouts(reader: Reader) -> Asked:
+    for filter_ in reader.filters[:4]:
+        for most in (1, 20_000):
+            yield f"{filter_} {most}", reader.store.standouts(reader.request(filter_), limit=99, most=most)
+
+
+def pools(reader: Reader) -> Asked:
+    yield "", reader.store.pools(reader.caller)
+
+
+def pools_of(reader: Reader) -> Asked:
+    """Also as somebody who says that he is in every pool."""
+    everywhere = tuple(sorted({name for _, name in reader.world.pools}))
+    for caller in (reader.caller, replace(reader.caller, pools=everywhere)):
+        yield str(caller.pools), reader.store.pools_of(caller)
+
+
+def keys(reader: Reader) -> Asked:
+    yield "", reader.store.keys(reader.caller)
+
+
+def held_key(reader: Reader) -> Asked:
+    """Everybody's, by their ids: which are a tenant's own, so another's may be the same."""
+    for key in reader.world.keys:
+        yield key.id, reader.store.held_key(reader.caller, key.id)
+
+
+READS: dict[str, Callable[[Reader], Asked]] = {
+    probe.__name__: probe
+    for probe in (
+        *(get, held, history, links, events, applications, entities, stats),
+        *(find_entities, entities_named, resembling, facts_about, sightings, unenriched),
+        *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
+        *(page, links_from, vectors_of, unmentioned, activity, standouts),
+        *(pending_sessions, is_session_consolidated, runs, waiting),
+        *(pools, pools_of),
+        *(keys, held_key),
+    )
+}
+
+
+# What can be answered otherwise by another way to search, and what says all there is to find.
+SEARCHES = ("keyword", "nearest", "in_one_snapshot", "get", "recent", "load")
+
+
+def reads_on(backend: Backend) -> dict[str, Callable[[Reader], Asked]]:
+    """The verbs to ask a store of a backend."""
+    return {verb: READS[verb] for verb in SEARCHES} if backend.name in WAYS_TO_SEARCH else READS
+
+
+def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = READS) -> dict[str, str]:
+    """Every answer a caller gets from a store, word for word, by what was asked."""
+    return {
+        f"{verb} {place}: {asked}": said(answer, reader.refs)
+        for verb, probe in verbs.items()
+        for place, (asked, answer) in enumerate(probe(reader))
+    }
+
+
+assert {each.name for each in fields(Filter)} == {
+    *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags".split()),
+    *("since until as_of include_inactive after".split()),
+}, "a filter has a condition that no reader asks for yet"

@@ -1,0 +1,31 @@
+"""What leaves in a file: an agent's backup and export hold nothing that the agent may not see."""
+
+import gzip
+
+import pytest
+
+from tests.servers.leaks.agent_probes import memory_of
+from tests.servers.leaks.hearing import secrets_in
+from tests.servers.leaks.world import live
+from tests.servers.leaks.worlds import make_world
+
+
+@pytest.mark.req("G13", "B29.2", "N12")
+@pytest.mark.parametrize("seed", [2])
+def test_a_file_of_an_agent_tells_nothing_of_what_it_may_not_see(backend, tmp_path, seed):
+    if backend.name not in {"sqlite-file", "postgres"}:
+        return  # the model has no rows to take out, and other ways to search take out the same
+    world = make_world(seed)
+    with backend.fresh() as store:
+        live(store, world)
+        with memory_of(store) as memory:
+            memory.flush()
+            for number, caller in enumerate(world.some_callers(3)):
+                whose = {"agent": caller.agent, "tenant": caller.tenant_id}
+                memory.backup(tmp_path / f"{number}.backup", **whose)
+                memory.export(tmp_path / f"{number}.jsonl", **whose)
+                memory.export(tmp_path / f"{number}.md", format="markdown", **whose)
+                told = gzip.decompress((tmp_path / f"{number}.backup").read_bytes()).decode()
+                told += (tmp_path / f"{number}.jsonl").read_text() + (tmp_path / f"{number}.md").read_text()
+                assert caller.agent in told
+                assert secrets_in(told, world, caller) == set(), f"seed {seed}: {caller}"

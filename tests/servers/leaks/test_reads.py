@@ -1,0 +1,110 @@
+"""Nobody is told anything of a tenant or scope that is not his own, whatever he asks and however he asks it."""
+
+import inspect
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from engrain.domain.access.keys_port import AccessKeys
+from engrain.domain.access.pools import Pools
+from engrain.domain.maintenance.overview import Overviews
+from engrain.domain.ports import Records, Registry, Searches, Store, Surveys
+from engrain.domain.records import Caller
+from engrain.domain.runs.runs_port import Runs
+from engrain.storage.postgres.store import PostgresStore
+from engrain.storage.sqlite.store import SqliteStore
+from tests.servers.leaks.hearing import Refs, said, secrets_in, strangers_in
+from tests.servers.leaks.store_probes import (
+    HOUSEKEEPING,
+    READS,
+    SEARCHES,
+    WRITES,
+    Reader,
+    reads_on,
+    takes_caller,
+    verbs,
+)
+from tests.servers.leaks.world import World, canary_of, live
+from tests.servers.leaks.worlds import make_world
+
+SEEDS = range(3)
+MOST_CALLERS = 3
+# Housekeeping that says who did it; that it leaves other tenants alone is held by the conformance suite.
+OF_A_TENANT = {"switch_version", "sweep", "clean"}
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What some callers of a world were answered, by verb and question."""
+
+    world: World
+    refs: Refs
+    answers: dict[Caller, dict[str, list[tuple[str, object]]]]
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def heard(backend, request):
+    world = make_world(request.param)
+    with backend.fresh() as store:
+        refs = live(store, world)
+        readers = [Reader(store, caller, world, refs) for caller in world.some_callers(MOST_CALLERS)]
+        verbs_ = reads_on(backend)
+        answers = {reader.caller: {verb: list(probe(reader)) for verb, probe in verbs_.items()} for reader in readers}
+    return Heard(world, refs, answers)
+
+
+def test_every_verb_of_a_store_is_asked_or_is_known_to_be_housekeeping():
+    known = {*READS, *WRITES, *HOUSEKEEPING}
+    assert verbs(Store) == known, "probe the new verb: tests/servers/leaks/store_probes.py"
+    assert {verb for verb in verbs(Store) if takes_caller(Store, verb)} - OF_A_TENANT == {*READS, *WRITES}
+    of_callers = set[str]().union(
+        *map(verbs, (Records, Registry, Pools, Searches, Surveys, Overviews, Runs, AccessKeys))
+    )
+    assert of_callers == {*READS, *WRITES, "settle", "shards"}
+
+
+@pytest.mark.parametrize("kind", [SqliteStore, PostgresStore])
+def test_the_ways_to_search_are_those_of_the_verbs_that_search(kind):
+    """Nothing else knows of them, so that nothing else need be asked of a store for each of them."""
+    ways = re.compile(r"self\._(narrow|read_all|scan_all)\b")
+    methods = inspect.getmembers(kind, inspect.isfunction)
+    knowing = {name for name, method in methods if ways.search(inspect.getsource(method))}
+    assert knowing == {"__init__", "keyword", "nearest"}
+    assert knowing - {"__init__"} < {*SEARCHES}
+
+
+@pytest.mark.req("B06.1", "B06.2", "B29.1", "B29.2", "N12")
+def test_a_caller_is_told_nothing_of_what_it_may_not_see(heard):
+    world, refs = heard.world, heard.refs
+    for caller, verbs_ in heard.answers.items():
+        for verb, answers in verbs_.items():
+            for asked, answer in answers:
+                leaked = secrets_in(said(answer, refs), world, caller), strangers_in(answer, caller)
+                assert leaked == (set(), []), f"seed {world.seed}: {caller} asked {verb}({asked})"
+
+
+@pytest.mark.req("B06.3", "N12")
+def test_a_caller_finds_all_that_it_may_see(heard):
+    """Or the wall would be easy to keep."""
+    for caller, answers in heard.answers.items():
+        seen = {canary_of(memory) for memory in heard.world.seen_by(caller)}
+        for verb in ("get", "recent", "load"):
+            found = {canary for _, answer in answers[verb] for canary in _contents(answer)}
+            assert found == seen, f"seed {heard.world.seed}: {caller} asked {verb}"
+
+
+def test_every_verb_tells_somebody_something(heard, backend):
+    """A probe that gets no answer would hold no leak either."""
+    answered = {
+        verb
+        for answers in heard.answers.values()
+        for verb, found in answers.items()
+        if any(answer for _, answer in found)
+    }
+    assert answered == {*reads_on(backend)}, f"seed {heard.world.seed}"
+
+
+def _contents(answer):
+    memories = answer.values() if isinstance(answer, dict) else answer
+    return [canary_of(memory) for memory in memories]

@@ -1,0 +1,302 @@
+"""The schema's history: one list of revisions, the same for engrain and for a host's Alembic, never edited."""
+
+import hashlib
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+import pytest
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from engrain import errors
+from engrain.storage import migrations
+from engrain.storage.sqlite import schema
+from engrain.storage.sqlite.connections import Connections
+from engrain.storage.sqlite.store import SqliteStore
+from tests.support.postgres import server
+from tests.support.rows_of_old import ERASED, GUIDANCE, LISBON, PORTO, TURN, contents, fill
+from tests.support.sample_records import CALLER, act, episode, fact, request
+from tests.support.schemas import DATABASES, Postgres, Sqlite
+from tests.support.store_samples import axis, keyword, put
+
+# SHA-256 of the SQL of every released revision. A released one is never edited: databases have run it as it was.
+RELEASED: dict[tuple[str, str], str] = {}
+# Not released yet: may still change. At a release their hashes move up, and the next revision stands here.
+UNRELEASED = ["mem_001", "mem_002", "mem_003", "mem_004", "mem_005", "mem_006"]
+OURS = files("engrain.storage.migrations")
+
+
+@pytest.fixture(params=DATABASES)
+def database(request, tmp_path) -> Iterator[Sqlite]:
+    """An empty database of either kind."""
+    if request.param == "sqlite":
+        yield Sqlite(tmp_path)
+        return
+    url = server().new_database()
+    yield Postgres(url)
+    server().drop_database(url)
+
+
+def history() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(OURS))
+    return ScriptDirectory.from_config(config)
+
+
+def test_alembic_sees_the_revisions_in_order_under_one_label():
+    scripts = history()
+    found = list(scripts.walk_revisions())[::-1]
+    assert tuple(each.revision for each in found) == migrations.REVISIONS
+    assert [each.down_revision for each in found] == [None, *migrations.REVISIONS[:-1]]
+    assert all("memory" in each.branch_labels for each in found)
+    assert scripts.get_current_head() == migrations.HEAD
+
+
+def test_revisions_are_named_in_order():
+    numbered = [f"mem_{number:03}" for number in range(1, len(migrations.REVISIONS) + 1)]
+    assert list(migrations.REVISIONS) == numbered
+
+
+@pytest.mark.parametrize("name", DATABASES)
+def test_every_revision_has_its_sql_and_no_sql_is_left_over(name):
+    folder = files(f"engrain.storage.{name}") / "revisions"
+    assert sorted(each.name for each in folder.iterdir()) == [f"{revision}.sql" for revision in migrations.REVISIONS]
+    assert list(migrations.scripts(name)) == list(migrations.REVISIONS)
+
+
+def test_a_released_revision_is_as_it_was_released():
+    released = [name for name in migrations.REVISIONS if name not in UNRELEASED]
+    assert set(RELEASED) == {(database, name) for database in DATABASES for name in released}
+    for (database, name), expected in RELEASED.items():
+        found = hashlib.sha256(migrations.script(database, name).encode()).hexdigest()
+        assert found == expected, f"{name} ({database}) was released: write a new revision instead of editing it"
+
+
+@pytest.mark.parametrize("name", DATABASES)
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_a_revision_is_run_one_statement_at_a_time(name, revision):
+    """Python's sqlite3 and PostgreSQL's prepared statements refuse several in one call."""
+    found = migrations.statements(name, revision)
+    assert all(sqlite3.complete_statement(each) for each in found)
+    assert "".join(found) == migrations.script(name, revision).rstrip("\n")
+    assert all(len(re.findall(r";$", each, re.MULTILINE)) == 1 for each in found)
+
+
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_no_revision_can_be_undone(revision):
+    with pytest.raises(NotImplementedError, match="delete the database"):
+        history().get_revision(revision).module.downgrade()
+
+
+# A host application's own Alembic environment.
+ENV = """
+from alembic import context
+context.configure(connection=context.config.attributes["connection"])
+with context.begin_transaction():
+    context.run_migrations()
+"""
+HOSTS = {
+    "a1": "op.create_table('customers', sa.Column('name', sa.String(40)))",
+    "a2": "op.add_column('customers', sa.Column('age', sa.Integer))",
+}
+
+
+class Host:
+    """An application that keeps tables of its own in our database, and runs our branch with its own."""
+
+    def __init__(self, database: Sqlite, folder: Path) -> None:
+        self._database = database
+        self._folder = folder / "host"
+        (self._folder / "versions").mkdir(parents=True)
+        (self._folder / "env.py").write_text(ENV)
+        for name, before in (("a1", None), ("a2", "a1")):
+            label = "('host',)" if before is None else None
+            (self._folder / "versions" / f"{name}.py").write_text(
+                "import sqlalchemy as sa\nfrom alembic import op\n"
+                f"revision, down_revision, branch_labels, depends_on = {name!r}, {before!r}, {label}, None\n"
+                f"def upgrade():\n    {HOSTS[name]}\n"
+            )
+
+    def upgrade(self, target: str) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(self._folder))
+        config.set_main_option("path_separator", "os")
+        config.set_main_option("version_locations", f"{self._folder / 'versions'}:{OURS / 'versions'}")
+        engine = self._database.engine()
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, target)
+        engine.dispose()
+
+
+def catalogue(database: Sqlite) -> dict[str, str]:
+    """What the schema is made of, a host's own table left out."""
+    return {name: definition for name, definition in database.definitions().items() if "customers" not in name}
+
+
+def revisions(database: Sqlite) -> set[str]:
+    return {name for (name,) in database.rows("SELECT version_num FROM alembic_version")}
+
+
+def test_a_host_runs_our_branch_beside_its_own_and_the_store_opens_that(database, tmp_path):
+    host = Host(database, tmp_path)
+    host.upgrade("a1")
+    host.upgrade("heads")
+    assert revisions(database) == {"a2", migrations.HEAD}
+    with database.raw() as db:
+        db.execute("INSERT INTO customers (name, age) VALUES ('Ana', 40)")
+    before = catalogue(database)
+    with closing(database.open()) as store:
+        assert not store.created
+        [stored] = put(store, [episode("Beside customers.")])
+        assert store.recent(request(), 9) == [stored]
+        assert store.health().problems == ()
+    assert catalogue(database) == before
+    assert revisions(database) == {"a2", migrations.HEAD}
+    assert database.rows("SELECT name, age FROM customers") == [("Ana", 40)]
+
+
+def test_alembic_builds_the_schema_that_engrain_builds(database, tmp_path):
+    Host(database, tmp_path).upgrade("memory@head")
+    theirs = catalogue(database)
+    with database.raw() as db:
+        for table in reversed(database.columns()):
+            if not table.startswith("memory_words_"):
+                db.execute(f"DROP TABLE IF EXISTS {table}" + (" CASCADE" if database.name == "postgres" else ""))
+        if database.name == "postgres":
+            db.execute("DROP SEQUENCE memory_docs, memory_namespaces")
+    database.open().close()
+    assert catalogue(database) == theirs
+
+
+def test_a_host_takes_our_newer_revisions_with_its_own(database, tmp_path):
+    host = Host(database, tmp_path)
+    host.upgrade("mem_002")
+    written = fill(database)
+    before = contents(database, written)
+    host.upgrade("heads")
+    assert contents(database, written) == before
+    with closing(database.open()) as store:
+        assert not store.created
+        assert store.get(CALLER, [TURN.id]) == [TURN]
+
+
+# Filled by statements of each database's own, or by the migration.
+MADE_BY_HAND = {"alembic_version", "sequences", "memory_words"} | {
+    f"memory_words_{each}" for each in ("config", "data", "docsize", "idx")
+}
+
+
+@pytest.mark.parametrize("count", range(1, len(migrations.REVISIONS) + 1))
+def test_an_older_database_is_brought_up_to_date_with_all_that_is_in_it(database, count):
+    older = dict(list(migrations.scripts(database.name).items())[:count])
+    with database.raw() as db:
+        database.upgrade(db, "", older)
+    written = fill(database)
+    before = contents(database, written)
+    assert all(before.values())
+    assert database.columns().keys() - written.keys() <= MADE_BY_HAND
+    with closing(database.open()) as store:
+        assert not store.created
+        assert contents(database, written) == before
+        assert revisions(database) == {migrations.HEAD}
+        assert_reads_as_it_was_written(store, written)
+
+
+def assert_reads_as_it_was_written(store, written):
+    assert store.get(CALLER, [TURN.id, PORTO.id, LISBON.id, GUIDANCE.id]) == [TURN, PORTO, LISBON, GUIDANCE]
+    assert store.history(CALLER, LISBON.id) == [PORTO, LISBON]
+    assert [link.target_id for link in store.links(CALLER, LISBON.id)] == [PORTO.id]
+    assert store.speakers(request()) == ["Ana"]
+    assert list(keyword(store, "bread")) == [TURN.id]
+    assert store.use_embedder("test:axes", 4) is None
+    assert [each.raw for each in store.nearest(request(), axis(1), 9)] == [1]
+    assert len(store.unembedded(9)) == 2
+    assert len(store.events(CALLER, memory_id=TURN.id)) == ("memory_events" in written)
+    assert len(store.entities(CALLER, ["e1"])) == ("entities" in written)
+    assert len(put(store, [fact("Back again", id=ERASED, subject="Zoe")])) == ("tombstones" not in written)
+    [again] = put(store, [episode("And jam.", session="monday")])
+    assert again.turn == 2
+    [new] = put(store, [fact("Braga")])
+    assert new.supersedes_id == LISBON.id
+    assert set(store.erase(act(), [TURN.id])) == {TURN.id}
+    assert store.health().problems == ()
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["new database", "older database"])
+def test_a_migration_that_fails_in_the_middle_leaves_nothing(database, before):
+    broken = "CREATE TABLE extra (x INTEGER);\nINSERT INTO extra VALUES (1);\nCREATE TABLE extra (x INTEGER);\n"
+    found = "" if before else migrations.HEAD
+    if not before:
+        database.open().close()
+    was = catalogue(database)
+    with pytest.raises(Exception, match=r"extra.* already exists"), database.raw() as db:
+        database.upgrade(db, found, {**migrations.scripts(database.name), "mem_999": broken})
+    assert catalogue(database) == was
+    with closing(database.open()) as store:
+        assert store.created == before
+        assert put(store, [episode("As if nothing had happened.")])
+
+
+def test_a_newer_schema_is_refused_by_name_and_left_as_it_is(database):
+    database.open().close()
+    with database.raw() as db:
+        db.execute("UPDATE alembic_version SET version_num = 'mem_999'")
+    was = catalogue(database)
+    with pytest.raises(errors.SchemaTooNew, match=r"mem_999.*upgrade engrain"):
+        database.open()
+    assert (catalogue(database), revisions(database)) == (was, {"mem_999"})
+
+
+@pytest.mark.req("C19")
+def test_opening_again_changes_nothing(database):
+    with closing(database.open()) as store:
+        assert store.created
+        [stored] = put(store, [episode("Once.")])
+    was = catalogue(database)
+    for _ in range(2):
+        with closing(database.open()) as store:
+            assert not store.created
+            assert store.get(CALLER, [stored.id]) == [stored]
+    assert (catalogue(database), revisions(database)) == (was, {migrations.HEAD})
+
+
+def test_who_comes_second_to_a_new_file_finds_it_ready(tmp_path):
+    """It sees an empty file, waits for the one that is creating it, and must look again."""
+    path, waits, ready = str(tmp_path / "agent.db"), threading.Event(), threading.Event()
+
+    def wait(_):
+        waits.set()
+        return ready.wait()
+
+    with closing(Connections(path)) as first, closing(Connections(path)) as second, ThreadPoolExecutor() as pool:
+        first.use_write_ahead_log()
+        second._writer.set_busy_handler(wait)
+        with first.writing() as db:
+            schema.upgrade(db, "", migrations.scripts("sqlite"))
+            prepared = pool.submit(schema.prepare, second)
+            waits.wait()
+        ready.set()
+        assert prepared.result() == ""
+    with closing(SqliteStore(path)) as store:
+        assert put(store, [episode("Once.")])
+
+
+def test_a_file_of_the_newest_schema_is_opened_without_a_write(tmp_path):
+    path = tmp_path / "agent.db"
+    SqliteStore(str(path)).close()
+    before = path.read_bytes()
+    with closing(SqliteStore(str(path), busy_timeout_s=0)) as store, closing(apsw.Connection(str(path))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        SqliteStore(str(path), busy_timeout_s=0).close()
+        other.execute("ROLLBACK")
+        assert store.recent(request(), 9) == []
+    assert path.read_bytes() == before

@@ -1,0 +1,422 @@
+"""How PostgreSQL is asked: which index serves which verb, in small namespaces and large, and by how many statements."""
+
+import re
+from contextlib import closing
+from datetime import timedelta
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain.domain.access.keys import AccessKey
+from engrain.domain.filters import Filter
+from engrain.domain.maintenance.retention import Retention
+from engrain.domain.memories.decay import DecayPolicy
+from engrain.domain.records import Caller
+from engrain.domain.requests import Request
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.text.bm25 import pack
+from engrain.storage.postgres import vectors, words
+from engrain.storage.postgres.index import near_code, own_code
+from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.postgres.store import PostgresStore
+from tests.support.postgres import server
+from tests.support.recorded import recorded
+from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all
+from tests.support.wiped import fresh_store
+
+LARGE, SMALL, OTHERS = 101, 102, 103
+NOBODY = Caller(agent="nobody")  # sees the small namespace alone
+LATER = NOON + timedelta(days=9)
+
+# Every namespace has a memory in a hundred that says "tram"; its vector lies near the first axis. The vectors of the
+# other tenant all lie between the first two, nearer to the first than most of ours.
+_FILL = """
+INSERT INTO namespaces (tenant_id, kind, scope, namespace, memories, words) VALUES
+    ('default', 'episode', 'aide', 101, 20000, 20000), ('default', 'episode', 'global', 102, 60, 60),
+    ('other', 'episode', 'aide', 103, 20000, 20000);
+CREATE TEMPORARY TABLE filled AS
+    SELECT 'default' AS tenant_id, 101 AS namespace, n AS doc FROM generate_series(1, 20000) AS n
+    UNION ALL SELECT 'default', 102, n FROM generate_series(20001, 20060) AS n
+    UNION ALL SELECT 'other', 103, n FROM generate_series(20061, 40060) AS n;
+INSERT INTO memory_index (tenant_id, doc, namespace, state, own, packed)
+    SELECT tenant_id, doc, namespace, 2, 1, CASE WHEN doc % 100 = 0 THEN '{tram}'::bytea ELSE '{bread}'::bytea END
+    FROM filled;
+INSERT INTO memory_words (tenant_id, doc, words)
+    SELECT tenant_id, doc,
+        (namespace || 'o' || CASE WHEN doc % 100 = 0 THEN '{tram_code}' ELSE '{bread_code}' END)::tsvector
+    FROM filled;
+INSERT INTO memory_vectors (tenant_id, version, doc, namespace, embedding)
+    SELECT tenant_id, 1, doc, namespace, l2_normalize(CASE
+        WHEN tenant_id = 'other' THEN ARRAY[1, 0.2 + doc / 1e6, 0, 0]
+        WHEN doc % 100 = 0 THEN ARRAY[1, 0, doc / 1e5, 0]
+        ELSE ARRAY[0, sin(doc), cos(doc), doc / 1e4] END::vector)
+    FROM filled;
+INSERT INTO episodes (doc, tenant_id, id, agent, scope, session, turn, content, event_time, created_at)
+    SELECT doc, tenant_id, 'e' || doc, 'aide', CASE namespace WHEN 102 THEN 'global' ELSE 'aide' END,
+        's' || doc / 50, doc % 50, 'tram', timestamptz '2024-05-07 12:00Z' + doc * interval '1 second',
+        timestamptz '2024-05-07 12:00Z'
+    FROM filled;
+VACUUM (ANALYZE)
+"""
+
+
+@pytest.fixture(scope="module")
+def city():
+    """A database whose namespaces are of two sizes, with as many memories of another tenant."""
+    url = server().new_database()
+    with closing(PostgresStore(url)) as store:
+        store.use_embedder(EMBEDDER, DIMS)
+        codes = {
+            "tram": "\\x" + pack(["tram"], []).packed.hex(),
+            "bread": "\\x" + pack(["bread"], []).packed.hex(),
+            "tram_code": own_code(0, "tram")[2:],
+            "bread_code": own_code(0, "bread")[2:],
+        }
+        name = conninfo_to_dict(url)["dbname"]
+        with psycopg.connect(server().url, dbname=name, autocommit=True) as connection:
+            for statement in _FILL.format(**codes).split(";\n"):
+                connection.execute(statement)
+        yield store
+    server().drop_database(url)
+
+
+def plan_of(store, verb, *, holding):
+    """The plan of the one statement a verb ran that holds some words."""
+    with recorded(store, explains=True) as seen:
+        answer = verb(store)
+    [found] = [lines for statement, lines in seen.plans.items() if holding in statement]
+    return answer, "\n".join(found)
+
+
+def all_of(caller):
+    return Request(caller=caller, filter=Filter(), now=LATER)
+
+
+def test_words_of_a_large_namespace_are_found_by_their_index(city):
+    found, plan = plan_of(city, lambda store: store.keyword(all_of(CALLER), {"tram"}, 500), holding="@@")
+    assert len(found) == 200
+    assert "Bitmap Index Scan on memory_words_words" in plan
+
+
+def test_words_of_a_small_namespace_are_all_read(city):
+    found, plan = plan_of(city, lambda store: store.keyword(all_of(NOBODY), {"tram"}, 500), holding="packed")
+    assert [each.ref for each in found] == []
+    assert "memory_index_namespace" in plan
+    assert "Seq Scan" not in plan
+
+
+def test_both_ways_to_words_find_the_same(city):
+    by_index = city.keyword(all_of(CALLER), {"tram", "bread"}, 300)
+    city._read_all = 1_000_000
+    try:
+        assert city.keyword(all_of(CALLER), {"tram", "bread"}, 300) == by_index
+    finally:
+        city._read_all = words.READ_ALL
+
+
+def test_vectors_of_a_large_namespace_are_walked_behind_the_wall(city):
+    """Row-level security leaves an index that orders alone: what it protects are the rows that come out of it."""
+    found, plan = plan_of(city, lambda store: store.nearest(all_of(CALLER), axis(2), 20), holding="halfvec")
+    assert "Index Scan using memory_vectors_version_1" in plan
+    assert "current_setting('engrain.tenant_id'" in plan
+    assert len(found) == 20
+    assert {each.ref <= 20_060 for each in found} == {True}
+
+
+def test_vectors_of_a_small_namespace_are_compared_one_by_one(city):
+    found, plan = plan_of(city, lambda store: store.nearest(all_of(NOBODY), axis(2), 20), holding="memory_vectors")
+    assert "memory_vectors_namespace" in plan
+    assert "memory_vectors_version_1" not in plan
+    assert len(found) == 20
+
+
+def test_a_walk_finds_what_a_scan_finds_with_the_same_numbers(city):
+    rng = np.random.default_rng(3)
+    shared = 0
+    for _ in range(10):
+        query = rng.standard_normal(DIMS).astype(np.float32)
+        query /= np.linalg.norm(query)
+        walked = {each.ref: each.raw for each in city.nearest(all_of(CALLER), query, 20)}
+        city._scan_all = 1_000_000
+        try:
+            scanned = {each.ref: each.raw for each in city.nearest(all_of(CALLER), query, 20)}
+        finally:
+            city._scan_all = vectors.SCAN_ALL
+        both = walked.keys() & scanned.keys()
+        assert {ref: walked[ref] for ref in both} == {ref: scanned[ref] for ref in both}
+        shared += len(both)
+    assert shared >= 180
+
+
+def test_a_walk_that_meets_only_others_gives_way_to_a_scan(city):
+    """All that is near is another tenant's: the index gives up before it reaches ours, which are found all the same."""
+    query = np.array([1.0, 0.21, 0.0, 0.0], np.float32)
+    query /= np.linalg.norm(query)
+    with recorded(city) as seen:
+        found = city.nearest(all_of(CALLER), query, 250)
+    assert any("halfvec" in statement for statement in seen.statements)
+    assert len(found) == 250
+    assert found[0].raw > found[199].raw > found[200].raw
+
+
+@pytest.fixture
+def store():
+    """A used database."""
+    with fresh_store() as store:
+        turns = store.put(act(), conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
+        [lisbon] = store.put(act(), [fact("Lisbon")])
+        embed_all(store, {each.id: axis(0) for each in [*turns, lisbon]})
+        store.put_entity(act(), BEN)
+        store.mention(act(), turns[0].id, [BEN.id])
+        store.link(act(), link(turns[0], lisbon))
+        yield store
+
+
+BEN = entity("Ben")
+KEY = AccessKey(id="k", tenant_id=CALLER.tenant_id, role="admin", created_at=NOON)
+
+
+def merge_and_part(store):
+    """Two who have a fact in one place, and whom one memory mentions both."""
+    [zoe] = [store.put_entity(act(), entity("Zoe"))]
+    store.put(act(), [fact("tea", predicate="drinks", entity_id=each.id) for each in (BEN, zoe)])
+    store.mention(act(), newest(store).id, [BEN.id, zoe.id])
+    store.merge_entities(act(), zoe.id, BEN.id)
+    store.unmerge_entities(act(), zoe.id)
+
+
+VERBS = {
+    "get": lambda store: store.get(CALLER, ["one", "two"]),
+    "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
+    "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
+    "history": lambda store: store.history(CALLER, newest(store, kinds=("fact",)).id),
+    "links": lambda store: store.links(CALLER, newest(store).id),
+    "events": lambda store: store.events(CALLER),
+    "events of a memory": lambda store: store.events(CALLER, memory_id="one"),
+    "entities": lambda store: store.entities(CALLER, ["one"]),
+    "recent": lambda store: store.recent(request(), 10),
+    "since": lambda store: store.recent(request(since=NOON, until=NOON + timedelta(days=1)), 10),
+    "of a session": lambda store: store.keyword(request(sessions=("monday",)), {"tram"}, 10),
+    "neighbours": lambda store: store.neighbours(request(), episode(session="monday", turn=5), 2),
+    "filtered": lambda store: store.keyword(request(speakers=("Ana",), tags=("x",), roles=("user",)), {"tram"}, 10),
+    "of the past": lambda store: store.keyword(request(as_of=NOON), {"tram"}, 10),
+    "nearest": lambda store: store.nearest(request(), axis(0), 10, also=[1, 2]),
+    "load": lambda store: store.load(request(), [1, 2, 3]),
+    "traits": lambda store: store.traits(request(), [1, 2, 3]),
+    "newest": lambda store: store.newest(request(), 10),
+    "important": lambda store: store.important(request(), 10),
+    "mentioning": lambda store: store.mentioning(request(), ["Ben"], 10),
+    "find_entities": lambda store: store.find_entities(CALLER, limit=10),
+    "entities_named": lambda store: store.entities_named(CALLER, ["Ben", "Tea"]),
+    "resembling": lambda store: store.resembling(CALLER, "Ben", fuzzy=True, limit=10),
+    "facts_about": lambda store: store.facts_about(CALLER, [BEN.id], 10),
+    "sightings": lambda store: store.sightings(request(), BEN.id, 10),
+    "unenriched": lambda store: store.unenriched(request(), most_entities=2, limit=10),
+    "change_entity": lambda store: store.change_entity(act(), BEN.id, aliases=["Benny"], also=["Benjamin"]),
+    "enrich": lambda store: store.enrich(act(), newest(store).id, [BEN.id]),
+    "merge and unmerge": merge_and_part,
+    "speakers": lambda store: store.speakers(request()),
+    "stats": lambda store: store.stats(CALLER, NOON),
+    "page": lambda store: store.page(request(), before="f", limit=10),
+    "links_from": lambda store: store.links_from(CALLER, ["one", "two"], ("supports", "contradicts")),
+    "vectors_of": lambda store: store.vectors_of(CALLER, ["one", "two"]),
+    "unmentioned": lambda store: store.unmentioned(CALLER, after=None, limit=10),
+    "waiting": lambda store: store.waiting(CALLER),
+    "unembedded": lambda store: store.unembedded(64),
+    "attach": lambda store: store.attach([1, 2], np.array([axis(0), axis(1)])),
+    "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ben")]),
+    "put several": lambda store: store.put(act(), conversation("One.", "Two.", session="friday")),
+    "supersede": lambda store: store.put(act(), [fact("Porto")]),
+    "put_related": lambda store: store.put_related(act(), fact("Porto"), {newest(store).id: 0.5}),
+    "supersede several": lambda store: store.supersede(act(), fact("Faro"), [newest(store, kinds=("fact",)).id]),
+    "put a rule": lambda store: store.put(act(), [rule()]),
+    "mention": lambda store: store.mention(act(), newest(store).id, [BEN.id]),
+    "put an entity": lambda store: store.put_entity(act(), entity("Zoe")),
+    "touch": lambda store: store.touch(act(), ["one"]),
+    "confirm": lambda store: store.confirm(act(), newest(store, kinds=("fact",)).id),
+    "link": lambda store: store.link(act(), link(newest(store), newest(store, kinds=("fact",)))),
+    "forget": lambda store: store.forget(act(), newest(store).id),
+    "erase": lambda store: store.erase(act(), [newest(store).id]),
+    "mark": lambda store: [
+        store.mark(act(), marked.id, "harmful") for marked in store.put(act(), [rule()]) for _ in range(3)
+    ],
+    "applications": lambda store: store.applications(CALLER, store.put(act(), [rule()])[0].id, 10),
+    "tenants": lambda store: store.tenants(),
+    "shards": lambda store: store.shards(NOON),
+    "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
+    "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
+    "runs": lambda store: store.runs(CALLER, limit=9),
+    "after a place": lambda store: [
+        store.runs(CALLER, limit=9, after=(NOON, "z")),
+        store.events(CALLER, limit=9, after=(NOON, "z")),
+        store.applications(CALLER, store.put(act(), [rule()])[0].id, 9, after=(NOON, "z")),
+        store.recent(request(after=(NOON, "z")), 9),
+    ],
+    "keys": lambda store: store.keys(CALLER),
+    "held_key": lambda store: store.held_key(CALLER, "k"),
+    "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
+    "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
+    "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
+    "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
+    "undo": lambda store: store.undo(act(), carried_out(store).run.id),
+    "put_key": lambda store: store.put_key(act(), KEY, "d"),
+    "revoke_key": lambda store: (store.put_key(act(), KEY, "d"), store.revoke_key(act(), "k")),
+    "use_key": lambda store: store.use_key(act(), "k", since=NOON),
+    "sweep": lambda store: store.sweep(act(NOON + timedelta(days=200)), "fact", DecayPolicy(), after="", limit=9),
+    "clean": lambda store: store.clean(act(NOON + timedelta(days=9)), Retention(max_entries=0), limit=9),
+}
+
+
+def claimed(store):
+    return store.claim(act(), Claim(kind="consolidation", worker="w", lease_s=60))
+
+
+def carried_out(store):
+    batch = claimed(store)
+    porto = Action(kind="new_fact", memory=fact("Porto"), sources=(batch.episodes[0].id,))
+    store.carry_out(act(), batch.run.id, Plan(episode_ids=batch.run.episode_ids, actions=(porto,)), {})
+    return batch
+
+
+@pytest.mark.parametrize(("verb", "index"), [("claim", "episodes_pending"), ("undo", "memory_events_run")])
+def test_a_run_is_read_along_indexes_of_its_own(store, verb, index):
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        VERBS[verb](store)
+    assert any(index in line for lines in seen.plans.values() for line in lines)
+
+
+def newest(store, **conditions):
+    return store.recent(request(**conditions), 1)[0]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_verb_reads_a_whole_table(store, verb):
+    """The tables are small, so an index that could serve is preferred: where there is none, a table is read whole."""
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        VERBS[verb](store)
+    assert seen.plans
+    scans = {
+        statement: lines
+        for statement, lines in seen.plans.items()
+        if any(re.search(rf"Seq Scan on ({'|'.join(OUR_TABLES)})\b", line) for line in lines)
+    }
+    assert scans == {}
+
+
+@pytest.mark.parametrize(("table", "made"), [("facts", lambda said: fact(said, subject=said)), ("rules", rule)])
+def test_a_database_that_nobody_analysed_fills_without_reading_whole_scopes(table, made):
+    """Without statistics any index that begins with the tenant looks as good, and the scope is read for each memory."""
+    url = server().new_database()
+    name = conninfo_to_dict(url)["dbname"]
+
+    def read(store):
+        store._connections.write(None, lambda db: db.execute("SELECT pg_stat_force_next_flush()"))
+        found = "SELECT sum(idx_tup_read)::integer FROM pg_stat_user_indexes WHERE relname = %s"
+        return server().psql(name, found, [table])[0][0]
+
+    with closing(PostgresStore(url, pool_size=1)) as store:  # whose statistics come at once when asked for
+        store.put(act(), [made(f"Number {place}.") for place in range(500)])
+        before = read(store)
+        store.put(act(), [made(f"More {place}.") for place in range(500)])
+        assert read(store) - before <= 5_000
+    server().drop_database(url)
+
+
+# Statements of one call, without BEGIN and COMMIT, which take a round trip each too; a number may fall, and grows only
+# with a reason.
+COUNTS = {"put": 7, "supersede": 22, "of words": 2, "of vectors": 2, "forget": 15, "touch": 3, "get": 3}
+COUNTED = {
+    "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ana")]),
+    "supersede": VERBS["supersede"],
+    "of words": lambda store: store.keyword(request(), {"tram"}, 50),
+    "of vectors": lambda store: store.nearest(request(), axis(0), 50),
+    "forget": lambda store: store.forget(act(), "known"),
+    "touch": VERBS["touch"],
+    "get": VERBS["get"],
+}
+
+
+@pytest.mark.parametrize("size", [0, 300])
+@pytest.mark.parametrize("verb", COUNTS)
+def test_a_verb_takes_few_statements_however_many_memories_there_are(verb, size):
+    with fresh_store() as store:
+        store.use_embedder(EMBEDDER, DIMS)
+        store.put(act(), [episode(f"Number {place}.", session="monday", speaker="Ana") for place in range(size)])
+        store.put(act(), [episode("Known.", id="known", session="monday", speaker="Ana"), fact("Lisbon")])
+        with recorded(store) as seen:
+            COUNTED[verb](store)
+    assert len(seen.statements) <= COUNTS[verb], "\n".join(seen.statements)
+
+
+def test_a_large_search_takes_few_statements(city):
+    with recorded(city) as seen:
+        city.keyword(all_of(CALLER), {"tram", "bread"}, 50)
+        assert len(seen.statements) == 3
+        city.nearest(all_of(CALLER), axis(2), 50)
+        assert len(seen.statements) == 7
+
+
+@pytest.mark.parametrize("verb", ["newest", "important"])
+def test_the_first_of_an_order_are_read_along_an_index(city, verb):
+    """A page of a large scope costs the same however much there is: at most those of one moment are sorted by id."""
+    found, plan = plan_of(city, lambda store: getattr(store, verb)(all_of(CALLER), 10), holding="UNION ALL")
+    assert len(found) == 10
+    index = {"newest": "episodes_time", "important": "episodes_importance"}[verb]
+    assert f"Index Scan Backward using {index}" in plan
+    assert "Seq Scan" not in plan
+
+
+def test_the_newest_that_mention_somebody_are_read_along_an_index(store):
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        assert len(store.mentioning(request(), ["Ben"], 10)) == 2
+    [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "happened_at" in statement]
+    assert "using memory_entities_time" in plan
+    assert "using facts_about" in plan
+
+
+def test_what_nobody_has_read_again_is_read_along_an_index_of_its_own(store):
+    with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
+        assert store.unenriched(request(), most_entities=2, limit=2) != []
+    [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "enriched" in statement]
+    assert "using episodes_unenriched" in plan
+    assert "using facts_unenriched" in plan
+    assert "using memory_entities_memory" in plan
+
+
+SEARCH_OF_TWO_KINDS = 8  # and BEGIN and COMMIT
+
+
+def test_a_search_takes_one_transaction_and_asks_each_thing_once(store):
+    asked = request()
+
+    def work():
+        found = [each.ref for each in store.keyword(asked, {"tram", "turn", "lisbon"}, 100)]
+        found += [each.ref for each in store.nearest(asked, axis(0), 100, also=found)]
+        assert store.waiting(CALLER) == 0
+        store.speakers(asked)
+        store.traits(asked, set(found))
+        return store.load(asked, set(found))
+
+    with recorded(store) as seen:
+        transactions, read = [], seen.read
+        seen.read = lambda tenant, begun: (transactions.append(tenant), read(tenant, begun))[1]
+        assert {each.kind for each in store.in_one_snapshot(CALLER, work).values()} == {"episode", "fact"}
+    assert transactions == [CALLER.tenant_id]
+    assert len(seen.statements) <= SEARCH_OF_TWO_KINDS, "\n".join(seen.statements)
+    assert len(set(seen.statements)) == len(seen.statements)
+
+
+def test_settling_asks_nothing(store):
+    with recorded(store) as seen:
+        assert store.settle() == 0
+    assert seen.statements == []
+
+
+def test_a_word_stands_in_the_index_as_a_number_of_its_namespace():
+    assert own_code(17, "lisbon") == "17o" + own_code(0, "lisbon")[2:]
+    assert near_code(17, "lisbon") == own_code(17, "lisbon").replace("o", "n", 1)
+    assert own_code(1, "x") != own_code(1, "y")

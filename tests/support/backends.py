@@ -1,0 +1,44 @@
+"""The stores that the conformance and leak suites run on; a new one adds itself to BACKENDS and nothing else."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from engrain.domain.ports import Store
+from engrain.storage.sqlite.store import SqliteStore
+from tests.support.reference_store import ReferenceStore
+from tests.support.wiped import fresh_store
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Opens fresh, empty stores of one kind, each in a folder of its own."""
+
+    name: str
+    make: Callable[[Path], AbstractContextManager[Store]]
+    root: Path
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    @contextmanager
+    def fresh(self) -> Iterator[Store]:
+        folder = self.root / f"{self.name}-{next(self._numbers)}"
+        folder.mkdir()
+        with self.make(folder) as store:
+            yield store
+
+
+# "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test that searches.
+BACKENDS: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {
+    "reference": lambda _: closing(ReferenceStore()),
+    "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"))),
+    "sqlite-memory": lambda _: closing(SqliteStore(":memory:")),
+    "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0)),
+    "postgres": lambda _: fresh_store(),
+    # As in namespaces too large to be read whole: the indexes choose, whatever the size.
+    "postgres-large": lambda _: fresh_store(narrow=0, read_all=0, scan_all=0),
+}
+
+# These differ from others in how a search is answered alone, and meet the tests that search.
+WAYS_TO_SEARCH = {"sqlite-wide", "postgres-large"}

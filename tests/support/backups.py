@@ -1,0 +1,151 @@
+"""Memories to back up and to restore into, what a file says, and files that somebody tampered with."""
+
+import gzip
+import hashlib
+import itertools
+import json
+import uuid
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+
+from engrain import config
+from engrain.domain.records import Caller, Link
+from engrain.domain.requests import Act
+from engrain.portability.canonical import canonical
+from engrain.portability.sealed import SealedWriter
+from engrain.service import Memory
+from engrain.storage import open_store
+from engrain.storage.archive import TABLES
+from tests.support.engines import HashEmbedder
+from tests.support.wiped import fresh_store
+
+DATABASES = ("sqlite", "postgres")
+SETTINGS = {"embedding": {"wait_s": 60}}
+_numbers = itertools.count()
+
+
+@contextmanager
+def memory_in(kind, folder, *, embedder=None):
+    """A new memory in a database of a kind, whose vectors a HashEmbedder makes if nobody else."""
+    with ExitStack() as opened:
+        if kind == "postgres":
+            store = opened.enter_context(fresh_store())
+        else:
+            store = open_store(folder / f"memory-{next(_numbers)}.db")
+        yield opened.enter_context(Memory(store, embedder=embedder or HashEmbedder(), settings=config.load(SETTINGS)))
+
+
+def fill(memory, name, *, tenant="default", turns=12):
+    """Something in every table that an agent's backup holds; the ids of two episodes that were erased."""
+    agent = memory.agent(name, tenant=tenant)
+    seen = [
+        agent.observe(
+            f"Turn {number} of {name} about the harbour of town{number}",
+            session=None if number % 5 == 0 else f"s{number % 2}",
+            speaker=f"Speaker{number % 3}",
+            ttl_days=3650 if number % 4 == 0 else None,
+            metadata={"big": 2**70, "ß": [None, True, {"a": 0.1}]} if number % 3 == 0 else {},
+            tags=("ß", "a,b") if number % 3 == 0 else (),
+            tool_calls=[{"name": "book", "n": number}] if number % 3 == 0 else (),
+        ).id
+        for number in range(turns)
+    ]
+    who = agent.entities.create(f"Ana of {name}", entity_type="person", aliases=("A", "Ä"), metadata={"é": 1})
+    agent.remember("Porto", subject="Ana", predicate="lives in", entity_id=who.id, source_episode_id=seen[1])
+    home = agent.remember("Lisbon on the river", subject="Ana", predicate="lives in", entity_id=who.id)
+    own = agent.remember("late flights", subject="Ana", predicate="hates", scope=name, metadata={"said_in": seen[2]})
+    agent.forget(agent.remember("early trains", subject="Ana", predicate=f"liked with {name}").id)
+    for text in ("Buy olives.", "Buy olives and bread."):
+        agent.notes.save("shopping", text)
+    rule = agent.rules.add(f"No early flights, says {name}.", tags=("travel",))
+    agent.rules.mark_helpful(rule.id)
+    agent.forget(agent.rules.add(f"Nothing of {name}.").id)
+    agent.link(rule.id, home.id, "supports", weight=0.25)
+    agent.link(own.id, seen[2], "derived_from")
+    act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
+    memory.parts.store.mention(act, seen[3], [who.id])
+    agent.forget(seen[4])
+    memory.parts.store.restore(
+        "runs", [run_of(name, tenant, seen[5], "done"), run_of(name, tenant, seen[5], "running")]
+    )
+    memory.flush()
+    return agent.erase([seen[6], seen[7]])
+
+
+def run_of(name, tenant, episode, status):
+    """A run of learning, as a row."""
+    time = "2024-05-07T12:00:00+00:00"
+    said = dict.fromkeys("finished_at model prompt_version error".split())
+    return {
+        **said,
+        "tenant_id": tenant,
+        "id": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{tenant} {name} {status}")),
+        "kind": "summary",
+        "agent": name,
+        "status": status,
+        "worker": "w",
+        "lease_until": time,
+        "started_at": time,
+        "episode_ids": [episode],
+        "report": {"read": [episode]},
+    }
+
+
+def content(report):
+    """What the tables of a backup hold, but for events, of which every restore adds one."""
+    return {each.table: (each.rows, each.sha256) for each in report.tables if each.table != "memory_events"}
+
+
+def everything(memory):
+    """Every row of a memory's database."""
+    memory.parts.references.settle()  # which recalls leave for later
+    store, found = memory.parts.store, {}
+    for table in TABLES:
+        found[table], after = [], None
+        while rows := store.rows(table, after=after, limit=500):
+            found[table] += rows
+            after = store.key_of(table, rows[-1])
+    return found
+
+
+def said(file):
+    """The lines of a backup."""
+    with gzip.open(file) as stream:
+        return [json.loads(line) for line in stream]
+
+
+def rows(file, table):
+    """The rows of one of its tables."""
+    lines = said(file)
+    return lines[
+        lines.index({"begin": table}) + 1 : next(n for n, line in enumerate(lines) if line.get("end") == table)
+    ]
+
+
+def forged(file, lines):
+    """Write lines as a backup whose counts, digests and seal are right, whatever the lines say."""
+    with file.open("w+b") as stream:
+        writer = SealedWriter(stream, file)
+        total, table = hashlib.sha256(), None
+        for number, line in enumerate(lines):
+            if isinstance(line, bytes):
+                pass
+            elif "begin" in line:
+                table, count = hashlib.sha256(), 0
+            elif "end" in line:
+                line, table = {**line, "rows": count, "sha256": table.hexdigest()}, None  # noqa: PLW2901
+            elif "lines" in line:
+                line = {"lines": number, "sha256": total.hexdigest()}  # noqa: PLW2901
+            raw = canonical(line) if isinstance(line, dict) else line
+            if table is not None and (isinstance(line, bytes) or "begin" not in line):
+                table.update(raw)
+                count += 1
+            total.update(raw)
+            writer.write(raw)
+        writer.seal()
+    return file
+
+
+def link(source, target):
+    """An edge, for those who write to a store directly."""
+    return Link(source_id=source, target_id=target, relation="related_to", created_at=datetime.now(UTC))

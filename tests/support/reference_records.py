@@ -1,0 +1,436 @@
+"""The memories of the reference store as rows: what is written, what it changes, and what is written down of it."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from engrain.domain import events
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.filters import Place
+from engrain.domain.ids import IdSource
+from engrain.domain.memories import aging
+from engrain.domain.memories.aging import Standing
+from engrain.domain.records import (
+    Caller,
+    EmbeddingVersion,
+    Entity,
+    Episode,
+    Event,
+    Fact,
+    Link,
+    MemoryRecord,
+    Relation,
+    Rule,
+)
+from engrain.domain.requests import Act, Direction
+from engrain.domain.text.indexing import own_terms
+from engrain.errors import InvalidInput, MemoryClosed, NotFound
+from tests.support.reference_entries import Entries, Entry, turn_of
+
+AT_MOST = 1_000
+
+
+def aged_event(act, before, to, ids):
+    """What is written down when time moves a fact or rule to another standing."""
+    event_type, payload = events.aging(before.kind, aging.standing(before, act.at), to)
+    return events.of_memory(act, event_type, before, ids, payload=payload)
+
+
+class ReferenceRecords:
+    """Every memory in one dictionary, every verb a loop over it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._ids = IdSource(lambda: datetime.now(UTC))
+        self._arrived = 0
+        self._tenants: set[str] = set()
+        self._entries = Entries()
+        self._entities: dict[tuple[str, str], Entity] = {}
+        self._mentions: set[tuple[str, str, str]] = set()  # tenant, memory and entity
+        self._links: dict[tuple[str, str, str, Relation], Link] = {}
+        self._events: list[Event] = []
+        self._tombstones: dict[tuple[str, str], str] = {}
+        self._versions: list[EmbeddingVersion] = []
+        self._searched_with: int | None = None
+        self._closed = False
+        self._reading = 0  # snapshots that are being read, one in another
+
+    def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        with self._writing():
+            new = self._new(act, memories)
+            self._check_references(act, new)
+            added = [self._add(act, memory) for memory in new]
+            if len(memories) > 1 or any(not isinstance(each, Episode) for each in memories):
+                self._entries.settle(self._entries.unsettled())
+            return [entry.memory for entry in added]
+
+    def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
+        with self._open():
+            return [entry.memory for entry in self._entries.named(caller, ids)]
+
+    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+        with self._open():
+            seen = [entry.memory for entry in self._entries.visible(caller)]
+            active = [each for each in seen if isinstance(each, Fact) and each.validity == "active"]
+            asked = (None, scope, subject, predicate)
+            return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
+
+    def put_related(
+        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
+    ) -> Fact | None:
+        with self._writing():
+            for entry in self._entries.values() if after is not None else ():
+                held = entry.memory
+                if isinstance(held, Fact) and held.validity == "active" and held.place == fact.place:
+                    fact = after(fact, held)
+                    break
+            for stored in self.put(act, [fact]):
+                self._links = {
+                    key: link
+                    for key, link in self._links.items()
+                    if (key[0], key[1], link.relation) != (fact.tenant_id, stored.supersedes_id, "related_to")
+                }
+                for entry in self._entries.named(act.caller, list(related)):
+                    weight = related[entry.memory.id]
+                    edge = Link(
+                        source_id=fact.id,
+                        target_id=entry.memory.id,
+                        relation="related_to",
+                        weight=weight,
+                        created_at=act.at,
+                    )
+                    self.link(act, edge)
+                return stored
+            return None
+
+    def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
+        with self._writing():
+            is_new = bool(self._new(act, [fact]))
+            named = self._entries.named(act.caller, ids)
+            active = [each for each in named if isinstance(each.memory, Fact) and each.memory.validity == "active"]
+            holders = {
+                entry.memory.id
+                for entry in self._entries.values()
+                if isinstance(entry.memory, Fact)
+                and entry.memory.validity == "active"
+                and entry.memory.place == fact.place
+            }
+            if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
+                return None
+            for entry in active:
+                if entry.memory.id not in holders:
+                    self._close(act, entry, fact)
+            [stored] = self.put(act, [fact])
+            for id_ in ids if derives else ():
+                edge = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=act.at)
+                self._connect(fact.tenant_id, edge)
+            return stored
+
+    def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
+        with self._writing():
+            touched = self._entries.named(act.caller, ids)
+            for entry in touched:
+                count = entry.memory.reference_count + 1
+                entry.memory = replace(entry.memory, reference_count=count, last_referenced_at=act.at)
+            return [entry.memory for entry in touched]
+
+    def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
+        with self._writing():
+            for entry in self._entries.named(act.caller, [id_]):
+                before = entry.memory
+                if isinstance(before, Episode) or not before.is_live(act.at):
+                    raise InvalidInput(f"{id_} is an episode or no longer active; confirm a live fact or rule")
+                kept = {k: v for k, v in before.metadata.items() if (k, v) != ("status", "fading")}
+                entry.memory = replace(before, last_confirmed_at=act.at, metadata=kept)
+                self._events.append(events.confirmed(act, before, self._ids))
+                return entry.memory
+            return None
+
+    def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
+        with self._writing():
+            for entry in self._entries.named(act.caller, [id_]):
+                before = entry.memory
+                if isinstance(before, Episode):
+                    raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
+                if before.is_live(act.at) and aging.standing(before, act.at) != to:
+                    entry.memory = aging.aged(before, to, act.at)
+                    if to == "expired":
+                        entry.take_out()
+                    self._events.append(aged_event(act, before, to, self._ids))
+                return entry.memory
+            return None
+
+    def forget(self, act: Act, id_: str) -> MemoryRecord | None:
+        with self._writing():
+            for entry in self._entries.named(act.caller, [id_]):
+                before = entry.memory
+                if entry.gone or not before.is_live(act.at):
+                    return before
+                self._entries.settle(self._entries.unsettled())
+                entry.memory = _forgotten(before, act.at)
+                entry.take_out()
+                if isinstance(before, Episode) and before.session is not None:
+                    self._entries.index_around([before], act.at)
+                self._events.append(events.forgotten(act, before, self._ids))
+                return entry.memory
+            return None
+
+    def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
+        with self._writing():
+            self._entries.settle(self._entries.unsettled())
+            going = self._entries.named(act.caller, ids)
+            tenant_id = act.caller.tenant_id
+            gone = {entry.memory.id for entry in going}
+            for entry in going:
+                del self._entries[entry.ref]
+                self._tombstones[tenant_id, entry.memory.id] = events.digest(entry.memory)
+            for entry in going:
+                if isinstance(entry.memory, Episode) and entry.memory.session is not None:
+                    self._entries.index_around([entry.memory], act.at)
+            self._forget_everywhere(tenant_id, gone)
+            self._events += [events.erased(act, entry.memory, self._ids) for entry in going]
+            return [entry.memory.id for entry in going]
+
+    def history(self, caller: Caller, id_: str) -> list[Fact]:
+        with self._open():
+            seen = [entry.memory for entry in self._entries.visible(caller)]
+            facts = [memory for memory in seen if isinstance(memory, Fact)]
+            places = {fact.place for fact in facts if fact.id == id_}
+            return sorted((fact for fact in facts if fact.place in places), key=lambda fact: (fact.created_at, fact.id))
+
+    def link(self, act: Act, link: Link) -> bool:
+        with self._writing():
+            ends = self._entries.named(act.caller, [link.source_id, link.target_id])
+            found = {entry.memory.id: entry.memory for entry in ends}
+            for id_ in (link.source_id, link.target_id):
+                if id_ not in found:
+                    raise NotFound(f"no memory {id_}; link two that are there")
+            if not self._connect(act.caller.tenant_id, link):
+                return False
+            self._events.append(events.linked(act, link, self._ids, ends=list(found.values())))
+            return True
+
+    def links(
+        self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
+    ) -> list[Link]:
+        with self._open():
+            seen = {entry.memory.id for entry in self._entries.visible(caller)}
+            found = [
+                link
+                for (tenant_id, *_), link in self._links.items()
+                if tenant_id == caller.tenant_id
+                and {link.source_id, link.target_id} <= seen
+                and relation in (None, link.relation)
+                and (
+                    (direction != "incoming" and link.source_id == id_)
+                    or (direction != "outgoing" and link.target_id == id_)
+                )
+            ]
+            return sorted(found, key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation))
+
+    def events(
+        self,
+        caller: Caller,
+        *,
+        memory_id: str | None = None,
+        event_type: str | None = None,
+        limit: int = AT_MOST,
+        after: Place | None = None,
+    ) -> list[Event]:
+        with self._open():
+            found = [
+                event
+                for event in self._events
+                if event.tenant_id == caller.tenant_id
+                and event.scope in caller.scopes
+                and memory_id in (None, event.memory_id)
+                and event_type in (None, event.event_type)
+                and (after is None or (event.created_at, event.id) < after)
+            ]
+            return sorted(found, key=lambda event: (event.created_at, event.id), reverse=True)[: max(limit, 0)]
+
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        with self._writing():
+            found = self._entries.named(act.caller, [memory_id])
+            if not found:
+                raise NotFound(f"no memory {memory_id} to mention anybody")
+            tenant_id = act.caller.tenant_id
+            for id_ in sorted(entity_ids):
+                self._check_entity(tenant_id, id_)
+            new = sorted(id_ for id_ in set(entity_ids) if (tenant_id, memory_id, id_) not in self._mentions)
+            self._mentions |= {(tenant_id, memory_id, id_) for id_ in new}
+            if new:
+                self._events.append(events.mentioned(act, found[0].memory, new, self._ids))
+            return new
+
+    def put_entity(self, act: Act, entity: Entity) -> Entity:
+        with self._writing():
+            if entity.tenant_id != act.caller.tenant_id:
+                raise InvalidInput(f"the entity {entity.id} is of another tenant")
+            name = (entity.tenant_id, entity.canonical_name, entity.entity_type)
+            known = self._entities.values()
+            if (entity.tenant_id, entity.id) in self._entities or name in {
+                (each.tenant_id, each.canonical_name, each.entity_type) for each in known
+            }:
+                raise InvalidInput(f"there is an entity {entity.id} or {entity.canonical_name!r} already; update that")
+            self._entities[entity.tenant_id, entity.id] = entity
+            self._events.append(events.entity_created(act, entity, self._ids))
+            return entity
+
+    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+        with self._open():
+            asked = [(caller.tenant_id, id_) for id_ in dict.fromkeys(ids)]
+            found = [self._entities[key] for key in asked if key in self._entities]
+            seen = {entry.memory.id for entry in self._entries.visible(caller)}
+            counts = Counter(
+                entity
+                for tenant_id, memory, entity in self._mentions
+                if tenant_id == caller.tenant_id and memory in seen
+            )
+            return [replace(entity, mention_count=entity.mention_count + counts[entity.id]) for entity in found]
+
+    def _open(self) -> threading.RLock:
+        """The lock, to be held while the store is used."""
+        if self._closed:
+            raise MemoryClosed("this store is closed")
+        return self._lock
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._open():
+            if self._reading:
+                raise RuntimeError("a snapshot only reads")
+            yield
+
+    def _mentioned_by(self, caller: Caller, id_: str) -> set[str]:
+        """Whom a memory mentions, and whom it is about."""
+        about = {
+            entry.memory.entity_id for entry in self._entries.named(caller, [id_]) if isinstance(entry.memory, Fact)
+        }
+        return {
+            entity for tenant_id, memory, entity in self._mentions if (tenant_id, memory) == (caller.tenant_id, id_)
+        } | (about - {None})
+
+    def _check_entity(self, tenant_id: str, id_: str) -> None:
+        entity = self._entities.get((tenant_id, id_))
+        if entity is None or merged_into(entity) is not None:
+            raise InvalidInput(f"there is no entity {id_}; create it first, or use what it was merged into")
+
+    def _new(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        """Those not there yet, the first of each id."""
+        for memory in memories:
+            if memory.tenant_id != act.caller.tenant_id or memory.scope not in act.caller.scopes:
+                raise InvalidInput(f"{act.caller.agent} sees nothing of {memory.tenant_id}, {memory.scope}")
+        known = self._entries.ids(act.caller.tenant_id)
+        first = {memory.id: memory for memory in reversed(memories)}
+        return [
+            first[id_]
+            for id_ in dict.fromkeys(memory.id for memory in memories)
+            if id_ not in known and (act.caller.tenant_id, id_) not in self._tombstones
+        ]
+
+    def _check_references(self, act: Act, memories: Sequence[MemoryRecord]) -> None:
+        """What a memory names must be there, or come before it in the same call."""
+        seen = {entry.memory.id: entry.memory.kind for entry in self._entries.visible(act.caller)}
+        for memory in memories:
+            named = [(memory.source_episode_id, "episode")] if not isinstance(memory, Episode) else []
+            if isinstance(memory, Fact):
+                named.append((memory.supersedes_id, "fact"))
+                entity = memory.entity_id
+                if entity is not None:
+                    self._check_entity(memory.tenant_id, entity)
+            for id_, kind in named:
+                if id_ is not None and seen.get(id_) != kind:
+                    raise InvalidInput(f"there is no {kind} {id_}; store it first")
+            seen[memory.id] = memory.kind
+
+    def _add(self, act: Act, memory: MemoryRecord) -> Entry:
+        match memory:
+            case Fact():
+                placed: MemoryRecord = self._supersede(act, memory)
+            case Episode():
+                placed = self._with_turn(memory)
+            case Rule():
+                placed = memory
+        entry = self._arrive(placed)
+        entry.gone = not isinstance(placed, Episode) and not placed.is_live(act.at)
+        self._events.append(events.created(act, placed, self._ids))
+        return entry
+
+    def _arrive(self, memory: MemoryRecord) -> Entry:
+        self._arrived += 1
+        self._tenants.add(memory.tenant_id)
+        entry = self._entries[self._arrived] = Entry(ref=self._arrived, memory=memory, own=own_terms(memory))
+        return entry
+
+    def _with_turn(self, episode: Episode) -> Episode:
+        """With its place in the session, from 1; 0 where there is no session."""
+        if episode.session is None:
+            return replace(episode, turn=0)
+        return replace(episode, turn=max((turn_of(e).turn for e in self._entries.session(episode)), default=0) + 1)
+
+    def _supersede(self, act: Act, fact: Fact) -> Fact:
+        """Close the active fact in the new one's place; the new one, naming what it supersedes."""
+        for entry in self._entries.values():
+            old = entry.memory
+            if fact.validity == "active" and isinstance(old, Fact) and old.validity == "active":
+                if old.place != fact.place:
+                    continue
+                self._close(act, entry, fact)
+                edge = Link(source_id=fact.id, target_id=old.id, relation="supersedes", created_at=act.at)
+                self._connect(fact.tenant_id, edge)
+                return replace(fact, supersedes_id=old.id)
+        return fact
+
+    def _close(self, act: Act, entry: Entry, fact: Fact) -> None:
+        """End the interval of a fact where the new one begins."""
+        old = entry.memory
+        closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
+        entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
+        entry.take_out()
+        self._events.append(events.superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))
+
+    def _connect(self, tenant_id: str, link: Link) -> bool:
+        key = (tenant_id, link.source_id, link.target_id, link.relation)
+        if key in self._links:
+            return False
+        self._links[key] = link
+        return True
+
+    def _forget_everywhere(self, tenant_id: str, gone: Collection[str]) -> None:
+        """What still speaks of erased memories: edges, references from others, and what events say."""
+        self._cut_loose(tenant_id, gone)
+        self._events = [
+            replace(event, payload={}) if event.tenant_id == tenant_id and event.memory_id in gone else event
+            for event in self._events
+        ]
+
+    def _cut_loose(self, tenant_id: str, gone: Collection[str]) -> None:
+        """Without the edges and mentions of memories that are gone, and without references to them."""
+        self._links = {
+            key: link
+            for key, link in self._links.items()
+            if key[0] != tenant_id or not {link.source_id, link.target_id} & set(gone)
+        }
+        self._mentions = {each for each in self._mentions if each[0] != tenant_id or each[1] not in gone}
+        for entry in self._entries.values():
+            memory = entry.memory
+            if memory.tenant_id != tenant_id or isinstance(memory, Episode):
+                continue
+            if memory.source_episode_id in gone:
+                entry.memory = memory = replace(memory, source_episode_id=None)
+            if isinstance(memory, Fact) and memory.supersedes_id in gone:
+                entry.memory = replace(memory, supersedes_id=None)
+
+
+def _forgotten(memory: MemoryRecord, at: datetime) -> MemoryRecord:
+    match memory:
+        case Episode():
+            return replace(memory, expires_at=at)
+        case Fact():
+            return replace(memory, validity="retracted", invalidated_at=at)
+        case Rule():
+            return replace(memory, metadata={**memory.metadata, "forgotten": True}, invalidated_at=at)

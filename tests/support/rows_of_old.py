@@ -1,0 +1,190 @@
+"""One row and more in every table, as an older engrain left them, and what a store reads in them."""
+
+from datetime import timedelta
+from typing import Any
+
+from engrain.domain.records import MemoryRecord
+from engrain.domain.text import bm25
+from engrain.domain.text.indexing import own_terms
+from engrain.storage.postgres.index import own_code
+from tests.support.sample_records import NOON, episode, fact, rule
+from tests.support.schemas import Sqlite, Vector
+
+LATER = NOON + timedelta(days=1)
+TURN = episode(
+    "Bread and butter.",
+    session="monday",
+    turn=1,
+    speaker="Ana",
+    tokens=4,
+    model="m-1",
+    tool_calls=({"name": "buy"},),
+    reference_count=2,
+    last_referenced_at=LATER,
+    tags=("food",),
+    metadata={"mood": "fine"},
+)
+PORTO = fact(
+    "Porto",
+    tags=("travel",),
+    metadata={"from": "a letter"},
+    validity="superseded",
+    invalidated_at=LATER,
+    valid_to=LATER,
+)
+LISBON = fact(
+    "Lisbon",
+    tags=("x", "y"),
+    supersedes_id=PORTO.id,
+    source_episode_id=TURN.id,
+    created_at=LATER,
+    last_confirmed_at=LATER,
+)
+GUIDANCE = rule("Ask before booking.", source_episode_id=TURN.id, confidence=0.75, tags=("work",))
+ERASED = "018f52ec-c600-7000-8000-000000000001"
+_DOCS: dict[int, tuple[MemoryRecord, int]] = {1: (TURN, 1), 2: (PORTO, 2), 3: (LISBON, 2), 4: (GUIDANCE, 3)}
+_GONE = 2
+
+
+def _columns(doc: int, memory: MemoryRecord) -> dict[str, Any]:
+    plain = {name: getattr(memory, name) for name in memory.__dataclass_fields__}
+    return {"doc": doc, **{name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}}
+
+
+def _place(doc: int, memory: MemoryRecord, namespace: int) -> dict[str, Any]:
+    place = {"doc": doc, "tenant_id": "default", "namespace": namespace, "expires_at": None}
+    if doc == _GONE:
+        return {**place, "state": 3, "own": 0, "near": 0, "packed": None}
+    words = bm25.pack(own_terms(memory), ())
+    return {**place, "state": 2 if doc == 1 else 1, "own": words.own, "near": words.near, "packed": words.packed}
+
+
+def _namespace(kind: str, scope: str, number: int) -> dict[str, Any]:
+    there = [own_terms(memory) for doc, (memory, namespace) in _DOCS.items() if namespace == number and doc != _GONE]
+    totals = {"memories": len(there), "words": sum(map(len, there))}
+    return {"tenant_id": "default", "kind": kind, "scope": scope, "namespace": number, **totals}
+
+
+_OURS = {"tenant_id": "default"}
+# In an order that satisfies every reference.
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "memory_metadata": [{**_OURS, "key": "greeting", "value": "hello"}],
+    "namespaces": [_namespace("episode", "aide", 1), _namespace("fact", "global", 2), _namespace("rule", "global", 3)],
+    "embedding_versions": [
+        {"tenant_id": "", "version": 1, "name": "test:axes", "dims": 4, "state": "active"}
+        | {"created_at": NOON, "activated_at": NOON}
+    ],
+    "entities": [
+        {**_OURS, "id": "e1", "canonical_name": "Ana", "entity_type": "person", "aliases": ["Annie"]}
+        | {"mention_count": 3, "created_at": NOON, "updated_at": LATER, "metadata": {"tall": True}}
+    ],
+    "entity_names": [{**_OURS, "entity_id": "e1", "name": name} for name in ("ana", "annie")],
+    "entity_trigrams": [
+        {**_OURS, "entity_id": "e1", "trigram": each}
+        for each in ("  a", " an", "ana", "na ", "ann", "nni", "nie", "ie ")
+    ],
+    "speakers": [{**_OURS, "scope": "aide", "speaker": "Ana"}],
+    "sessions_consolidations": [
+        {**_OURS, "scope": "aide", "session": "monday", "last_turn": 1, "first_seen_at": NOON, "consolidated_at": LATER}
+    ],
+    "episodes": [_columns(1, TURN)],
+    "facts": [_columns(2, PORTO), _columns(3, LISBON)],
+    "rules": [_columns(4, GUIDANCE)],
+    "rule_applications": [
+        {**_OURS, "id": "a1", "rule_id": GUIDANCE.id, "agent": "aide", "outcome": "helpful"}
+        | {"context": "c", "created_at": NOON}
+    ],
+    "memory_links": [
+        {**_OURS, "source_kind": "fact", "source_id": LISBON.id, "target_kind": "fact", "target_id": PORTO.id}
+        | {"relation": "supersedes", "weight": 1.0, "created_at": LATER}
+    ],
+    "memory_entities": [
+        {**_OURS, "entity_id": "e1", "memory_kind": "episode", "memory_id": TURN.id, "scope": "aide"}
+        | {"happened_at": NOON, "created_at": NOON}
+    ],
+    "memory_index": [_place(doc, memory, namespace) for doc, (memory, namespace) in _DOCS.items()],
+    "memory_vectors": [
+        {**_OURS, "version": 1, "doc": 1, "namespace": 1, "gone": False, "embedding": Vector((0.0, 1.0, 0.0, 0.0))}
+    ],
+    "memory_events": [
+        {**_OURS, "id": "v1", "event_type": "episode_created", "scope": "aide", "actor": "aide", "request_id": "r1"}
+        | {"memory_id": TURN.id, "payload": {"session": "monday"}, "created_at": NOON}
+    ],
+    "tombstones": [
+        {**_OURS, "id": ERASED, "kind": "fact", "scope": "global", "digest": "d", "erased_at": NOON}
+    ],
+    "pools": [{**_OURS, "name": "team", "created_at": NOON, "metadata": {"size": 2}}],
+    "pool_members": [{**_OURS, "pool": "team", "agent": "aide", "joined_at": NOON}],
+    "jobs": [
+        {**_OURS, "id": "j1", "name": "sweep", "dedupe_key": "k", "status": "waiting", "run_at": NOON, "attempts": 1}
+        | {"lease_until": LATER, "worker": "w", "report": {"deep": 1}, "last_error": "e"}
+        | {"created_at": NOON, "finished_at": None}
+    ],
+    "runs": [
+        {**_OURS, "id": "n1", "kind": "consolidation", "agent": "aide", "status": "running", "worker": "w"}
+        | {"lease_until": LATER, "started_at": NOON, "finished_at": None, "model": "m", "prompt_version": "p"}
+        | {"episode_ids": [TURN.id], "report": {"facts": 1}, "error": "e"}
+    ],
+    "access_keys": [
+        {**_OURS, "id": "k1", "agent": "aide", "role": "writer", "name": "phone", "digest": "d", "created_at": NOON}
+        | {"expires_at": LATER, "revoked_at": None, "last_used_at": NOON}
+    ],
+}  # fmt: skip
+
+
+def _words(code: Any) -> list[tuple[int, str]]:
+    return [
+        (doc, " ".join(code(namespace, term) for term in own_terms(memory)))
+        for doc, (memory, namespace) in _DOCS.items()
+        if doc != _GONE
+    ]
+
+
+_VERSION_INDEX = """
+CREATE INDEX memory_vectors_version_1 ON memory_vectors USING hnsw ((embedding::halfvec(4)) halfvec_cosine_ops)
+WITH (m = 16, ef_construction = 64) WHERE version = 1 AND NOT gone
+"""
+# What each database keeps in its own way: words, and the numbers it hands out.
+OWN = {
+    "sqlite": [
+        "UPDATE sequences SET value = 4 WHERE name = 'settled'",
+        "UPDATE sequences SET value = 3 WHERE name = 'namespace'",
+        "UPDATE sequences SET value = 1 WHERE name = 'change'",
+        "UPDATE memory_vectors SET change = 1",
+        *(
+            f"INSERT INTO memory_words (rowid, own, near) VALUES ({doc}, '{words}', '')"
+            for doc, words in _words(lambda namespace, term: f"n{namespace}x{term}")
+        ),
+    ],
+    "postgres": [
+        "SELECT setval('memory_docs', 4), setval('memory_namespaces', 3)",
+        _VERSION_INDEX,
+        *(
+            f"INSERT INTO memory_words VALUES ('default', {doc}, array_to_tsvector('{{{words.replace(' ', ',')}}}'))"
+            for doc, words in _words(own_code)
+        ),
+    ],
+}
+
+
+def fill(database: Sqlite) -> dict[str, list[str]]:
+    """Write the rows of every table that the database has; the columns that were written, by table."""
+    there = database.columns()
+    written = {table: list(rows[0]) for table, rows in ROWS.items() if table in there}
+    with database.raw() as db:
+        for table, columns in written.items():
+            extra = {"change": 0} if "change" in there[table] else {}
+            for row in ROWS[table]:
+                values = ", ".join(database.literal(value) for value in {**row, **extra}.values())
+                db.execute(f"INSERT INTO {table} ({', '.join([*columns, *extra])}) VALUES ({values})")
+        for statement in OWN[database.name]:
+            db.execute(statement)
+    return written
+
+
+def contents(database: Sqlite, written: dict[str, list[str]]) -> dict[str, list[str]]:
+    """What stands in those columns."""
+    return {
+        table: sorted(map(repr, database.rows(f"SELECT {', '.join(columns)} FROM {table}")))
+        for table, columns in written.items()
+    }

@@ -1,0 +1,88 @@
+"""Databases with our schema for one store at a time: used again and emptied, as making one takes 200 times as long.
+
+`ENGRAIN_TEST_DATABASES` names some that somebody else has set up, on a cluster say: every store in turn is in one of
+them. Their URLs stand between spaces; two are enough for every test, in a run of one process.
+"""
+
+import atexit
+import functools
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.postgres.store import PostgresStore
+from tests.support.postgres import server
+
+# Deleting from tables of a few rows takes 2 ms and truncating them 40, but nothing collects what was deleted.
+_TRUNCATE_EVERY = 50
+_ALL = ", ".join(OUR_TABLES)
+_INDEXES_OF_VERSIONS = r"SELECT indexname FROM pg_indexes WHERE indexname LIKE 'memory\_vectors\_version\_%'"
+
+# What refers to others is emptied before them.
+_REFERRING = ("facts", "rules", "memory_entities", "entity_names", "entity_trigrams", "pool_members")
+
+_prepared = os.environ.get("ENGRAIN_TEST_DATABASES", "").split()
+_free: list[str] = list(_prepared)
+_uses = itertools.count(1)
+
+
+@contextmanager
+def fresh_store(**options: Any) -> Iterator[PostgresStore]:
+    """A store of an empty database, which nobody else has meanwhile."""
+    assert _free or not _prepared, "ENGRAIN_TEST_DATABASES are all in use"
+    url = _free.pop() if _free else server().new_database()
+    try:
+        with closing(PostgresStore(url, **options)) as store:
+            yield store
+    finally:
+        _wipe(url)
+        _free.append(url)
+
+
+def _wipe(url: str) -> None:
+    """Leave the schema alone."""
+    if _prepared:
+        _wipe_as_owner(url)
+    else:
+        _wipe_as_superuser(url)
+
+
+def _wipe_as_owner(url: str) -> None:
+    """As nobody's superuser: past the walls by the way of housekeeping, and in the order of the foreign keys."""
+    tables = [*_REFERRING, *(table for table in OUR_TABLES if table not in _REFERRING)]
+    deletions = "; ".join(map(_deletion, tables))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"BEGIN; SET LOCAL engrain.every_tenant = 'on'; {deletions}; COMMIT")
+        for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
+            connection.execute(f"DROP INDEX {index}")
+
+
+def _deletion(table: str) -> str:
+    """Empties a table; of vectors nothing may be left, as an index of another version's length would meet it."""
+    return f"TRUNCATE {table}" if table == "memory_vectors" else f"DELETE FROM {table}"
+
+
+def _wipe_as_superuser(url: str) -> None:
+    """Quickly: neither the walls nor the order of foreign keys bind a superuser."""
+    connection = _superuser(conninfo_to_dict(url)["dbname"])
+    if next(_uses) % _TRUNCATE_EVERY == 0:
+        connection.execute(f"TRUNCATE {_ALL}")
+    else:
+        deletions = "; ".join(map(_deletion, OUR_TABLES))
+        connection.execute(f"BEGIN; SET LOCAL session_replication_role = replica; {deletions}; COMMIT")
+    for (index,) in connection.execute(_INDEXES_OF_VERSIONS).fetchall():
+        connection.execute(f"DROP INDEX {index}")
+
+
+@functools.cache
+def _superuser(name: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection for as long as the tests run: most of what emptying takes is learning the tables anew."""
+    connection = psycopg.connect(server().url, dbname=name, autocommit=True)
+    atexit.register(connection.close)
+    return connection
