@@ -16,7 +16,8 @@ from bench.retrieval import locomo, longmemeval
 from bench.summaries import rivals
 from engrain.domain.text.analysis import terms, words
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.learning.summaries.extractive import Passage, extract
+from engrain.learning.summaries.extractive import extract
+from engrain.learning.summaries.passages import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

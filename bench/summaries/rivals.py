@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.learning.summaries.extractive import Passage, Sentence
+    from engrain.learning.summaries.extractive import Sentence
+    from engrain.learning.summaries.passages import Passage
 
 _SEED = 2026
 _RELEVANCE = 0.7

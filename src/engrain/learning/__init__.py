@@ -1,1 +1,1 @@
-"""What is made of memories: facts and rules out of conversations, summaries, and reflections."""
+"""Learning: facts and rules from conversations (consolidation), reflections, and summaries."""

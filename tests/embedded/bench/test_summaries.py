@@ -7,7 +7,7 @@ import pytest
 from bench.summaries import __main__ as bench
 from bench.summaries import rivals
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.learning.summaries.extractive import Passage
+from engrain.learning.summaries.passages import Passage
 
 TURNS = [
     {"speaker": "Ana", "dia_id": "D1:1", "text": "Hey Ben! How are you doing today?"},

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.text.tokens import approximate_tokens
-from engrain.learning.summaries.extractive import Passage, clip, extract
+from engrain.learning.summaries.extractive import clip, extract
+from engrain.learning.summaries.passages import Passage
 
 WORDS = "tram river coffee guitar walked bought Lisbon Ana the was and it never".split()
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(lambda said: " ".join(said) + ".")

@@ -11,7 +11,8 @@ from engrain.domain.runs.summaries import STRATEGIES
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
-from engrain.learning.summaries.extractive import Passage, extract
+from engrain.learning.summaries.extractive import extract
+from engrain.learning.summaries.passages import Passage
 from engrain.learning.summaries.summarization import CHUNK, SummaryWriter, pack_passages, summarize
 
 GENERATED = [each for each in STRATEGIES if each != "extractive"]

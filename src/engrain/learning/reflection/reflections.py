@@ -1,4 +1,4 @@
-"""Reflections: what an agent carries on from a week, drawn from what it learned and heard, with its sources."""
+"""Reflections: permanent facts that sum up the last days of an agent, with their sources. Pure but for the model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engrain.domain.text.analysis import words
 from engrain.engines.llms.responses import extract_json
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
-from engrain.learning.summaries.extractive import Passage, extract
-from engrain.learning.summaries.passages import build_passage
+from engrain.learning.summaries.extractive import extract
+from engrain.learning.summaries.passages import Passage, build_passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 TAGS = ("weekly",)
 PROMPT_VERSION = "reflection_1"
 TARGET_TOKENS = 400
-# What looks back does not look back on itself.
-LEFT_OUT = frozenset({REFLECTION, SUMMARY})
+# Facts that look back are not looked back on.
+_LEFT_OUT = frozenset({REFLECTION, SUMMARY})
 
 Outcome = Literal["reflected", "due", "too_soon", "too_few", "running", "failed"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -35,7 +35,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # Of one memory as it is shown to a model.
 _MOST_CHARACTERS = 1_000
 _WORDS_PER_TOKEN = 0.75
-# Of what a model thinks and answers: so that one that has lost its way comes back.
+# Of thoughts and answer of a model: so that one that has lost its way comes back.
 _MOST_ANSWER_TOKENS = 2_000
 _NAME = re.compile(r"\s*\[?m?(\d{1,6})\]?\s*", re.IGNORECASE)
 SCHEMA: Mapping[str, Any] = {
@@ -51,7 +51,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """When a reflection is due, and how much it reads."""
+    """Conditions under which a reflection is due, and how much it reads."""
 
     min_facts: int = 3
     window_days: float = 7.0
@@ -61,7 +61,7 @@ class Cadence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionWindow:
-    """What an agent learned and heard of late, newest first, and when it last reflected."""
+    """The memories of an agent of late, newest first, and when it last reflected."""
 
     memories: tuple[MemoryRecord, ...]
     facts: int
@@ -86,7 +86,7 @@ class ReflectionDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionOutcome(Record):
-    """What came of one agent's reflection: `said` tells it in a sentence.
+    """The outcome of one agent's reflection; `said` is a sentence about it.
 
     The outcome is reflected, due (a dry run), too_soon, too_few (facts), running (elsewhere) or failed (it is tried
     again the next time).
@@ -106,88 +106,89 @@ class ReflectionOutcome(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionReport(Record):
-    """What came of a call, an agent after the other."""
+    """The outcomes of a call, an agent after the other."""
 
     dry_run: bool
     agents: tuple[ReflectionOutcome, ...] = ()
 
     @property
     def reflected(self) -> int:
-        """How many reflections were kept."""
-        return sum(each.outcome == "reflected" for each in self.agents)
+        """The number of reflections that were stored."""
+        return sum(agent.outcome == "reflected" for agent in self.agents)
 
 
 def select_window(
     memories: Iterable[MemoryRecord], cadence: Cadence, now: datetime, *, reflected_at: datetime | None
 ) -> ReflectionWindow:
-    """What belongs to the window: learned, said or true since it began; no reflections and summaries, no repeats."""
+    """The memories of the window: learned, said or true since it began; no reflections and summaries, no repeats."""
     since = now - timedelta(days=cadence.window_days)
-    recent = {each.id: each for each in memories if _when(each) >= since and not _is_left_out(each)}
-    ordered = sorted(recent.values(), key=lambda each: (_when(each), each.id), reverse=True)
+    recent = {
+        memory.id: memory
+        for memory in memories
+        if _news_time(memory) >= since and not (isinstance(memory, Fact) and memory.category in _LEFT_OUT)
+    }
+    ordered = sorted(recent.values(), key=lambda memory: (_news_time(memory), memory.id), reverse=True)
     return ReflectionWindow(
         memories=tuple(ordered[: cadence.most_memories]),
-        facts=sum(isinstance(each, Fact) for each in ordered),
+        facts=sum(isinstance(memory, Fact) for memory in ordered),
         reflected_at=reflected_at,
     )
 
 
-def check_due(seen: ReflectionWindow, cadence: Cadence, now: datetime, *, force: bool) -> tuple[Outcome, str] | None:
-    """Why no reflection is due, as an outcome and a sentence; None where one is. `force` passes over the days between.
+def check_due(window: ReflectionWindow, cadence: Cadence, now: datetime, *, force: bool) -> tuple[Outcome, str] | None:
+    """The reason why no reflection is due, as an outcome and a sentence; None where one is.
 
-    Exactly so many days after the last one, one is due again.
+    Exactly so many days after the last one, one is due again; `force` passes over the days between.
     """
-    last = seen.reflected_at
+    last = window.reflected_at
     if not force and last is not None and now - last < timedelta(days=cadence.min_days_between):
-        said = f"the last one is of {last:%Y-%m-%d}; {cadence.min_days_between:g} days lie between two"
-        return "too_soon", said
-    if seen.facts < cadence.min_facts or not seen.memories:
+        return "too_soon", f"the last one is of {last:%Y-%m-%d}; {cadence.min_days_between:g} days lie between two"
+    if window.facts < cadence.min_facts or not window.memories:
         days = f"{cadence.window_days:g} days"
-        return "too_few", f"{seen.facts} facts in the last {days}; it takes {max(cadence.min_facts, 1)}"
+        return "too_few", f"{window.facts} facts in the last {days}; it takes {max(cadence.min_facts, 1)}"
     return None
 
 
 def write_draft(
-    seen: ReflectionWindow, count_tokens: TokenCounter, *, llm: LLM | None, timeout_s: float, prompt_tokens: int
+    window: ReflectionWindow, count_tokens: TokenCounter, *, llm: LLM | None, timeout_s: float, prompt_tokens: int
 ) -> ReflectionDraft:
-    """A reflection on what was seen, at most TARGET_TOKENS long: by the model where there is one, else extractive.
+    """A reflection on the window, at most TARGET_TOKENS long: by the model where there is one, else extractive.
 
     Raises:
-        EngineUnavailable: the model failed, or what it said is no reflection.
+        EngineUnavailable: the model failed, or its reply is no reflection.
     """
-    shown = [build_passage(each) for each in reversed(seen.memories)]
+    passages = [build_passage(memory) for memory in reversed(window.memories)]
     if llm is None:
-        found = extract(shown, TARGET_TOKENS, count_tokens)
-        if not found.text:
+        summary = extract(passages, TARGET_TOKENS, count_tokens)
+        if not summary.text:
             raise EngineUnavailable("the memories have no words to reflect on; configure a language model")
-        return ReflectionDraft(
-            text=found.text, source_ids=tuple(shown[each].id for each in found.passages), method="extractive"
-        )
-    fitting = _fitting(shown, prompt_tokens, count_tokens)
-    values = {"words": int(TARGET_TOKENS * _WORDS_PER_TOKEN)}
+        source_ids = tuple(passages[index].id for index in summary.passages)
+        return ReflectionDraft(text=summary.text, source_ids=source_ids, method="extractive")
+    fitting = _select_newest(passages, prompt_tokens, count_tokens)
     prompt = Prompt(
-        system=prompt_data.template(PROMPT_VERSION).substitute(values),
-        user=prompt_data.as_data(fitting),
+        system=prompt_data.load_template(PROMPT_VERSION).substitute(words=int(TARGET_TOKENS * _WORDS_PER_TOKEN)),
+        user=prompt_data.render_passages(fitting),
         schema=SCHEMA,
         max_tokens=_MOST_ANSWER_TOKENS,
     )
     completion = llm.complete(prompt, timeout_s=timeout_s)
-    text, sources = _parsed(completion.text, llm.name)
+    text, names = _parse_reply(completion.text, llm.name)
     if count_tokens(text) > TARGET_TOKENS:
         text = extract([Passage(line) for line in text.splitlines()], TARGET_TOKENS, count_tokens).text
-    named = [_named(each, fitting) for each in sources]
-    known = tuple(dict.fromkeys(each for each in named if each is not None))
+    sources = [_find_source(name, fitting) for name in names]
+    source_ids = tuple(dict.fromkeys(source for source in sources if source is not None))
     return ReflectionDraft(
         text=text,
-        source_ids=known or tuple(each.id for each in fitting),
+        source_ids=source_ids or tuple(passage.id for passage in fitting),
         method="llm",
-        unknown=sum(each is None for each in named),
+        unknown=sources.count(None),
         model=llm.name,
         usage=completion.usage,
     )
 
 
-def build_fact(thought: ReflectionDraft, caller: Caller, at: datetime, id_: str) -> Fact:
-    """A reflection as it is kept: about the agent, in its own scope, permanent, one a day."""
+def build_fact(draft: ReflectionDraft, caller: Caller, at: datetime, id_: str) -> Fact:
+    """A reflection as it is stored: about the agent, in its own scope, permanent, one a day."""
     return Fact(
         id=id_,
         tenant_id=caller.tenant_id,
@@ -195,7 +196,7 @@ def build_fact(thought: ReflectionDraft, caller: Caller, at: datetime, id_: str)
         scope=caller.agent,
         subject=caller.agent,
         predicate=f"reflection {at:%Y-%m-%d}",
-        content=thought.text,
+        content=draft.text,
         category=REFLECTION,
         importance=8.0,
         permanence="permanent",
@@ -204,53 +205,49 @@ def build_fact(thought: ReflectionDraft, caller: Caller, at: datetime, id_: str)
         last_confirmed_at=at,
         tags=TAGS,
         metadata={
-            "method": thought.method,
-            **({"model": thought.model, "prompt_version": PROMPT_VERSION} if thought.method == "llm" else {}),
+            "method": draft.method,
+            **({"model": draft.model, "prompt_version": PROMPT_VERSION} if draft.method == "llm" else {}),
         },
     )
 
 
-def _when(memory: MemoryRecord) -> datetime:
-    """When it came to be known, or happened, whichever is later: both make it news."""
+def _news_time(memory: MemoryRecord) -> datetime:
+    """The time it came to be known, or happened, whichever is later: both make it news."""
     return max(memory.created_at, memory.happened_at)
 
 
-def _is_left_out(memory: MemoryRecord) -> bool:
-    return isinstance(memory, Fact) and memory.category in LEFT_OUT
-
-
-def _fitting(shown: Sequence[Passage], prompt_tokens: int, count_tokens: TokenCounter) -> list[Passage]:
+def _select_newest(passages: Sequence[Passage], prompt_tokens: int, count_tokens: TokenCounter) -> list[Passage]:
     """The newest that fit into a prompt, at least one, each cut to a length, in their order."""
-    fitting: list[Passage] = []
+    newest: list[Passage] = []
     left = prompt_tokens
-    for each in reversed(shown):
-        cut = Passage(each.text[:_MOST_CHARACTERS], each.label, each.id)
+    for passage in reversed(passages):
+        cut = Passage(passage.text[:_MOST_CHARACTERS], passage.label, passage.id)
         left -= count_tokens(cut.text) + count_tokens(cut.label)
-        if left < 0 and fitting:
+        if left < 0 and newest:
             break
-        fitting.append(cut)
-    return fitting[::-1]
+        newest.append(cut)
+    return newest[::-1]
 
 
-def _parsed(reply: str, who: str) -> tuple[str, list[str]]:
+def _parse_reply(reply: str, model: str) -> tuple[str, list[str]]:
     """The text a model answered with, and the sources it names.
 
     Raises:
         EngineUnavailable: there is none of the form asked for, or it has no words.
     """
-    found = extract_json(prompt_data.bare(reply), who)
-    text = found.get("reflection") if isinstance(found, dict) else None
-    said = prompt_data.bare(text) if isinstance(text, str) else ""
-    if not words(said):
-        raise EngineUnavailable(f"{who} answered with no reflection; it is asked again the next time")
-    sources = found.get("sources")
-    return said, [each for each in sources if isinstance(each, str)] if isinstance(sources, list) else []
+    answer = extract_json(prompt_data.strip_wrapping(reply), model)
+    text = answer.get("reflection") if isinstance(answer, dict) else None
+    reflection = prompt_data.strip_wrapping(text) if isinstance(text, str) else ""
+    if not words(reflection):
+        raise EngineUnavailable(f"{model} answered with no reflection; it is asked again the next time")
+    sources = answer.get("sources")
+    return reflection, [source for source in sources if isinstance(source, str)] if isinstance(sources, list) else []
 
 
-def _named(name: str, shown: Sequence[Passage]) -> str | None:
+def _find_source(name: str, passages: Sequence[Passage]) -> str | None:
     """The id of the memory that a model calls m7, or by its own id; None where it was not shown."""
-    if any(each.id == name for each in shown):
+    if any(passage.id == name for passage in passages):
         return name
-    found = _NAME.fullmatch(name)
-    place = int(found[1]) if found else 0
-    return shown[place - 1].id if 0 < place <= len(shown) else None
+    match = _NAME.fullmatch(name)
+    number = int(match[1]) if match else 0
+    return passages[number - 1].id if 0 < number <= len(passages) else None

@@ -1,4 +1,4 @@
-"""Reflecting: from what an agent learned in a week to a fact that it keeps, a run for each agent. Effectful."""
+"""Reflection runs: claims a run for each agent, reads its window, and stores its reflection. Effectful."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from engrain.learning.reflection.reflections import (
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
 
     from engrain.domain.ports import Clock, Ids, Store
     from engrain.domain.records import Caller
-    from engrain.learning.reflection.reflections import ReflectionDraft, ReflectionWindow
+    from engrain.learning.reflection.reflections import Outcome, ReflectionDraft, ReflectionWindow
     from engrain.learning.summaries.summarization import SummaryWriter
 
 # More than the one call to a model that a run makes.
@@ -39,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionDependencies:
-    """What a reflection is made with. `worker` says who makes it, to whoever looks at the runs."""
+    """The collaborators of a reflection; `worker` names who makes it, in the list of runs."""
 
     store: Store
     clock: Clock
@@ -50,124 +51,130 @@ class ReflectionDependencies:
 
 
 def load_latest(store: Store, caller: Caller, now: datetime, *, own: bool) -> Fact | None:
-    """The newest reflection that is believed, of the agent itself, or also of what everybody sees; None for none."""
-    asked = Filter(
+    """The newest active reflection, of the agent itself, or also of what everybody sees; None for none."""
+    criteria = Filter(
         kinds=("fact",),
         scopes=(caller.agent,) if own else (GLOBAL_SCOPE, caller.agent),
         subjects=(caller.agent,) if own else (),
         categories=(REFLECTION,),
     )
-    found = store.recent(Request(caller=caller, filter=asked, now=now), 1)
-    return next((each for each in found if isinstance(each, Fact)), None)
+    newest = store.recent(Request(caller=caller, filter=criteria, now=now), 1)
+    return next((memory for memory in newest if isinstance(memory, Fact)), None)
 
 
-def reflect(study: ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool) -> ReflectionOutcome:
+def reflect(dependencies: ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool) -> ReflectionOutcome:
     """Reflect for one agent, where it is due; a model that fails is reported and never raised.
 
-    Of several workers at once one reflects: a run is claimed, and what is due is looked at again inside it.
+    Of several workers at once one reflects: a run is claimed, and the window is read again inside it.
     """
-    seen = _seen(study, caller)
-    found = _outcome(study, caller, seen, force=force)
-    if found is not None:
-        return found
-    if dry_run:
-        said = f"{seen.facts} facts, {len(seen.memories)} memories to reflect on"
-        return replace(_blank(caller, seen), outcome="due", said=said)
-    writer = study.writer
-    claim = Claim(
-        kind="reflection",
-        worker=study.worker,
-        lease_s=writer.timeout_s + _LEASE_MARGIN_S,
-        model=None if writer.llm is None else writer.llm.name,
-        prompt_version=None if writer.llm is None else PROMPT_VERSION,
-    )
-    batch = study.store.claim(Act(caller=caller, at=study.clock()), claim)
-    if batch is None:
-        return replace(_blank(caller, seen), outcome="running", said="another worker reflects for this agent")
-    return _in_run(study, caller, batch.run.id, force=force)
+    return _Reflection(dependencies, caller, force=force).reflect(dry_run=dry_run)
 
 
-def _in_run(study: ReflectionDependencies, caller: Caller, run_id: str, *, force: bool) -> ReflectionOutcome:
-    """What a claimed run comes to; it is ended, whatever comes of it."""
-    seen = _seen(study, caller)
-    found = _outcome(study, caller, seen, force=force)
-    if found is not None:
-        act = Act(caller=caller, at=study.clock())
-        study.store.carry_out(act, run_id, Plan(episode_ids=()), {"outcome": found.outcome})
-        return replace(found, run_id=run_id)
-    writer = study.writer
-    try:
-        thought = write_draft(
-            seen,
-            writer.count_tokens,
-            llm=writer.llm,
-            timeout_s=writer.timeout_s,
-            prompt_tokens=writer.prompt_tokens,
+class _Reflection:
+    """The reflection of one agent."""
+
+    def __init__(self, dependencies: ReflectionDependencies, caller: Caller, *, force: bool) -> None:
+        self._dependencies = dependencies
+        self._caller = caller
+        self._force = force
+        self._window = self._read_window()
+
+    def reflect(self, *, dry_run: bool) -> ReflectionOutcome:
+        reason = self._check_due()
+        if reason is not None:
+            return self._outcome(*reason)
+        window, writer = self._window, self._dependencies.writer
+        if dry_run:
+            return self._outcome("due", f"{window.facts} facts, {len(window.memories)} memories to reflect on")
+        claim = Claim(
+            kind="reflection",
+            worker=self._dependencies.worker,
+            lease_s=writer.timeout_s + _LEASE_MARGIN_S,
+            model=None if writer.llm is None else writer.llm.name,
+            prompt_version=None if writer.llm is None else PROMPT_VERSION,
         )
-    except EngineUnavailable as error:
-        metrics.count("reflections_failed")
-        said = writer.why_not(error)
-        _LOG.warning("a reflection failed", extra={"code": error.code, "run": run_id, "reason": str(error)})
-        study.store.give_up(Act(caller=caller, at=study.clock()), run_id, said.outside, Retry())
-        return replace(_blank(caller, seen), outcome="failed", said=said, run_id=run_id)
-    return _kept(study, replace(_blank(caller, seen), run_id=run_id), caller, thought)
+        batch = self._dependencies.store.claim(self._act(), claim)
+        if batch is None:
+            return self._outcome("running", "another worker reflects for this agent")
+        return replace(self._run(batch.run.id), run_id=batch.run.id)
 
+    def _run(self, run_id: str) -> ReflectionOutcome:
+        """Reflect in a claimed run; it is ended, whatever the outcome."""
+        store, writer = self._dependencies.store, self._dependencies.writer
+        self._window = self._read_window()
+        reason = self._check_due()
+        if reason is not None:
+            store.carry_out(self._act(), run_id, Plan(episode_ids=()), {"outcome": reason[0]})
+            return self._outcome(*reason)
+        try:
+            draft = write_draft(
+                self._window,
+                writer.count_tokens,
+                llm=writer.llm,
+                timeout_s=writer.timeout_s,
+                prompt_tokens=writer.prompt_tokens,
+            )
+        except EngineUnavailable as error:
+            metrics.count("reflections_failed")
+            message = writer.describe(error)
+            _LOG.warning("a reflection failed", extra={"code": error.code, "run": run_id, "reason": str(error)})
+            store.give_up(self._act(), run_id, message.outside, Retry())
+            return self._outcome("failed", message)
+        return self._store(run_id, draft)
 
-def _kept(
-    study: ReflectionDependencies, begun: ReflectionOutcome, caller: Caller, thought: ReflectionDraft
-) -> ReflectionOutcome:
-    """Keep a reflection and end its run, in one transaction."""
-    assert begun.run_id is not None
-    act = Act(caller=caller, at=study.clock())
-    fact = build_fact(thought, caller, act.at, study.ids())
-    plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=thought.source_ids),))
-    report = {"method": thought.method, "memories": begun.memories, "unknown_sources": thought.unknown}
-    done = study.store.carry_out(act, begun.run_id, plan, {**report, "usage": thought.usage.to_dict()})
-    if done is None or done[0].memory_id is None:
-        metrics.count("reflections_failed")
-        said = "its time was up and another worker may reflect" if done is None else f"it was not kept: {done[0].error}"
-        return replace(begun, outcome="failed", said=said, usage=thought.usage)
-    metrics.count("reflections")
-    kept = study.store.get(caller, [done[0].memory_id])
-    stored = next((each for each in kept if isinstance(each, Fact)), None)  # somebody may have erased it already
-    said = f"drawn from {len(thought.source_ids)} memories"
-    return replace(begun, outcome="reflected", said=said, reflection=stored, method=thought.method, usage=thought.usage)
+    def _store(self, run_id: str, draft: ReflectionDraft) -> ReflectionOutcome:
+        """Store a reflection and end its run, in one transaction."""
+        store, act = self._dependencies.store, self._act()
+        fact = build_fact(draft, self._caller, act.at, self._dependencies.ids())
+        plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=draft.source_ids),))
+        report = {"method": draft.method, "memories": len(self._window.memories), "unknown_sources": draft.unknown}
+        results = store.carry_out(act, run_id, plan, {**report, "usage": draft.usage.to_dict()})
+        if results is None or results[0].memory_id is None:
+            metrics.count("reflections_failed")
+            lost = "its time was up and another worker may reflect"
+            message = lost if results is None else f"it was not kept: {results[0].error}"
+            return replace(self._outcome("failed", message), usage=draft.usage)
+        metrics.count("reflections")
+        memories = store.get(self._caller, [results[0].memory_id])  # somebody may have erased it already
+        return replace(
+            self._outcome("reflected", f"drawn from {len(draft.source_ids)} memories"),
+            reflection=next((memory for memory in memories if isinstance(memory, Fact)), None),
+            method=draft.method,
+            usage=draft.usage,
+        )
 
+    def _check_due(self) -> tuple[Outcome, str] | None:
+        return check_due(self._window, self._dependencies.cadence, self._dependencies.clock(), force=self._force)
 
-def _outcome(
-    study: ReflectionDependencies, caller: Caller, seen: ReflectionWindow, *, force: bool
-) -> ReflectionOutcome | None:
-    """Why no reflection is due; None where one is."""
-    found = check_due(seen, study.cadence, study.clock(), force=force)
-    return None if found is None else replace(_blank(caller, seen), outcome=found[0], said=found[1])
+    def _read_window(self) -> ReflectionWindow:
+        """Read the agent's news: by when they happened, and of facts by when they were stored as well."""
+        store, cadence, caller = self._dependencies.store, self._dependencies.cadence, self._caller
+        now, most = self._dependencies.clock(), cadence.most_memories
+        since = now - timedelta(days=cadence.window_days)
 
+        def request(**criteria: Any) -> Request:
+            return Request(caller=caller, filter=Filter(**criteria), now=now)
 
-def _seen(study: ReflectionDependencies, caller: Caller) -> ReflectionWindow:
-    """What is news to the agent: by when it happened, and of facts by when they were stored as well."""
-    now, most = study.clock(), study.cadence.most_memories
-    window = Filter(since=now - timedelta(days=study.cadence.window_days))
+        def read() -> ReflectionWindow:
+            last = load_latest(store, caller, now, own=True)
+            memories = [
+                *store.recent(request(since=since, kinds=("fact",)), most),
+                *store.recent(request(since=since, kinds=("episode",)), most),
+                *store.page(request(kinds=("fact",)), before=None, limit=most),
+            ]
+            return select_window(memories, cadence, now, reflected_at=None if last is None else last.created_at)
 
-    def asking(narrowed: Filter) -> Request:
-        return Request(caller=caller, filter=narrowed, now=now)
+        return store.in_one_snapshot(caller, read)
 
-    def seen() -> ReflectionWindow:
-        last = load_latest(study.store, caller, now, own=True)
-        found = [
-            *study.store.recent(asking(replace(window, kinds=("fact",))), most),
-            *study.store.recent(asking(replace(window, kinds=("episode",))), most),
-            *study.store.page(asking(Filter(kinds=("fact",))), before=None, limit=most),
-        ]
-        return select_window(found, study.cadence, now, reflected_at=None if last is None else last.created_at)
+    def _outcome(self, outcome: Outcome, message: str) -> ReflectionOutcome:
+        return ReflectionOutcome(
+            tenant_id=self._caller.tenant_id,
+            agent=self._caller.agent,
+            outcome=outcome,
+            said=message,
+            facts=self._window.facts,
+            memories=len(self._window.memories),
+        )
 
-    return study.store.in_one_snapshot(caller, seen)
-
-
-def _blank(caller: Caller, seen: ReflectionWindow) -> ReflectionOutcome:
-    return ReflectionOutcome(
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        outcome="failed",
-        said="",
-        facts=seen.facts,
-        memories=len(seen.memories),
-    )
+    def _act(self) -> Act:
+        return Act(caller=self._caller, at=self._dependencies.clock())

@@ -1,14 +1,23 @@
-"""Memories as texts to be summarised: each with who said it and when, and whence it comes."""
+"""Passages: memories as texts to be summarised, each with its speaker and day."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact
-from engrain.learning.summaries.extractive import Passage
 
 if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The words of one memory; a label, where there is one, stands before them in a summary: who said it, and when."""
+
+    text: str
+    label: str = ""
+    id: str = ""  # of the memory; empty for a text that is none
 
 
 def build_passage(memory: MemoryRecord) -> Passage:

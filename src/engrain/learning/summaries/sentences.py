@@ -1,4 +1,4 @@
-"""Where sentences end: in prose, chat, lists and scripts without spaces. Rules, no model: always the same cuts."""
+"""Sentence splitter for prose, chat, lists and scripts without spaces. Rules, no model: always the same cuts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What is longer is code, a table, or writing without full stops (Thai): it is cut where there is a space.
+# A longer one is code, a table, or writing without full stops (Thai): it is cut where there is a space.
 MOST_CHARACTERS = 500
 
-# Lower case, without their last full stop. What follows one of them goes on, whatever its case.
+# Lower case, without their last full stop. The sentence goes on after them, whatever the case of the next letter.
 _TITLES = frozenset("mr mrs ms dr prof st sr jr gen col capt lt sgt rev hon messrs mme mlle hr fr mt ph.d".split())
 _REFERENCES = frozenset("no nos nr vol fig figs pp p sec ch eq ed eds art cf al ver v".split())
-# What follows one of these goes on in lower case, and begins a sentence in upper case: "in Jan. he", "Acme Inc. They".
+# After one of these lower case goes on, and upper case begins a sentence: "in Jan. he", "Acme Inc. They".
 _SHORTENED = frozenset(
     """
     approx apt assn ave blvd dept dist div est etc ext hwy inc corp co ltd llc bros rd rte sq tel temp min max
@@ -50,18 +50,18 @@ def _of_line(line: str) -> Iterator[str]:
     item = _ITEM.match(line)
     rest = line[item.end() :] if item else line
     start = 0
-    for found in _END.finditer(rest):
-        said = rest[start : found.end()].strip()
-        if any(map(str.isalnum, said)) and (found["close"] or _ends(rest, start, found)):
-            yield said
-            start = found.end()
-    if said := rest[start:].strip():
-        yield said
+    for end in _END.finditer(rest):
+        sentence = rest[start : end.end()].strip()
+        if any(map(str.isalnum, sentence)) and (end["close"] or _ends(rest, start, end)):
+            yield sentence
+            start = end.end()
+    if sentence := rest[start:].strip():
+        yield sentence
 
 
-def _ends(line: str, start: int, found: re.Match[str]) -> bool:
+def _ends(line: str, start: int, end: re.Match[str]) -> bool:
     """Whether a mark ends a sentence, by the word before it and the letter after."""
-    mark, following = found["spaced"], _NEXT.match(line, found.end())
+    mark, following = end["spaced"], _NEXT.match(line, end.end())
     if following is None:
         return True
     goes_on = following[1].islower()
@@ -70,7 +70,7 @@ def _ends(line: str, start: int, found: re.Match[str]) -> bool:
         return False
     if mark.rstrip(_CLOSING) != ".":
         return True
-    before = _LAST_WORD.search(line, start, found.start())
+    before = _LAST_WORD.search(line, start, end.start())
     word = before[0].lower() if before else ""
     if word in _TITLES or (len(word) == 1 and word.isalpha() and word != "i" and following[1].isupper()):
         return False

@@ -1,4 +1,4 @@
-"""Summaries of memories, within a number of tokens: by a language model in one of three ways, or in their own words."""
+"""Summarization of memories within a number of tokens: by a language model in three ways, or extractive."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engrain import metrics
@@ -15,7 +16,8 @@ from engrain.domain.text.analysis import words
 from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
-from engrain.learning.summaries.extractive import Passage, extract
+from engrain.learning.summaries.extractive import extract
+from engrain.learning.summaries.passages import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +30,7 @@ _SHORTER_VERSION = "summary_shorter_1"
 
 CHUNK = 10
 _CHUNK_TOKENS = 500
-# A model reads this many prompts full at the first level; of more, only what the memories' best sentences say.
+# A model reads this many prompts full at the first level; of more, only the best sentences of the memories.
 _MOST_PROMPTS = 100
 # Each level leaves at most a tenth: enough for more memories than there are.
 _MOST_LEVELS = 8
@@ -40,28 +42,28 @@ _Result = TypeVar("_Result")
 
 
 class RunAll(Protocol):
-    """Does several things at once, within bounds; their results in the order given."""
+    """Runs several works at once, within bounds; their results in the order of the works."""
 
     def __call__(self, works: Sequence[Callable[[], _Result]], /) -> list[_Result]: ...
 
 
-def one_by_one(works: Sequence[Callable[[], _Result]], /) -> list[_Result]:
-    """One after another, in the thread that asks."""
+def run_one_by_one(works: Sequence[Callable[[], _Result]], /) -> list[_Result]:
+    """Run works one after another, in the calling thread."""
     return [work() for work in works]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryWriter:
-    """Who writes summaries, and how much of a text one prompt may hold."""
+    """A writer of summaries: the model, where there is one, and how much of a text one prompt may hold."""
 
     count_tokens: TokenCounter
     llm: LLM | None = None
-    run_all: RunAll = one_by_one
+    run_all: RunAll = run_one_by_one
     timeout_s: float = 120.0
     prompt_tokens: int = 6_000
 
-    def why_not(self, error: EngineUnavailable) -> Wording:
-        """Why no model wrote; that there is none is nothing to hide."""
+    def describe(self, error: EngineUnavailable) -> Wording:
+        """The reason why no model wrote; that there is none is nothing to hide."""
         return Wording(str(error)) if self.llm is None else worded(error, "the language model")
 
 
@@ -70,32 +72,34 @@ def summarize(passages: Sequence[Passage], writer: SummaryWriter, *, strategy: S
 
     `simple` asks once; `hierarchical` summarises ten at a time, then the summaries, until they fit together;
     `map_reduce` summarises ten at a time, then combines the summaries; `extractive` chooses sentences and asks nobody.
-    What is too long for one prompt is summarised in parts. A model that answers at too great a length is asked once
-    more, then cut at a sentence. Without a model, or where it fails, the summary is extractive, and `degraded` says so.
+    A text that is too long for one prompt is summarised in parts. A model that answers at too great a length is asked
+    once more, then cut at a sentence. Without a model, or where it fails, the summary is extractive, and `degraded`
+    says so.
     """
-    told = [each for each in passages if each.text.strip()]
-    source_tokens = sum(writer.count_tokens(each.text) for each in told)
+    texts = [passage for passage in passages if passage.text.strip()]
+    source_tokens = sum(writer.count_tokens(passage.text) for passage in texts)
     dialogue = _Dialogue(writer)
     used, degraded = strategy, list[Wording]()
-    if strategy == "extractive" or not told:
-        text = extract(told, target_tokens, writer.count_tokens).text
+    if strategy == "extractive" or not texts:
+        text = extract(texts, target_tokens, writer.count_tokens).text
     else:
-        readable = told
+        readable = texts
         if source_tokens > _MOST_PROMPTS * writer.prompt_tokens:
-            readable = _paragraphs(extract(told, _MOST_PROMPTS * writer.prompt_tokens, writer.count_tokens).text)
-            said = f"{source_tokens:,} tokens are too many for a model: it read their best sentences alone"
-            degraded = [Wording(said)]
+            readable = _paragraphs(extract(texts, _MOST_PROMPTS * writer.prompt_tokens, writer.count_tokens).text)
+            degraded = [
+                Wording(f"{source_tokens:,} tokens are too many for a model: it read their best sentences alone")
+            ]
         try:
-            text, used = _generated(dialogue, readable, strategy, target_tokens)
+            text, used = _generate(dialogue, readable, strategy, target_tokens)
         except EngineUnavailable as error:
             metrics.count("summaries_degraded")
-            text, used = extract(told, target_tokens, writer.count_tokens).text, "extractive"
-            degraded = [writer.why_not(error).after("extractive: ")]
+            text, used = extract(texts, target_tokens, writer.count_tokens).text, "extractive"
+            degraded = [writer.describe(error).after("extractive: ")]
     is_generated = used != "extractive"
     summary = Summary(
         text=text,
         strategy=used,
-        source_ids=tuple(dict.fromkeys(each.id for each in told if each.id)),
+        source_ids=tuple(dict.fromkeys(passage.id for passage in texts if passage.id)),
         tokens=writer.count_tokens(text) if text else 0,
         target_tokens=target_tokens,
         source_tokens=source_tokens,
@@ -119,10 +123,9 @@ def pack_passages(
     chunks: list[list[Passage]] = []
     spent = 0
     for passage in passages:
-        for piece in _divided(passage, most_tokens, count_tokens):
+        for piece in _divide(passage, most_tokens, count_tokens):
             cost = count_tokens(piece.text) + count_tokens(piece.label)
-            is_full = not chunks or len(chunks[-1]) == most or spent + cost > most_tokens
-            if is_full:
+            if not chunks or len(chunks[-1]) == most or spent + cost > most_tokens:
                 chunks.append([])
                 spent = 0
             chunks[-1].append(piece)
@@ -132,7 +135,7 @@ def pack_passages(
 
 @dataclass(slots=True)
 class _Dialogue:
-    """What one summary asks of the model, from several threads. Once it has failed it is asked nothing more."""
+    """The questions of one summary to the model, from several threads. Once it has failed it is asked nothing more."""
 
     writer: SummaryWriter
     usage: Usage = field(default_factory=Usage)
@@ -143,7 +146,7 @@ class _Dialogue:
         """The model's summary of some passages, of any length but none; `had` where they are one that was too long.
 
         Raises:
-            EngineUnavailable: there is no model, it failed, or it said nothing.
+            EngineUnavailable: there is no model, it failed, or it answered without a word.
         """
         llm = self.writer.llm
         if llm is None:
@@ -152,8 +155,8 @@ class _Dialogue:
             raise EngineUnavailable(self._failure)
         values = {"tokens": tokens, "words": max(int(tokens * _WORDS_PER_TOKEN), 1), "had": had}
         prompt = Prompt(
-            system=prompt_data.template(PROMPT_VERSION if had is None else _SHORTER_VERSION).substitute(values),
-            user=prompt_data.as_data(passages),
+            system=prompt_data.load_template(PROMPT_VERSION if had is None else _SHORTER_VERSION).substitute(values),
+            user=prompt_data.render_passages(passages),
             max_tokens=max(4 * tokens, _LEAST_ANSWER_TOKENS),
         )
         try:
@@ -163,88 +166,85 @@ class _Dialogue:
             raise
         with self._lock:
             self.usage += reply.usage
-        said = prompt_data.bare(reply.text)
-        if not words(said):
+        summary = prompt_data.strip_wrapping(reply.text)
+        if not words(summary):
             raise EngineUnavailable(f"{llm.name} answered without a word; try again or another model")
-        return said
+        return summary
 
-    def insisted(self, passages: Sequence[Passage], tokens: int) -> str:
+    def ask_until_it_fits(self, passages: Sequence[Passage], tokens: int) -> str:
         """A summary that fits: the second attempt where the first does not, and cut where that one does not either."""
         count = self.writer.count_tokens
-        said = self.ask(passages, tokens)
-        if count(said) <= tokens:
-            return said
+        summary = self.ask(passages, tokens)
+        if count(summary) <= tokens:
+            return summary
         metrics.count("summaries_too_long")
         with suppress(EngineUnavailable):  # the first attempt is better than none
-            said = self.ask(
-                pack_passages(_paragraphs(said), self.writer.prompt_tokens, count)[0], tokens, had=count(said)
-            )
-        return said if count(said) <= tokens else extract(_paragraphs(said), tokens, count).text
+            chunk = pack_passages(_paragraphs(summary), self.writer.prompt_tokens, count)[0]
+            summary = self.ask(chunk, tokens, had=count(summary))
+        return self._cut(summary, tokens)
 
-    def each(self, chunks: Sequence[Sequence[Passage]], tokens: int) -> list[Passage]:
+    def ask_all(self, chunks: Sequence[Sequence[Passage]], tokens: int) -> list[Passage]:
         """A summary of each chunk that fits, in order, all asked for at once."""
+
+        def work(chunk: Sequence[Passage]) -> str | EngineUnavailable:
+            try:
+                return self._cut(self.ask(chunk, tokens), tokens)
+            except EngineUnavailable as error:  # returned, so that the others end as they should
+                return error
+
+        passages: list[Passage] = []
+        for summary in self.writer.run_all([partial(work, chunk) for chunk in chunks]):
+            if isinstance(summary, EngineUnavailable):
+                raise summary
+            passages.append(Passage(summary))
+        return passages
+
+    def _cut(self, summary: str, tokens: int) -> str:
+        """The summary, its best sentences alone where it is too long."""
         count = self.writer.count_tokens
-
-        def work(chunk: Sequence[Passage]) -> Callable[[], str | EngineUnavailable]:
-            def asked() -> str | EngineUnavailable:
-                try:
-                    said = self.ask(chunk, tokens)
-                except EngineUnavailable as error:  # returned, so that the others end as they should
-                    return error
-                return said if count(said) <= tokens else extract(_paragraphs(said), tokens, count).text
-
-            return asked
-
-        told = self.writer.run_all([work(chunk) for chunk in chunks])
-        for each in told:
-            if isinstance(each, EngineUnavailable):
-                raise each
-        return [Passage(each) for each in told if isinstance(each, str)]
+        return summary if count(summary) <= tokens else extract(_paragraphs(summary), tokens, count).text
 
 
-def _generated(
+def _generate(
     dialogue: _Dialogue, passages: Sequence[Passage], strategy: Strategy, target_tokens: int
 ) -> tuple[str, Strategy]:
-    """A model's summary that fits, and how it was made."""
-    match strategy:
-        case "simple":
-            writer = dialogue.writer
-            chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens)
-            if len(chunks) == 1:
-                return dialogue.insisted(chunks[0], target_tokens), "simple"
-            return _map_reduced(dialogue, passages, target_tokens), "map_reduce"
-        case "hierarchical":
-            return _hierarchical(dialogue, passages, target_tokens), "hierarchical"
-        case _:
-            return _map_reduced(dialogue, passages, target_tokens), "map_reduce"
+    """A model's summary that fits, and the strategy that made it."""
+    if strategy == "simple":
+        writer = dialogue.writer
+        chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens)
+        if len(chunks) == 1:
+            return dialogue.ask_until_it_fits(chunks[0], target_tokens), "simple"
+    if strategy == "hierarchical":
+        return _summarize_levels(dialogue, passages, target_tokens), "hierarchical"
+    return _map_reduce(dialogue, passages, target_tokens), "map_reduce"
 
 
-def _hierarchical(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
+def _summarize_levels(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
     writer = dialogue.writer
     level = passages
     for _ in range(_MOST_LEVELS):
         chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
         if len(chunks) == 1:
-            return dialogue.insisted(chunks[0], target_tokens)
-        level = dialogue.each(chunks, min(_CHUNK_TOKENS, target_tokens))
-        joined = "\n\n".join(each.text for each in level)
+            return dialogue.ask_until_it_fits(chunks[0], target_tokens)
+        level = dialogue.ask_all(chunks, min(_CHUNK_TOKENS, target_tokens))
+        joined = "\n\n".join(passage.text for passage in level)
         if writer.count_tokens(joined) <= target_tokens:
             return joined
     return extract(level, target_tokens, writer.count_tokens).text
 
 
-def _map_reduced(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
+def _map_reduce(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
     writer = dialogue.writer
     chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
     for _ in range(_MOST_LEVELS):
         if len(chunks) == 1:
-            return dialogue.insisted(chunks[0], target_tokens)
-        level = dialogue.each(chunks, min(_CHUNK_TOKENS, target_tokens))
+            return dialogue.ask_until_it_fits(chunks[0], target_tokens)
+        level = dialogue.ask_all(chunks, min(_CHUNK_TOKENS, target_tokens))
         chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens)
-    return extract([each for chunk in chunks for each in chunk], target_tokens, writer.count_tokens).text
+    return extract([passage for chunk in chunks for passage in chunk], target_tokens, writer.count_tokens).text
 
 
-def _divided(passage: Passage, most_tokens: int, count_tokens: TokenCounter) -> Iterator[Passage]:
+def _divide(passage: Passage, most_tokens: int, count_tokens: TokenCounter) -> Iterator[Passage]:
     tokens = count_tokens(passage.text)
     if tokens <= most_tokens:
         yield passage
