@@ -177,10 +177,10 @@ class Memory(Keeping):
     ) -> Agent:
         """The same memory as one agent sees it; cheap, make one for each request."""
         caller = Caller(
-            tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, what="tenant"),
+            tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, name="tenant"),
             agent=agent_name(self.settings.agent if name is None else name),
-            session=checks.optional_name(session, what="session"),
-            request_id=checks.optional_name(request_id, what="request_id"),
+            session=checks.optional_name(session, name="session"),
+            request_id=checks.optional_name(request_id, name="request_id"),
         )
         return Agent(lambda: self.parts, caller)
 

@@ -109,7 +109,7 @@ class Agent(Reading):
         """
         parts, caller = self._parts(), self._who  # its own scope: which pools it is in does not matter
         act = parts.act(caller)
-        key = checks.optional_name(idempotency_key, what="idempotency_key")
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
         episode = turns.episode(
             parts,
             caller,
@@ -169,31 +169,31 @@ class Agent(Reading):
         parts = self._parts()
         caller = self._caller
         act = parts.act(caller)
-        key = checks.optional_name(idempotency_key, what="idempotency_key")
-        kept = checks.choice(permanence, DECAY_RATES, what="permanence")
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
+        kept = checks.choice(permanence, DECAY_RATES, name="permanence")
         start, end = interval(valid_from, valid_to)
-        about, said = checks.name(predicate, what="predicate"), checks.content(content)
+        about, said = checks.name(predicate, name="predicate"), checks.content(content)
         fact = Fact(
             id=parts.id_for(caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=writable(caller, scope),
-            subject=checks.name(subject, what="subject"),
+            subject=checks.name(subject, name="subject"),
             predicate=about,
-            entity_id=checks.optional_name(entity_id, what="entity_id"),
+            entity_id=checks.optional_name(entity_id, name="entity_id"),
             content=said,
-            category=checks.optional_name(category, what="category") or fact_category(about, said),
-            source=checks.optional_name(source, what="source"),
-            confidence=checks.number(confidence, what="confidence", low=0, high=1),
+            category=checks.optional_name(category, name="category") or fact_category(about, said),
+            source=checks.optional_name(source, name="source"),
+            confidence=checks.number(confidence, name="confidence", low=0, high=1),
             importance=turns.weight(importance, said),
             permanence=kept,
             decay_rate=DECAY_RATES[kept],
             valid_from=start,
             valid_to=end,
             created_at=act.at,
-            source_episode_id=checks.optional_name(source_episode_id, what="source_episode_id"),
+            source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             last_confirmed_at=act.at,
-            tags=checks.names(tags, what="tag"),
+            tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )
         return parts.keep(act, fact, idempotency_key=key)
@@ -220,15 +220,15 @@ class Agent(Reading):
         """
         parts = self._parts()
         act = parts.act(self._caller)
-        named = checks.name(id_, what="id")
+        named = checks.name(id_, name="id")
         start, end = interval(valid_from, valid_to)
         said: dict[str, Any] = {
             "content": checks.content(content),
-            "source": checks.optional_name(source, what="source"),
-            "confidence": checks.number(confidence, what="confidence", low=0, high=1),
+            "source": checks.optional_name(source, name="source"),
+            "confidence": checks.number(confidence, name="confidence", low=0, high=1),
             "valid_from": start,
             "valid_to": end,
-            "source_episode_id": checks.optional_name(source_episode_id, what="source_episode_id"),
+            "source_episode_id": checks.optional_name(source_episode_id, name="source_episode_id"),
             "metadata": checks.metadata(metadata),
         }
         return parts.keep_instead(act, named, **said)
@@ -240,7 +240,7 @@ class Agent(Reading):
             NotFound: this agent sees no such memory.
             InvalidInput: it is an episode, or no longer active.
         """
-        name = checks.name(id_, what="id")
+        name = checks.name(id_, name="id")
         parts = self._parts()
         caller = self._caller
         confirmed = parts.store.confirm(parts.act(caller), name)
@@ -257,7 +257,7 @@ class Agent(Reading):
         Raises:
             NotFound: this agent sees no such memory.
         """
-        name = checks.name(id_, what="id")
+        name = checks.name(id_, name="id")
         parts = self._parts()
         caller = self._caller
         try:
@@ -278,7 +278,7 @@ class Agent(Reading):
         Raises:
             InvalidInput: an id that is no text; nothing was erased.
         """
-        names = checks.names(ids, what="id")
+        names = checks.names(ids, name="id")
         parts = self._parts()
         caller = self._caller
         if not names:
@@ -310,10 +310,10 @@ class Agent(Reading):
         caller = self._caller
         act = parts.act(caller)
         link = Link(
-            source_id=checks.name(source_id, what="source_id"),
-            target_id=checks.name(target_id, what="target_id"),
-            relation=checks.choice(relation, RELATIONS, what="relation"),
-            weight=checks.number(weight, what="weight", low=0, high=1),
+            source_id=checks.name(source_id, name="source_id"),
+            target_id=checks.name(target_id, name="target_id"),
+            relation=checks.choice(relation, RELATIONS, name="relation"),
+            weight=checks.number(weight, name="weight", low=0, high=1),
             created_at=act.at,
         )
         if link.source_id == link.target_id:
@@ -355,13 +355,13 @@ class Agent(Reading):
         caller = self._caller
         choice = self._choice(query, session, ids)
         target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
-        is_kept = checks.flag(store, what="store")
+        is_kept = checks.flag(store, name="store")
         summary = summarizing.summarize(
             parts,
             caller,
             choice,
-            strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, what="strategy"),
-            target_tokens=checks.count(target, what="target_tokens", high=turns.MOST_TOKENS),
+            strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, name="strategy"),
+            target_tokens=checks.count(target, name="target_tokens", high=turns.MOST_TOKENS),
         )
         return summarizing.keep(parts, caller, choice, summary) if is_kept and summary.text else summary
 
@@ -380,8 +380,8 @@ class Agent(Reading):
 
         return router.route(
             checks.content(content),
-            role=checks.choice(role, ROLES, what="role"),
-            speaker=checks.optional_name(speaker, what="speaker"),
+            role=checks.choice(role, ROLES, name="role"),
+            speaker=checks.optional_name(speaker, name="speaker"),
         )
 
     def handle(
@@ -426,9 +426,9 @@ class Agent(Reading):
             return importer.import_file(
                 parts.store,
                 self._caller,
-                Path(checks.path(path, what="path")),
+                Path(checks.path(path, name="path")),
                 clock=parts.clock,
-                format_name=checks.choice(format, ["auto", *FORMATS], what="format"),
+                format_name=checks.choice(format, ["auto", *FORMATS], name="format"),
                 strict=strict,
                 progress=progress,
             )
@@ -444,10 +444,10 @@ class Agent(Reading):
         if len(given) > 1:
             raise InvalidInput(f"{' and '.join(given)} are given; name one of query, session and ids")
         if ids is not None:
-            return Choice(by="ids", ids=checks.names(ids, what="id"))
+            return Choice(by="ids", ids=checks.names(ids, name="id"))
         if query is not None:
             return Choice(by="query", said=checks.content(query, name="query"))
-        own = self._who.session if session is None else checks.name(session, what="session")
+        own = self._who.session if session is None else checks.name(session, name="session")
         if own is None:
             raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
         return Choice(by="session", said=own)

@@ -88,10 +88,10 @@ def parsed(
     named = chosen.recipe if recipe is None else recipe
     return Asked(
         query=query,
-        recipe=parts.recipes[checks.choice(named, parts.recipes, what="recipe")],
-        budget_tokens=checks.count(budget, what="budget_tokens", high=MOST_TOKENS),
+        recipe=parts.recipes[checks.choice(named, parts.recipes, name="recipe")],
+        budget_tokens=checks.count(budget, name="budget_tokens", high=MOST_TOKENS),
         count_tokens=counter(parts, count_tokens),
-        recent=checks.count(recent, what="recent_episodes", high=MOST_RECENT),
+        recent=checks.count(recent, name="recent_episodes", high=MOST_RECENT),
     )
 
 
@@ -162,7 +162,7 @@ def _answer(parts: Parts, caller: Caller, asked: Asked) -> Answer:
     )
     narrowed = Filter(
         kinds=asked.recipe.kinds,
-        exclude_sessions=checks.names(caller.session, what="session"),
+        exclude_sessions=checks.names(caller.session, name="session"),
         include_inactive=asked.include_superseded,
     )
     answer = parts.search(caller, question, narrowed)
@@ -193,6 +193,6 @@ def _source(hit: Hit) -> str | None:
 def _recent(parts: Parts, caller: Caller, limit: int) -> Sequence[Episode]:
     if limit == 0:
         return ()
-    others = Filter(kinds=("episode",), exclude_sessions=checks.names(caller.session, what="session"))
+    others = Filter(kinds=("episode",), exclude_sessions=checks.names(caller.session, name="session"))
     newest = parts.store.recent(Request(caller=caller, filter=others, now=parts.clock()), limit)
     return [each for each in newest if isinstance(each, Episode)]

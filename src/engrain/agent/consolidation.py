@@ -37,7 +37,7 @@ class Consolidation(View):
     def is_session_consolidated(self, session: words.OneSession) -> bool:
         """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
         parts = self._parts()
-        return parts.store.is_session_consolidated(self._caller, checks.name(session, what="session"), parts.clock())
+        return parts.store.is_session_consolidated(self._caller, checks.name(session, name="session"), parts.clock())
 
     def episodes(
         self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
@@ -49,9 +49,9 @@ class Consolidation(View):
         Raises:
             InvalidInput: a page or limit out of its range.
         """
-        most = checks.count(limit, what="limit")
-        start = checks.count(page, what="page", high=_MOST_PAGES) * most
-        return self._turns(checks.name(session, what="session"))[start : start + most]
+        most = checks.count(limit, name="limit")
+        start = checks.count(page, name="page", high=_MOST_PAGES) * most
+        return self._turns(checks.name(session, name="session"))[start : start + most]
 
     def save_facts(self, facts: words.ExtractedFacts, *, scope: words.Scope | None = None) -> SavedFacts:
         """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed.
@@ -91,7 +91,7 @@ class Consolidation(View):
 
         parts = self._parts()
         caller = self._caller
-        fact = active_fact(parts.store, caller, checks.name(fact_id, what="fact_id"))
+        fact = active_fact(parts.store, caller, checks.name(fact_id, name="fact_id"))
         return extracted_facts.find_conflicts(caller, fact, search=consolidating.search_of(parts))
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
@@ -103,7 +103,7 @@ class Consolidation(View):
             NotFound: this agent does not see both.
             InvalidInput: one of them is no fact, or both are one.
         """
-        old, new = checks.name(old_id, what="old_id"), checks.name(new_id, what="new_id")
+        old, new = checks.name(old_id, name="old_id"), checks.name(new_id, name="new_id")
         parts = self._parts()
         caller = self._caller
         try:
@@ -123,7 +123,7 @@ class Consolidation(View):
         Raises:
             InvalidInput: the agent's episodes are being consolidated just now; mark the session again later.
         """
-        parts, name = self._parts(), checks.name(session, what="session")
+        parts, name = self._parts(), checks.name(session, name="session")
         return consolidating.mark(parts, self._caller, name)
 
     def _turns(self, session: str) -> list[Episode]:
@@ -144,7 +144,7 @@ def _listed(facts: object) -> list[object]:
     if isinstance(facts, str | bytes | Mapping) or not isinstance(facts, Iterable):
         raise InvalidInput(f"facts must be a list of objects, not {type(facts).__name__}")
     listed = list(facts)
-    checks.count(len(listed), what="number of facts", high=_MOST_FACTS)
+    checks.count(len(listed), name="number of facts", high=_MOST_FACTS)
     return listed
 
 
@@ -167,15 +167,15 @@ def _checked(given: object) -> ExtractedFact:
     if not isinstance(given, Mapping):
         raise InvalidInput(f"a fact must be an object, not {type(given).__name__}")
     for name in given:
-        checks.choice(name, _FIELDS, what="field")
+        checks.choice(name, _FIELDS, name="field")
     says = Statement(
-        subject=checks.name(given.get("subject"), what="subject"),
-        predicate=checks.name(given.get("predicate"), what="predicate"),
+        subject=checks.name(given.get("subject"), name="subject"),
+        predicate=checks.name(given.get("predicate"), name="predicate"),
         content=checks.content(given.get("content")),
-        importance=checks.number(given.get("importance", 5.0), what="importance", low=0, high=10),
-        confidence=checks.number(given.get("confidence", 1.0), what="confidence", low=0, high=1),
-        permanence=checks.choice(given.get("permanence", "standard"), DECAY_RATES, what="permanence"),
-        valid_from=checks.moment(given.get("valid_from"), what="valid_from"),
-        tags=checks.names(given.get("tags"), what="tag"),
+        importance=checks.number(given.get("importance", 5.0), name="importance", low=0, high=10),
+        confidence=checks.number(given.get("confidence", 1.0), name="confidence", low=0, high=1),
+        permanence=checks.choice(given.get("permanence", "standard"), DECAY_RATES, name="permanence"),
+        valid_from=checks.moment(given.get("valid_from"), name="valid_from"),
+        tags=checks.names(given.get("tags"), name="tag"),
     )
-    return ExtractedFact(says=says, source_ids=checks.names(given.get("source_ids"), what="source_id"))
+    return ExtractedFact(says=says, source_ids=checks.names(given.get("source_ids"), name="source_id"))

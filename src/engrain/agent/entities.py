@@ -50,9 +50,9 @@ class Entities(View):
         entity = Entity(
             id=parts.ids(),
             tenant_id=caller.tenant_id,
-            canonical_name=checks.name(name, what="name"),
+            canonical_name=checks.name(name, name="name"),
             entity_type=_type(entity_type),
-            aliases=checks.names(aliases, what="alias"),
+            aliases=checks.names(aliases, name="alias"),
             created_at=act.at,
             updated_at=act.at,
             metadata=_metadata(metadata),
@@ -64,7 +64,7 @@ class Entities(View):
 
         One that was merged is a tombstone: its `metadata["merged_into"]` is the id of the entity that took it in.
         """
-        return next(iter(self._parts().store.entities(self._caller, [checks.name(id_, what="id")])), None)
+        return next(iter(self._parts().store.entities(self._caller, [checks.name(id_, name="id")])), None)
 
     def update(
         self,
@@ -84,12 +84,12 @@ class Entities(View):
         """
         parts = self._parts()
         caller = self._caller
-        known = checks.name(id_, what="id")
+        known = checks.name(id_, name="id")
         changed = parts.store.change_entity(
             parts.act(caller),
             known,
-            canonical_name=checks.optional_name(name, what="name"),
-            aliases=None if aliases is None else checks.names(aliases, what="alias"),
+            canonical_name=checks.optional_name(name, name="name"),
+            aliases=None if aliases is None else checks.names(aliases, name="alias"),
             metadata=None if metadata is None else _metadata(metadata),
         )
         if changed is None:
@@ -139,11 +139,11 @@ class Entities(View):
 
         parts = self._parts()
         caller = self._caller
-        asked = checks.name(name, what="name")
+        asked = checks.name(name, name="name")
         known = resolution.hints_of(hints)
         most = parts.most(limit)
         wanted = None if entity_type is None else _type(entity_type)
-        alike = checks.flag(fuzzy, what="fuzzy") and resolution.is_long_enough(asked)
+        alike = checks.flag(fuzzy, name="fuzzy") and resolution.is_long_enough(asked)
 
         def looked_up() -> tuple[list[Entity], list[Fact]]:
             similar = parts.store.resembling(caller, asked, fuzzy=alike, limit=_MOST_PROPOSED)
@@ -168,7 +168,7 @@ class Entities(View):
             InvalidInput: they are the same, one is unknown or was merged already; nothing was written.
         """
         parts = self._parts()
-        source, target = checks.name(source_id, what="source_id"), checks.name(target_id, what="target_id")
+        source, target = checks.name(source_id, name="source_id"), checks.name(target_id, name="target_id")
         return self._counted(parts.store.merge_entities(parts.act(self._caller), source, target))
 
     def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
@@ -181,7 +181,7 @@ class Entities(View):
             InvalidInput: it was not merged, or another merge has to be undone first; nothing was written.
         """
         parts = self._parts()
-        source = checks.name(source_id, what="source_id")
+        source = checks.name(source_id, name="source_id")
         return self._counted(parts.store.unmerge_entities(parts.act(self._caller), source))
 
     def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
@@ -198,7 +198,7 @@ class Entities(View):
 
         parts = self._parts()
         caller = self._caller
-        asked = checks.name(id_or_name, what="id_or_name")
+        asked = checks.name(id_or_name, name="id_or_name")
         request = Request(caller=caller, filter=Filter(include_inactive=True), now=parts.clock())
 
         def told() -> EntityProfile:
@@ -226,13 +226,13 @@ class Entities(View):
         """
         from engrain.agent.linking import enrich
 
-        chosen = checks.choice(strategy, ["fast", "accurate"], what="strategy")
+        chosen = checks.choice(strategy, ["fast", "accurate"], name="strategy")
         return enrich(
             self._parts(),
             self._caller,
-            checks.names(ids, what="id"),
+            checks.names(ids, name="id"),
             accurate=chosen == "accurate",
-            publish=checks.flag(publish, what="publish"),
+            publish=checks.flag(publish, name="publish"),
         )
 
     def enrich_waiting(
@@ -256,9 +256,9 @@ class Entities(View):
         return enrich_waiting(
             self._parts(),
             self._unread(),
-            most_entities=checks.count(most_entities, what="most_entities", high=1_000),
-            limit=checks.count(limit, what="limit"),
-            publish=checks.flag(publish, what="publish"),
+            most_entities=checks.count(most_entities, name="most_entities", high=1_000),
+            limit=checks.count(limit, name="limit"),
+            publish=checks.flag(publish, name="publish"),
             progress=progress or (lambda _: None),
         )
 
@@ -266,8 +266,8 @@ class Entities(View):
         """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
         parts = self._parts()
         request = self._unread()
-        few = checks.count(most_entities, what="most_entities", high=1_000)
-        found = parts.store.unenriched(request, most_entities=few, limit=checks.count(limit, what="limit"))
+        few = checks.count(most_entities, name="most_entities", high=1_000)
+        found = parts.store.unenriched(request, most_entities=few, limit=checks.count(limit, name="limit"))
         return [each.id for each in found]
 
     def _unread(self) -> Request:
@@ -301,7 +301,7 @@ class Entities(View):
 
 
 def _type(value: object) -> EntityType:
-    return checks.choice(value, ENTITY_TYPES, what="entity_type")
+    return checks.choice(value, ENTITY_TYPES, name="entity_type")
 
 
 def _metadata(value: object) -> dict[str, Any]:

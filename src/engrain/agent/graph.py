@@ -284,7 +284,7 @@ class Graph(View):
             agent=act.caller.agent,
             scope=writable(act.caller, None),
             subject=subject,
-            predicate=checks.name(predicate, what="relation type"),
+            predicate=checks.name(predicate, name="relation type"),
             entity_id=None if entity is None else entity.id,
             content=checks.content(content),
             category=fact_category(predicate, content),
@@ -313,23 +313,23 @@ class Graph(View):
 
 def _entity(said: GraphEntity) -> GraphEntity:
     return GraphEntity(
-        name=checks.name(said.name, what="entity name"),
-        entity_type=checks.name(said.entity_type, what="entity type"),
+        name=checks.name(said.name, name="entity name"),
+        entity_type=checks.name(said.entity_type, name="entity type"),
         observations=tuple(dict.fromkeys(_texts(said.observations, what="observation"))),
     )
 
 
 def _relation(said: GraphRelation) -> GraphRelation:
     return GraphRelation(
-        source=checks.name(said.source, what="source"),
-        relation_type=checks.name(said.relation_type, what="relation type"),
-        target=checks.name(said.target, what="target"),
+        source=checks.name(said.source, name="source"),
+        relation_type=checks.name(said.relation_type, name="relation type"),
+        target=checks.name(said.target, name="target"),
     )
 
 
 def _observed(said: Observed) -> Observed:
     return Observed(
-        entity_name=checks.name(said.entity_name, what="entity name"),
+        entity_name=checks.name(said.entity_name, name="entity name"),
         contents=tuple(_texts(said.contents, what="observation")),
     )
 
@@ -350,4 +350,4 @@ def _several(values: object, kind: type[_Value]) -> list[_Value]:
 
 
 def _count(values: Collection[object]) -> None:
-    checks.count(len(values), what="number of entities, texts or relations of a call")
+    checks.count(len(values), name="number of entities, texts or relations of a call")

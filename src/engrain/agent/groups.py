@@ -43,17 +43,17 @@ class Rules(View):
         parts = self._parts()
         caller = self._caller
         act = parts.act(caller)
-        key = checks.optional_name(idempotency_key, what="idempotency_key")
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
         rule = Rule(
             id=parts.id_for(caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=writable(caller, scope),
             content=checks.content(content),
-            source_episode_id=checks.optional_name(source_episode_id, what="source_episode_id"),
+            source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             created_at=act.at,
             last_confirmed_at=act.at,
-            tags=checks.names(tags, what="tag"),
+            tags=checks.names(tags, name="tag"),
             metadata=checks.metadata(metadata),
         )
         return parts.keep(act, rule, idempotency_key=key)
@@ -93,12 +93,12 @@ class Rules(View):
         Raises:
             InvalidInput: the limit lies outside 0-1000.
         """
-        most = checks.count(limit, what="limit", high=1000)
+        most = checks.count(limit, name="limit", high=1000)
         place = None if after is None else (after.created_at, after.id)
-        return self._parts().store.applications(self._caller, checks.name(id_, what="id"), most, after=place)
+        return self._parts().store.applications(self._caller, checks.name(id_, name="id"), most, after=place)
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
-        name = checks.name(id_, what="id")
+        name = checks.name(id_, name="id")
         parts = self._parts()
         caller = self._caller
         marked = parts.store.mark(parts.act(caller), name, outcome, reason=reason, thresholds=parts.thresholds)

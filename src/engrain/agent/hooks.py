@@ -46,7 +46,7 @@ class Hooks(View):
         """
         parts = self._parts()
         chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
-        budget = checks.count(chosen, what="budget_tokens", high=10_000_000)
+        budget = checks.count(chosen, name="budget_tokens", high=10_000_000)
         late = parts.intake.settle(parts)
         reading = Reading(self._parts, self._who)
         found = _open(lambda: reading.context(prompt, budget_tokens=budget), counted="contexts_degraded")
@@ -84,7 +84,7 @@ class Hooks(View):
         """
         parts, caller = self._parts(), self._who
         act = Act(caller=caller, at=parts.clock())
-        key = checks.optional_name(idempotency_key, what="idempotency_key")
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
         episode = turns.episode(
             parts,
             caller,
@@ -100,7 +100,7 @@ class Hooks(View):
             metadata=metadata,
             idempotency_key=key,
         )
-        if checks.flag(durable, what="durable"):
+        if checks.flag(durable, name="durable"):
             return parts.intake.hear(parts, act, episode, key=key)
         return parts.intake.hear_soon(parts, act, episode, key=key)
 
@@ -113,7 +113,7 @@ class Hooks(View):
             InvalidInput: the agent's view has no session, or the limit lies outside 0-1000.
         """
         parts, caller = self._parts(), self._who
-        session, most = checks.name(caller.session, what="session"), checks.count(limit, what="limit")
+        session, most = checks.name(caller.session, name="session"), checks.count(limit, name="limit")
         return parts.intake.newest(parts, caller, session, most)
 
     def session_end(self) -> SessionEnd:
@@ -126,7 +126,7 @@ class Hooks(View):
             InvalidInput: the agent's view has no session.
         """
         parts, caller = self._parts(), self._who
-        session = checks.name(caller.session, what="session")
+        session = checks.name(caller.session, name="session")
         late = parts.intake.settle(parts)
         found = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
         if isinstance(found, Wording):

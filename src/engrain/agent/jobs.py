@@ -50,12 +50,12 @@ class Jobs(View):
         Raises:
             InvalidInput: an unknown name or status, or a limit outside 0-1000.
         """
-        whose = checks.optional_name(tenant, what="tenant")
+        whose = checks.optional_name(tenant, name="tenant")
         return self._parts().store.jobs(
             tenant_id=whose,
-            names=() if name is None else [checks.choice(name, JOB_NAMES, what="name")],
-            statuses=() if status is None else [checks.choice(status, JOB_STATUSES, what="status")],
-            limit=checks.count(limit, what="limit"),
+            names=() if name is None else [checks.choice(name, JOB_NAMES, name="name")],
+            statuses=() if status is None else [checks.choice(status, JOB_STATUSES, name="status")],
+            limit=checks.count(limit, name="limit"),
         )
 
     def run(self, name: words.NameOfJob, *, tenant: words.Tenant | None = None, enqueue: words.Enqueue = False) -> Job:
@@ -71,12 +71,12 @@ class Jobs(View):
         from engrain.agent.consolidating import worker_name
 
         parts = self._parts()
-        known = checks.choice(name, JOB_NAMES, what="name")
-        whose = EVERY_TENANT if tenant is None else checks.name(tenant, what="tenant")
+        known = checks.choice(name, JOB_NAMES, name="name")
+        whose = EVERY_TENANT if tenant is None else checks.name(tenant, name="tenant")
         chores.check(known, whose, parts)
         now = parts.clock()
         job = Job(id=parts.ids(), tenant_id=whose, name=known, run_at=now, created_at=now)
-        if checks.flag(enqueue, what="enqueue"):
+        if checks.flag(enqueue, name="enqueue"):
             parts.store.add_job(job)
             return job
         mine = begun(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.until(parts))
@@ -96,8 +96,8 @@ class Jobs(View):
             InvalidInput: it is no dead letter.
         """
         parts = self._parts()
-        whose = checks.optional_name(tenant, what="tenant")
-        wanted = checks.name(job_id, what="job_id")
+        whose = checks.optional_name(tenant, name="tenant")
+        wanted = checks.name(job_id, name="job_id")
         found = parts.store.retry_job(wanted, parts.clock(), tenant_id=whose)
         if found is None:
             raise NotFound(f"there is no job {wanted!r:.80}; jobs.list shows the ids")

@@ -80,7 +80,7 @@ class Keeping(ABC):
 
         most = self._kept.settings.cleanup.max_entries
         if max_entries is not None:
-            most = checks.count(max_entries, what="max_entries", high=_MOST_ENTRIES)
+            most = checks.count(max_entries, name="max_entries", high=_MOST_ENTRIES)
         kept = Retention(expired_days=self._kept.settings.cleanup.retention_days, max_entries=most)
         return cleanup(self._kept.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
 
@@ -108,12 +108,12 @@ class Keeping(ABC):
         from engrain.agent import consolidating
 
         asked = consolidating.Asked(
-            tenant_id=checks.optional_name(tenant, what="tenant"),
-            agent=checks.optional_name(agent, what="agent"),
-            sessions=checks.names(session, what="session"),
-            exclude_sessions=checks.names(exclude_session, what="session"),
-            dry_run=checks.flag(dry_run, what="dry_run"),
-            max_batches=None if max_batches is None else checks.count(max_batches, what="max_batches"),
+            tenant_id=checks.optional_name(tenant, name="tenant"),
+            agent=checks.optional_name(agent, name="agent"),
+            sessions=checks.names(session, name="session"),
+            exclude_sessions=checks.names(exclude_session, name="session"),
+            dry_run=checks.flag(dry_run, name="dry_run"),
+            max_batches=None if max_batches is None else checks.count(max_batches, name="max_batches"),
         )
         return consolidating.consolidate(self._kept, asked, progress=progress)
 
@@ -135,10 +135,10 @@ class Keeping(ABC):
         """
         from engrain.domain.runs.runs import RUN_KINDS
 
-        known = None if kind is None else checks.choice(kind, RUN_KINDS, what="kind")
+        known = None if kind is None else checks.choice(kind, RUN_KINDS, name="kind")
         caller = self._caller_of(agent, tenant)
         place = None if after is None else (after.started_at, after.id)
-        return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, what="limit"), after=place)
+        return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, name="limit"), after=place)
 
     def undo(
         self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
@@ -152,7 +152,7 @@ class Keeping(ABC):
             InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
         """
         caller = self._kept.seeing(self._caller_of(agent, tenant))
-        name = checks.name(run_id, what="run_id")
+        name = checks.name(run_id, name="run_id")
         try:
             return self._kept.store.undo(self._kept.act(caller), name)
         finally:

@@ -59,15 +59,15 @@ class Keys(View):
             InvalidInput: an unknown role, a scope's name, or a time that has passed; nothing was written.
         """
         act = self._act(tenant)
-        ends = checks.moment(expires_at, what="expires_at")
+        ends = checks.moment(expires_at, name="expires_at")
         if ends is not None and ends <= act.at:
             raise InvalidInput(f"expires_at {ends:%Y-%m-%d %H:%M} UTC has passed; name a time to come")
         key = AccessKey(
             id=self._parts().ids(),
             tenant_id=act.caller.tenant_id,
             agent=None if agent is None else agent_name(agent),
-            role=checks.choice(role, ROLES, what="role"),
-            name=checks.optional_name(name, what="name"),
+            role=checks.choice(role, ROLES, name="role"),
+            name=checks.optional_name(name, name="name"),
             created_at=act.at,
             expires_at=ends,
         )
@@ -85,7 +85,7 @@ class Keys(View):
         Raises:
             NotFound: the tenant has no such key.
         """
-        named = checks.name(key_id, what="key_id")
+        named = checks.name(key_id, name="key_id")
         revoked = self._parts().store.revoke_key(self._act(tenant), named)
         if revoked is None:
             raise NotFound(f"tenant {self._of(tenant).tenant_id} has no key {named}; keys.list shows those it has")
@@ -108,7 +108,7 @@ class Keys(View):
         return held.key.grant
 
     def _of(self, tenant: str | None) -> Caller:
-        return self._who if tenant is None else replace(self._who, tenant_id=checks.name(tenant, what="tenant"))
+        return self._who if tenant is None else replace(self._who, tenant_id=checks.name(tenant, name="tenant"))
 
     def _act(self, tenant: str | None) -> Act:
         return Act(caller=self._of(tenant), at=self._parts().clock())

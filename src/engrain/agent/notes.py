@@ -66,7 +66,7 @@ class Notes(View):
         from engrain.retrieval import cross_references
         from engrain.retrieval.tfidf import tokenize
 
-        named, said = checks.name(key, what="key"), checks.content(content)
+        named, said = checks.name(key, name="key"), checks.content(content)
         parts = self._parts()
         caller = self._who
         act = parts.act(caller)
@@ -93,7 +93,7 @@ class Notes(View):
         Raises:
             InvalidInput: an empty key, or one that is too long.
         """
-        named = checks.name(key, what="key")
+        named = checks.name(key, name="key")
         parts = self._parts()
         return parts.note_cache.read(self._who, named, lambda: self._read(named))
 
@@ -103,7 +103,7 @@ class Notes(View):
         Raises:
             InvalidInput: a limit outside 0-1000, or a page after a note that was erased.
         """
-        return self._newest(Filter(), checks.count(limit, what="limit"), after=after)
+        return self._newest(Filter(), checks.count(limit, name="limit"), after=after)
 
     def list_by_category(
         self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: Note | None = None
@@ -113,8 +113,8 @@ class Notes(View):
         Raises:
             InvalidInput: an empty category, a limit outside 0-1000, or a page after a note that was erased.
         """
-        narrowed = Filter(categories=(checks.name(category, what="category"),))
-        return self._newest(narrowed, checks.count(limit, what="limit"), after=after)
+        narrowed = Filter(categories=(checks.name(category, name="category"),))
+        return self._newest(narrowed, checks.count(limit, name="limit"), after=after)
 
     def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:
         """Notes that share words with one, given by its key or id, the most alike first, then the newest.
@@ -125,7 +125,7 @@ class Notes(View):
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
         caller = self._who
-        named, most = checks.name(note, what="note"), checks.count(limit, what="limit")
+        named, most = checks.name(note, name="note"), checks.count(limit, name="limit")
         return self._parts().store.in_one_snapshot(caller, lambda: self._related(caller, named, most))
 
     def search(
@@ -154,9 +154,9 @@ class Notes(View):
             text=checks.query(query),
             preset=parts.preset("notes"),
             limit=parts.most(limit),
-            deep=checks.choice(mode, _MODES, what="mode") == "deep",
-            min_similarity=checks.number(min_similarity, what="min_similarity", low=0, high=1),
-            category=checks.optional_name(category, what="category"),
+            deep=checks.choice(mode, _MODES, name="mode") == "deep",
+            min_similarity=checks.number(min_similarity, name="min_similarity", low=0, high=1),
+            category=checks.optional_name(category, name="category"),
         )
         answer = parts.answer(self._who, asked, Filter())
         hits = [
@@ -179,7 +179,7 @@ class Notes(View):
             NotFound: there is none.
             InvalidInput: an empty key, or one that is too long.
         """
-        named = checks.name(key, what="key")
+        named = checks.name(key, name="key")
         parts = self._parts()
         caller = self._who
         act = parts.act(caller)
@@ -203,7 +203,7 @@ class Notes(View):
         Raises:
             InvalidInput: a number of days outside 0-36,500.
         """
-        days = checks.number(older_than_days, what="older_than_days", low=0, high=36_500)
+        days = checks.number(older_than_days, name="older_than_days", low=0, high=36_500)
         parts = self._parts()
         act = parts.act(self._who)
         limit = act.at - timedelta(days=days)
@@ -300,7 +300,7 @@ class Notes(View):
         """Where a note stands among the newest: by its fact, which may be true since another time."""
         if note is None:
             return None
-        fact = next(iter(self._parts().store.get(self._who, [checks.name(note.id, what="after")])), None)
+        fact = next(iter(self._parts().store.get(self._who, [checks.name(note.id, name="after")])), None)
         if fact is None:
             raise InvalidInput(f"the note {note.id:.80} after which the page begins is gone; begin with the first page")
         return fact.happened_at, fact.id

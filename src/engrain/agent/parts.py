@@ -90,7 +90,7 @@ class Parts:
             InvalidInput: no whole number, or more than the settings allow.
         """
         chosen = self.settings.retrieval
-        return chosen.limit if limit is None else checks.count(limit, what="limit", high=chosen.max_limit)
+        return chosen.limit if limit is None else checks.count(limit, name="limit", high=chosen.max_limit)
 
     def act(self, caller: Caller) -> Act:
         """A write by `caller`, now; the references that recalls have left are counted before it."""
@@ -280,7 +280,7 @@ def interval(valid_from: object, valid_to: object) -> tuple[datetime | None, dat
     Raises:
         InvalidInput: one of them is no time, or it ends before it begins.
     """
-    start, end = checks.moment(valid_from, what="valid_from"), checks.moment(valid_to, what="valid_to")
+    start, end = checks.moment(valid_from, name="valid_from"), checks.moment(valid_to, name="valid_to")
     if start is not None and end is not None and end < start:
         raise InvalidInput(f"valid_to {end:%Y-%m-%d} lies before valid_from {start:%Y-%m-%d}")
     return start, end
@@ -288,7 +288,7 @@ def interval(valid_from: object, valid_to: object) -> tuple[datetime | None, dat
 
 def writable(caller: Caller, scope: object) -> str:
     """Where this agent may write: everybody's scope, which is the default, its own, or that of a pool it is in."""
-    return GLOBAL_SCOPE if scope is None else checks.choice(scope, caller.scopes, what="scope")
+    return GLOBAL_SCOPE if scope is None else checks.choice(scope, caller.scopes, name="scope")
 
 
 def agent_name(value: object) -> str:
@@ -297,7 +297,7 @@ def agent_name(value: object) -> str:
     Raises:
         InvalidInput: it is one.
     """
-    name = checks.name(value, what="agent")
+    name = checks.name(value, name="agent")
     if name == GLOBAL_SCOPE or name.startswith("pool:"):
         raise InvalidInput(f"agent {name!r} is the name of a scope; choose another")
     return name

@@ -46,8 +46,8 @@ class Pools(View):
             InvalidInput: an empty name, one that is taken, or a member that is a scope's name; nothing was written.
         """
         parts = self._parts()
-        named = checks.name(name, what="pool")
-        joined = [_member(each) for each in checks.names(members, what="member")]
+        named = checks.name(name, name="pool")
+        joined = [_member(each) for each in checks.names(members, name="member")]
         return parts.store.create_pool(parts.act(self._who), named, joined, checks.metadata(metadata))
 
     def list(self) -> list[Pool]:
@@ -61,7 +61,7 @@ class Pools(View):
             NotFound: this agent is in no such pool.
             InvalidInput: the member is a scope's name.
         """
-        named, joined = checks.name(name, what="pool"), _member(member)
+        named, joined = checks.name(name, name="pool"), _member(member)
         parts = self._parts()
         return self._there(parts.store.join_pool(parts.act(self._who), named, joined), named)
 
@@ -72,7 +72,7 @@ class Pools(View):
             NotFound: this agent is in no such pool.
             InvalidInput: nobody would be left in it; nothing was written.
         """
-        named, left = checks.name(name, what="pool"), _member(member)
+        named, left = checks.name(name, name="pool"), _member(member)
         parts = self._parts()
         return self._there(parts.store.leave_pool(parts.act(self._who), named, left), named)
 
@@ -83,7 +83,7 @@ class Pools(View):
             NotFound: this agent is in no such pool.
             InvalidInput: it holds memories, live or not: `erase` them first.
         """
-        named = checks.name(name, what="pool")
+        named = checks.name(name, name="pool")
         parts = self._parts()
         if not parts.store.delete_pool(parts.act(self._who), named):
             raise self._unknown(named)
@@ -98,7 +98,7 @@ class Pools(View):
             NotFound: this agent is in no such pool, or sees no such memory.
             InvalidInput: the memory is no longer live, or is in the pool already.
         """
-        named, asked = checks.name(name, what="pool"), checks.name(id_, what="id")
+        named, asked = checks.name(name, name="pool"), checks.name(id_, name="id")
         parts, caller = self._parts(), self._in(named)
         act = parts.act(caller)
         found = next(iter(parts.store.get(caller, [asked])), None)
@@ -132,7 +132,7 @@ class Pools(View):
         """
         from engrain.retrieval.search import Question
 
-        named = checks.name(name, what="pool")
+        named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
         most = parts.most(limit)
         asked = Question(text=checks.query(query), preset=parts.preset(preset), limit=most)
@@ -148,7 +148,7 @@ class Pools(View):
         Raises:
             NotFound: this agent is in no such pool.
         """
-        named = checks.name(name, what="pool")
+        named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
         act = parts.act(caller)
         copied, kept, unchanged = [], [], 0
@@ -223,7 +223,7 @@ def _synced(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
 
 
 def _member(value: object) -> str:
-    name = checks.name(value, what="member")
+    name = checks.name(value, name="member")
     if name == GLOBAL_SCOPE or name.startswith("pool:"):
         raise InvalidInput(f"member {name!r:.80} is the name of a scope; members are agents")
     return name

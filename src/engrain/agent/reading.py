@@ -92,29 +92,29 @@ class Reading(View):
 
         parts = self._parts()
         caller = self._caller
-        least = None if min_confidence is None else checks.number(min_confidence, what="min_confidence", low=0, high=1)
+        least = None if min_confidence is None else checks.number(min_confidence, name="min_confidence", low=0, high=1)
         asked = Question(
             text=checks.query(query),
             preset=parts.preset(preset),
             limit=parts.most(limit),
-            deep=checks.flag(deep, what="deep"),
+            deep=checks.flag(deep, name="deep"),
             min_confidence=least,
-            neighbours=checks.count(neighbours, what="neighbours", high=_MOST_NEIGHBOURS),
-            explains=checks.flag(explain, what="explain"),
+            neighbours=checks.count(neighbours, name="neighbours", high=_MOST_NEIGHBOURS),
+            explains=checks.flag(explain, name="explain"),
         )
         narrowed = Filter(
-            kinds=checks.choices(kinds, KINDS, what="kind") or KINDS,
-            scopes=() if scope is None else (GLOBAL_SCOPE, checks.choice(scope, caller.scopes, what="scope")),
-            sessions=checks.names(sessions, what="session"),
-            exclude_sessions=checks.names(exclude_sessions, what="session"),
-            roles=checks.choices(roles, ROLES, what="role"),
-            speakers=checks.names(speakers, what="speaker"),
-            subjects=checks.names(subjects, what="subject"),
-            tags=checks.names(tags, what="tag"),
-            since=checks.moment(since, what="since"),
-            until=checks.moment(until, what="until"),
-            as_of=checks.moment(as_of, what="as_of"),
-            include_inactive=checks.flag(include_inactive, what="include_inactive"),
+            kinds=checks.choices(kinds, KINDS, name="kind") or KINDS,
+            scopes=() if scope is None else (GLOBAL_SCOPE, checks.choice(scope, caller.scopes, name="scope")),
+            sessions=checks.names(sessions, name="session"),
+            exclude_sessions=checks.names(exclude_sessions, name="session"),
+            roles=checks.choices(roles, ROLES, name="role"),
+            speakers=checks.names(speakers, name="speaker"),
+            subjects=checks.names(subjects, name="subject"),
+            tags=checks.names(tags, name="tag"),
+            since=checks.moment(since, name="since"),
+            until=checks.moment(until, name="until"),
+            as_of=checks.moment(as_of, name="as_of"),
+            include_inactive=checks.flag(include_inactive, name="include_inactive"),
         )
         return parts.answer(caller, asked, narrowed)
 
@@ -155,10 +155,10 @@ class Reading(View):
             recent_episodes=recent_episodes,
         )
         line_options = LineOptions(
-            with_dates=checks.flag(with_dates, what="with_dates"),
-            with_sources=checks.flag(with_sources, what="with_sources"),
+            with_dates=checks.flag(with_dates, name="with_dates"),
+            with_sources=checks.flag(with_sources, name="with_sources"),
         )
-        superseded = checks.flag(include_superseded, what="include_superseded")
+        superseded = checks.flag(include_superseded, name="include_superseded")
         return briefing.block(
             parts, self._caller, replace(asked, include_superseded=superseded, line_options=line_options)
         )
@@ -197,7 +197,7 @@ class Reading(View):
             recent_episodes=recent_episodes,
         )
         inside = briefing.Window(
-            tokens=checks.count(window, what="window_tokens", high=briefing.MOST_TOKENS),
+            tokens=checks.count(window, name="window_tokens", high=briefing.MOST_TOKENS),
             system=checks.query(system, name="system"),
             tools=tools,
             summarise=summarise,
@@ -213,7 +213,7 @@ class Reading(View):
         Raises:
             InvalidInput: an id that is no text, or a time that is none.
         """
-        name, then = checks.name(id_, what="id"), checks.moment(as_of, what="as_of")
+        name, then = checks.name(id_, name="id"), checks.moment(as_of, name="as_of")
         parts = self._parts()
         caller = self._caller
         if then is None:
@@ -241,14 +241,14 @@ class Reading(View):
         parts = self._parts()
         narrowed = Filter(
             kinds=("fact",),
-            subjects=() if subject is None else (checks.name(subject, what="subject"),),
-            predicates=() if predicate is None else (checks.name(predicate, what="predicate"),),
-            as_of=checks.moment(as_of, what="as_of"),
-            include_inactive=checks.flag(include_inactive, what="include_inactive"),
+            subjects=() if subject is None else (checks.name(subject, name="subject"),),
+            predicates=() if predicate is None else (checks.name(predicate, name="predicate"),),
+            as_of=checks.moment(as_of, name="as_of"),
+            include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=None if after is None else (after.happened_at, after.id),
         )
         request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        found = parts.store.recent(request, checks.count(limit, what="limit"))
+        found = parts.store.recent(request, checks.count(limit, name="limit"))
         return [each for each in found if isinstance(each, Fact)]
 
     def latest_reflection(self) -> Fact | None:
@@ -275,14 +275,14 @@ class Reading(View):
         """
         return self._parts().store.links(
             self._caller,
-            checks.name(id_, what="id"),
-            direction=checks.choice(direction, _DIRECTIONS, what="direction"),
-            relation=None if relation is None else checks.choice(relation, RELATIONS, what="relation"),
+            checks.name(id_, name="id"),
+            direction=checks.choice(direction, _DIRECTIONS, name="direction"),
+            relation=None if relation is None else checks.choice(relation, RELATIONS, name="relation"),
         )
 
     def history(self, id_: words.Id) -> list[Fact]:
         """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
-        return self._parts().store.history(self._caller, checks.name(id_, what="id"))
+        return self._parts().store.history(self._caller, checks.name(id_, name="id"))
 
     def events(
         self,
@@ -301,9 +301,9 @@ class Reading(View):
         """
         return self._parts().store.events(
             self._caller,
-            memory_id=checks.optional_name(id_, what="id"),
-            event_type=checks.optional_name(event_type, what="event_type"),
-            limit=checks.count(limit, what="limit"),
+            memory_id=checks.optional_name(id_, name="id"),
+            event_type=checks.optional_name(event_type, name="event_type"),
+            limit=checks.count(limit, name="limit"),
             after=None if after is None else (after.created_at, after.id),
         )
 
@@ -315,7 +315,7 @@ class Reading(View):
         """
         parts = self._parts()
         caller = self._caller
-        narrowed = None if scope is None else checks.choice(scope, caller.scopes, what="scope")
+        narrowed = None if scope is None else checks.choice(scope, caller.scopes, name="scope")
         return parts.store.stats(caller, parts.clock(), scope=narrowed)
 
     def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
@@ -331,8 +331,8 @@ class Reading(View):
 
         parts = self._parts()
         asked = overviewing.Asked(
-            days=checks.count(days, what="days", high=overviewing.MOST_DAYS),
-            limit=checks.count(limit, what="limit", high=overviewing.MOST),
+            days=checks.count(days, name="days", high=overviewing.MOST_DAYS),
+            limit=checks.count(limit, name="limit", high=overviewing.MOST),
         )
         parts.references.settle()
         return overviewing.overview(parts.store, self._caller, asked, now=parts.clock())
@@ -360,12 +360,12 @@ class Reading(View):
 
         parts = self._parts()
         asked = audit.AuditOptions(
-            kinds=checks.choices(kinds, FINDING_KINDS, what="kind") or FINDING_KINDS,
-            limit=checks.count(limit, what="limit"),
-            skip=checks.count(skip, what="skip", high=_MOST_SKIPPED),
+            kinds=checks.choices(kinds, FINDING_KINDS, name="kind") or FINDING_KINDS,
+            limit=checks.count(limit, name="limit"),
+            skip=checks.count(skip, name="skip", high=_MOST_SKIPPED),
             most_memories=parts.settings.audit.memories,
             fading_below=parts.settings.decay.fading_below,
-            unused_days=checks.number(unused_days, what="unused_days", low=0, high=36_500),
+            unused_days=checks.number(unused_days, name="unused_days", low=0, high=36_500),
         )
         parts.references.settle()
         return audit.audit(parts.store, self._caller, asked, now=parts.clock(), progress=progress)

@@ -30,7 +30,7 @@ def reflect(
     progress: Callable[[int], None] | None,
 ) -> ReflectionReport:
     """What came of the reflections of one agent of each tenant, or of all who learned something in the window."""
-    is_dry, is_forced = checks.flag(dry_run, what="dry_run"), checks.flag(force, what="force")
+    is_dry, is_forced = checks.flag(dry_run, name="dry_run"), checks.flag(force, name="force")
     settings = parts.settings.reflection
     study = runner.ReflectionDependencies(
         store=parts.store,

@@ -24,7 +24,7 @@ def backup(
     parts: Parts, path: object, extent: Extent, *, vectors: object, progress: Progress | None
 ) -> backups.BackupReport:
     """Write an extent into a file."""
-    where, kept = Path(checks.path(path, what="path")), checks.flag(vectors, what="vectors")
+    where, kept = Path(checks.path(path, name="path")), checks.flag(vectors, name="vectors")
     parts.references.settle()
     maker = backups.Maker(version=version("engrain"), schema=HEAD, made_at=parts.clock())
     return backups.backup(parts.store, where, extent, maker=maker, vectors=kept, progress=progress)
@@ -33,11 +33,11 @@ def backup(
 def wish(*, tenant: object, agent: str | None, replace: object, with_erased: object, dry_run: object) -> restoring.Wish:
     """What is asked of a restore, checked."""
     return restoring.Wish(
-        tenant=checks.optional_name(tenant, what="tenant"),
+        tenant=checks.optional_name(tenant, name="tenant"),
         agent=agent,
-        replace=checks.flag(replace, what="replace"),
-        with_erased=checks.flag(with_erased, what="with_erased"),
-        dry_run=checks.flag(dry_run, what="dry_run"),
+        replace=checks.flag(replace, name="replace"),
+        with_erased=checks.flag(with_erased, name="with_erased"),
+        dry_run=checks.flag(dry_run, name="dry_run"),
     )
 
 
@@ -45,7 +45,7 @@ def restore(
     parts: Parts, path: object, caller: Caller, asked: restoring.Wish, *, progress: Progress | None
 ) -> restoring.RestoreReport:
     """Take a file in, and let what waits for a vector be known."""
-    where = Path(checks.path(path, what="path"))
+    where = Path(checks.path(path, name="path"))
     try:
         report = restoring.restore(parts.store, where, parts.act(caller), asked, progress=progress)
     finally:
@@ -68,9 +68,9 @@ def export(
     forms: tuple[exporting.ExportFormat, ...] = get_args(exporting.ExportFormat)
     return exporting.export(
         parts.store,
-        Path(checks.path(path, what="path")),
+        Path(checks.path(path, name="path")),
         extent,
-        form=checks.choice(form, forms, what="format"),
-        kinds=checks.choices(kinds, known, what="kind") or known,
+        form=checks.choice(form, forms, name="format"),
+        kinds=checks.choices(kinds, known, name="kind") or known,
         progress=progress,
     )

@@ -45,29 +45,29 @@ def episode(  # what a turn is made of
     """
     lifetime = parts.settings.episodes.ttl_days
     if ttl_days is not None:
-        lifetime = checks.number(ttl_days, what="ttl_days", low=0, high=36_500)
-    spoke, said = checks.choice(role, ROLES, what="role"), checks.content(content)
+        lifetime = checks.number(ttl_days, name="ttl_days", low=0, high=36_500)
+    spoke, said = checks.choice(role, ROLES, name="role"), checks.content(content)
     return Episode(
         id=parts.id_for(caller, idempotency_key),
         tenant_id=caller.tenant_id,
         agent=caller.agent,
         scope=caller.agent,
-        session=caller.session if session is None else checks.name(session, what="session"),
+        session=caller.session if session is None else checks.name(session, name="session"),
         role=spoke,
-        speaker=checks.optional_name(speaker, what="speaker"),
+        speaker=checks.optional_name(speaker, name="speaker"),
         content=said,
-        event_time=checks.moment(event_time, what="event_time") or at,
+        event_time=checks.moment(event_time, name="event_time") or at,
         created_at=at,
         expires_at=None if lifetime is None else at + timedelta(days=lifetime),
         importance=weight(importance, said, role=spoke),
-        tokens=None if tokens is None else checks.count(tokens, what="tokens", high=MOST_TOKENS),
-        model=checks.optional_name(model, what="model"),
-        tool_calls=checks.json_values(tool_calls, what="tool_calls"),
-        tags=checks.names(tags, what="tag"),
+        tokens=None if tokens is None else checks.count(tokens, name="tokens", high=MOST_TOKENS),
+        model=checks.optional_name(model, name="model"),
+        tool_calls=checks.json_values(tool_calls, name="tool_calls"),
+        tags=checks.names(tags, name="tag"),
         metadata=checks.metadata(metadata),
     )
 
 
 def weight(given: object, said: str, *, role: Role = "user") -> float:
     """The importance that a caller gives, or what the words tell."""
-    return worth.said(said, role=role) if given is None else checks.number(given, what="importance", low=0, high=10)
+    return worth.said(said, role=role) if given is None else checks.number(given, name="importance", low=0, high=10)

@@ -52,7 +52,7 @@ class Working(View):
             InvalidInput: as `Agent.observe`; nothing was added.
         """
         parts, caller = self._parts(), self._who
-        key = checks.optional_name(idempotency_key, what="idempotency_key")
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
         message = turns.episode(
             parts,
             caller,
@@ -81,7 +81,7 @@ class Working(View):
             InvalidInput: no JSON value, or one of more than 10 million characters.
         """
         parts = self._parts()
-        called, [kept] = checks.name(name, what="name"), checks.json_values([value], what="value")
+        called, [kept] = checks.name(name, name="name"), checks.json_values([value], name="value")
         size = len(json.dumps(kept, ensure_ascii=False))
         if size > _MOST_CHARACTERS:
             raise InvalidInput(f"value of tool {called!r:.80} has {size:,} characters; keep at most 10,000,000")

@@ -110,10 +110,10 @@ def count_tool_tokens(tools: object, count: TokenCounter, shares: WindowShares) 
         InvalidInput: neither a number nor schemas.
     """
     if isinstance(tools, int) and not isinstance(tools, bool):
-        return checks.count(tools, what="tools") * shares.tool_tokens
+        return checks.count(tools, name="tools") * shares.tool_tokens
     if isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Sequence):
         raise InvalidInput(f"tools must be a number or a list of schemas, not {tools!r:.80}")
-    schemas = checks.json_values(tools, what="tools")
+    schemas = checks.json_values(tools, name="tools")
     return sum(count(tool if isinstance(tool, str) else json.dumps(tool, ensure_ascii=False)) for tool in schemas)
 
 

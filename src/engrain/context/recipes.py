@@ -130,7 +130,7 @@ def build_recipes(order: Iterable[str], quotas: Mapping[str, float], candidates:
     Raises:
         InvalidInput: an unknown section, a share outside 0-1, or shares that add up to more than 1.
     """
-    names, shares = checks.choices(order, SECTIONS, what="section"), _check_shares(quotas)
+    names, shares = checks.choices(order, SECTIONS, name="section"), _check_shares(quotas)
     return {
         name: replace(
             recipe,
@@ -144,7 +144,7 @@ def build_recipes(order: Iterable[str], quotas: Mapping[str, float], candidates:
 
 def _check_shares(quotas: Mapping[str, float]) -> dict[SectionName, float]:
     shares = {
-        checks.choice(name, SECTIONS, what="section"): checks.number(share, what=f"quota of {name}", low=0, high=1)
+        checks.choice(name, SECTIONS, name="section"): checks.number(share, name=f"quota of {name}", low=0, high=1)
         for name, share in quotas.items()
     }
     total = math.fsum(shares.values())

@@ -1,4 +1,4 @@
-"""Parsing at the edge: what a caller hands in becomes a trusted value here, or an InvalidInput that says why."""
+"""Parsing of arguments: each function returns a trusted value, or raises InvalidInput that says why."""
 
 from __future__ import annotations
 
@@ -24,19 +24,17 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Text both databases can hold: NUL characters removed, lone surrogates replaced by U+FFFD, ends stripped."""
+    """Text that both databases can store: no NUL characters, U+FFFD for lone surrogates, ends stripped."""
     return _storable(text).strip()
 
 
 def content(value: object, *, name: str = "content") -> str:
-    """Cleaned text that says something.
+    """Cleaned text that is not empty.
 
     Raises:
         InvalidInput: not a string, nothing left after cleaning, or more than 10 MB of UTF-8.
     """
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {type(value).__name__} ({_shown(value)}); pass a str")
-    text = clean(value)
+    text = query(value, name=name)
     if not text:
         raise InvalidInput(f"{name} is empty ({_shown(value)}); pass text that says something")
     if 4 * len(text) > MAX_CONTENT_BYTES < len(text.encode()):
@@ -45,184 +43,184 @@ def content(value: object, *, name: str = "content") -> str:
 
 
 def query(value: object, *, name: str = "query") -> str:
-    """Any text as a search: cleaned, possibly empty."""
+    """Cleaned text of a search, possibly empty."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {type(value).__name__} ({_shown(value)}); pass a str")
     return clean(value)
 
 
-def name(value: object, *, what: str) -> str:
-    """A short identifier: an agent, a session, a speaker, a subject, a tag."""
-    text = content(value, name=what)
-    if len(text) > MAX_NAME_LENGTH:
-        said = f"{what} {_shown(text)} has {len(text):,} characters"
-        raise InvalidInput(f"{said}; the most is {MAX_NAME_LENGTH}: shorten it")
-    return text
+def name(value: object, *, name: str) -> str:
+    """A short identifier: an agent, a session, a speaker, a subject, a tag. `name` is that of the argument."""
+    return _identifier(value, name)
 
 
-def path(value: object, *, what: str) -> str:
-    """Where a file lies, `~` expanded.
+def path(value: object, *, name: str) -> str:
+    """Path of a file, with `~` expanded.
 
     Raises:
         InvalidInput: neither text nor a path object, empty, or a name that no file can have.
     """
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
-        raise InvalidInput(f"{what} must be a path, not {type(value).__name__} ({_shown(value)}); pass a str or a Path")
+        raise InvalidInput(f"{name} must be a path, not {type(value).__name__} ({_shown(value)}); pass a str or a Path")
     if not text.strip():
-        raise InvalidInput(f"{what} is empty ({_shown(value)}); name a file")
+        raise InvalidInput(f"{name} is empty ({_shown(value)}); name a file")
     if "\x00" in text or _SURROGATE.search(text):
-        raise InvalidInput(f"{what} {_shown(value)} is no name of a file; choose another")
+        raise InvalidInput(f"{name} {_shown(value)} is no name of a file; choose another")
     expanded = os.path.expanduser(text)  # noqa: PTH111  # Path.expanduser raises RuntimeError for a stranger's home
     if expanded.startswith("~") and expanded == text:
-        raise InvalidInput(f"{what} {_shown(value)} begins with ~ and is no known user's home; write it out (./~...)")
+        raise InvalidInput(f"{name} {_shown(value)} begins with ~ and is no known user's home; write it out (./~...)")
     return expanded
 
 
-def optional_name(value: object, *, what: str) -> str | None:
-    """Like `name`, and None stays None."""
-    return None if value is None else name(value, what=what)
+def optional_name(value: object, *, name: str) -> str | None:
+    """A short identifier, or None."""
+    return None if value is None else _identifier(value, name)
 
 
-def names(value: object, *, what: str) -> tuple[str, ...]:
-    """None, one name or several, as a tuple without repeats in the order given."""
+def names(value: object, *, name: str) -> tuple[str, ...]:
+    """Short identifiers from None, one or several: a tuple without repeats, in their order."""
     if value is None:
         return ()
     if isinstance(value, str):
-        return (name(value, what=what),)
+        return (_identifier(value, name),)
     if not isinstance(value, Iterable):
-        raise InvalidInput(f"{what} must be a name or several, not {type(value).__name__} ({_shown(value)})")
-    return tuple(dict.fromkeys(name(each, what=what) for each in value))
+        raise InvalidInput(f"{name} must be a name or several, not {type(value).__name__} ({_shown(value)})")
+    return tuple(dict.fromkeys(_identifier(item, name) for item in value))
 
 
-def choice(value: object, known: Iterable[_Choice], *, what: str) -> _Choice:
-    """One of the known words.
-
-    Raises:
-        InvalidInput: with the known words.
-    """
+def choice(value: object, known: Iterable[_Choice], *, name: str) -> _Choice:
+    """One of the known words; the error lists them."""
     options = tuple(known)
     if not isinstance(value, str) or value not in options:
-        raise InvalidInput(f"{what} {_shown(value)} is unknown; choose one of: {', '.join(options)}")
+        raise InvalidInput(f"{name} {_shown(value)} is unknown; choose one of: {', '.join(options)}")
     return options[options.index(value)]
 
 
-def unknown(name: str, known: Iterable[str], *, what: str) -> str:
-    """What is said of a name that nobody knows: the nearest that somebody does, or all of them."""
+def describe_unknown(value: str, known: Iterable[str], *, name: str) -> str:
+    """Message about an unknown word, with the nearest known one, or all of them."""
     import difflib
 
     options = list(known)
-    near = difflib.get_close_matches(name.lower(), options, n=1)
+    near = difflib.get_close_matches(value.lower(), options, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(options) or 'none'}"
-    return f"{what} {name!r:.80} is unknown; {hint}"
+    return f"{name} {value!r:.80} is unknown; {hint}"
 
 
-def choices(value: object, known: Iterable[_Choice], *, what: str) -> tuple[_Choice, ...]:
-    """None, one or several of the known words."""
+def choices(value: object, known: Iterable[_Choice], *, name: str) -> tuple[_Choice, ...]:
+    """Known words from None, one or several."""
     options = tuple(known)
-    return tuple(choice(each, options, what=what) for each in names(value, what=what))
+    return tuple(choice(item, options, name=name) for item in names(value, name=name))
 
 
 def validity(value: object) -> Validity:
-    """The validity of a fact; "forgotten", as older records say, means retracted."""
-    return choice("retracted" if value == "forgotten" else value, VALIDITIES, what="validity")
+    """Validity of a fact; "forgotten", as older records have it, means retracted."""
+    return choice("retracted" if value == "forgotten" else value, VALIDITIES, name="validity")
 
 
-def number(value: object, *, what: str, low: float, high: float) -> float:
+def number(value: object, *, name: str, low: float, high: float) -> float:
     """A finite number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
-        raise InvalidInput(f"{what} must be a finite number, not {_shown(value)}")
+        raise InvalidInput(f"{name} must be a finite number, not {_shown(value)}")
     if not low <= value <= high:
-        raise InvalidInput(f"{what} is {_shown(value)}; it must lie in [{low:g}, {high:g}]")
+        raise InvalidInput(f"{name} is {_shown(value)}; it must lie in [{low:g}, {high:g}]")
     return float(value)
 
 
-def count(value: object, *, what: str, high: int = MAX_LIMIT) -> int:
+def count(value: object, *, name: str, high: int = MAX_LIMIT) -> int:
     """A whole number in [0, high]."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(f"{what} must be a whole number, not {_shown(value)}")
+        raise InvalidInput(f"{name} must be a whole number, not {_shown(value)}")
     if not 0 <= value <= high:
-        raise InvalidInput(f"{what} is {_shown(value)}; it must lie in [0, {high:,}]")
+        raise InvalidInput(f"{name} is {_shown(value)}; it must lie in [0, {high:,}]")
     return value
 
 
-def moment(value: object, *, what: str) -> datetime | None:
-    """A time in UTC from a datetime or ISO 8601 text ("2026-05-01", "2026-05-01T09:30:00+02:00"); naive means UTC."""
+def moment(value: object, *, name: str) -> datetime | None:
+    """Time in UTC from a datetime or ISO 8601 text ("2026-05-01", "2026-05-01T09:30:00+02:00"); naive means UTC."""
     if value is None:
         return None
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError as error:
-            raise InvalidInput(f"{what} {_shown(value)} is no ISO 8601 date or time, such as 2026-05-01") from error
+            raise InvalidInput(f"{name} {_shown(value)} is no ISO 8601 date or time, such as 2026-05-01") from error
     if not isinstance(value, datetime):
-        raise InvalidInput(f"{what} must be a datetime or ISO 8601 text, not {_shown(value)}")
+        raise InvalidInput(f"{name} must be a datetime or ISO 8601 text, not {_shown(value)}")
     try:
         return value.replace(tzinfo=UTC) if value.utcoffset() is None else value.astimezone(UTC)
     except OverflowError as error:
-        raise InvalidInput(f"{what} {_shown(value)} is outside the years 1 to 9999 in UTC") from error
+        raise InvalidInput(f"{name} {_shown(value)} is outside the years 1 to 9999 in UTC") from error
 
 
-def flag(value: object, *, what: str) -> bool:
-    """True or False, and nothing that merely counts as one of them."""
+def flag(value: object, *, name: str) -> bool:
+    """True or False; no other value that Python takes for one."""
     if not isinstance(value, bool):
-        raise InvalidInput(f"{what} must be true or false, not {_shown(value)}")
+        raise InvalidInput(f"{name} must be true or false, not {_shown(value)}")
     return value
 
 
 def metadata(value: object) -> dict[str, Any]:
-    """A JSON object, as given.
+    """A JSON object from a mapping; empty from None.
 
     Raises:
-        InvalidInput: not a mapping, or holding what JSON cannot (NaN and infinity included).
+        InvalidInput: not a mapping, or with a value that JSON has not (NaN and infinity included).
     """
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput(f"metadata must be a mapping, not {type(value).__name__} ({_shown(value)})")
-    return cast("dict[str, Any]", _json(dict(value), what="metadata"))
+    return cast("dict[str, Any]", _json(dict(value), name="metadata"))
 
 
-def json_values(value: object, *, what: str) -> tuple[Any, ...]:
-    """None or several JSON values, as given.
+def json_values(value: object, *, name: str) -> tuple[Any, ...]:
+    """JSON values from a list; none from None.
 
     Raises:
-        InvalidInput: one value instead of several, or holding what JSON cannot (NaN and infinity included).
+        InvalidInput: one value instead of several, or with a value that JSON has not (NaN and infinity included).
     """
     if value is None:
         return ()
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{what} must be a list, not {type(value).__name__} ({_shown(value)})")
-    return tuple(_json(list(value), what=what))
+        raise InvalidInput(f"{name} must be a list, not {type(value).__name__} ({_shown(value)})")
+    return tuple(_json(list(value), name=name))
 
 
-def _json(value: Any, *, what: str) -> Any:
+def _identifier(value: object, name: str) -> str:
+    text = content(value, name=name)
+    if len(text) > MAX_NAME_LENGTH:
+        shown = f"{_shown(text)} has {len(text):,} characters"
+        raise InvalidInput(f"{name} {shown}; the most is {MAX_NAME_LENGTH}: shorten it")
+    return text
+
+
+def _json(value: Any, *, name: str) -> Any:
     try:
         parsed = json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False))
     except RecursionError as error:
-        raise InvalidInput(_too_deep(what)) from error
+        raise InvalidInput(_too_deep(name)) from error
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{what} {_shown(value)} is not JSON: {error}") from error
-    return _cleaned(parsed, what=what, levels=MAX_METADATA_DEPTH)
+        raise InvalidInput(f"{name} {_shown(value)} is not JSON: {error}") from error
+    return _cleaned(parsed, name=name, levels=MAX_METADATA_DEPTH)
 
 
-def _cleaned(value: Any, *, what: str, levels: int) -> Any:
-    """The same JSON without NULs and lone surrogates, which a database cannot hold, and at most so many levels deep."""
+def _cleaned(value: Any, *, name: str, levels: int) -> Any:
+    """The same JSON without NULs and lone surrogates, which no database stores, and at most `levels` deep."""
     if levels == 0 and isinstance(value, list | dict):
-        raise InvalidInput(_too_deep(what))
+        raise InvalidInput(_too_deep(name))
     match value:
         case str():
             return _storable(value)
         case list():
-            return [_cleaned(each, what=what, levels=levels - 1) for each in value]
+            return [_cleaned(item, name=name, levels=levels - 1) for item in value]
         case dict():
-            return {_storable(key): _cleaned(each, what=what, levels=levels - 1) for key, each in value.items()}
+            return {_storable(key): _cleaned(item, name=name, levels=levels - 1) for key, item in value.items()}
         case _:
             return value
 
 
-def _too_deep(what: str) -> str:
-    return f"{what} nests deeper than {MAX_METADATA_DEPTH} levels; flatten it"
+def _too_deep(name: str) -> str:
+    return f"{name} nests deeper than {MAX_METADATA_DEPTH} levels; flatten it"
 
 
 def _storable(text: str) -> str:
@@ -231,7 +229,7 @@ def _storable(text: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """At most 80 characters of it; of what cannot be printed (a giant number, a bottomless structure) its type."""
+    """The value in at most 80 characters; its type where it cannot be printed (a giant number, endless nesting)."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):

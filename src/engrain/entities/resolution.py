@@ -52,14 +52,14 @@ def hints_of(value: object) -> Hints:
         raise InvalidInput(f"hint {unknown[0]!r:.80} is unknown; known are: {', '.join(_HINTS)}")
     topic = value.get("topic")
     said = [] if topic is None else [checks.query(topic)]
-    said += checks.names(value.get("mentioned_with"), what="mentioned_with")
+    said += checks.names(value.get("mentioned_with"), name="mentioned_with")
     scores = value.get("domain_scores") or {}
     if not isinstance(scores, Mapping):
         raise InvalidInput(f"domain_scores must map entity ids to numbers, not {scores!r:.80}")
     return Hints(
         frozenset(terms(" ".join(said))),
         {
-            checks.name(id_, what="entity id"): checks.number(score, what="domain score", low=-1e6, high=1e6)
+            checks.name(id_, name="entity id"): checks.number(score, name="domain score", low=-1e6, high=1e6)
             for id_, score in scores.items()
         },
     )

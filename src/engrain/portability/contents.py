@@ -152,7 +152,7 @@ def _parsed(said: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
     tables = tuple(said["tables"])
     if list(tables) != [table for table in known if table in tables]:
         raise ValueError("its tables are others")
-    tenant, agent = (checks.optional_name(said[key], what=key) for key in ("tenant", "agent"))
+    tenant, agent = (checks.optional_name(said[key], name=key) for key in ("tenant", "agent"))
     if agent is not None and tenant is None:
         raise ValueError("an agent without a tenant")
     embedder = said["embedder"]
@@ -164,8 +164,8 @@ def _parsed(said: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
         embedder=None
         if embedder is None
         else VectorSpace(
-            name=checks.name(embedder["name"], what="embedder"),
-            dims=checks.count(embedder["dims"], what="dims", high=65_536),
+            name=checks.name(embedder["name"], name="embedder"),
+            dims=checks.count(embedder["dims"], name="dims", high=65_536),
         ),
         tables=tables,
     )

@@ -73,7 +73,7 @@ class TakingOver:
         Raises:
             InvalidInput: a name that nobody can have.
         """
-        name, kind = checks.name(named.name, what="name"), known_type(named.type)
+        name, kind = checks.name(named.name, name="name"), known_type(named.type)
         there = self._standing(name)
         same = next((each for each in there if (each.canonical_name, each.entity_type) == (name, kind)), None)
         if same is not None:
@@ -82,7 +82,7 @@ class TakingOver:
         caller = self.act.caller
         id_ = derived_id(caller.tenant_id, "entity", name, kind, at=None)
         if not self.store.entities(caller, [id_]):
-            aliases = checks.names(named.aliases, what="alias")
+            aliases = checks.names(named.aliases, name="alias")
             entity = Entity(
                 id=id_,
                 tenant_id=caller.tenant_id,
@@ -116,7 +116,7 @@ class TakingOver:
     def _episode(self, turn: Turn) -> Episode:
         caller, kept = self.act.caller, turn.kept
         content = checks.content(turn.content)
-        session = checks.optional_name(turn.session, what="session")
+        session = checks.optional_name(turn.session, name="session")
         parts = (caller.tenant_id, caller.agent, session or "", turn.source_id, turn.role, content)
         said = {**turn.metadata, **({"title": turn.title} if turn.title else {})}
         tokens = kept.get("tokens")
@@ -127,24 +127,24 @@ class TakingOver:
             scope=caller.agent,
             session=session,
             role=turn.role,
-            speaker=checks.optional_name(turn.speaker, what="speaker"),
+            speaker=checks.optional_name(turn.speaker, name="speaker"),
             content=content,
             event_time=turn.event_time or self.act.at,
             created_at=self.act.at,
-            expires_at=checks.moment(kept.get("expires_at"), what="expires_at"),
+            expires_at=checks.moment(kept.get("expires_at"), name="expires_at"),
             importance=_number(kept, "importance", importance.said(content, role=turn.role), high=10),
-            tokens=None if tokens is None else checks.count(tokens, what="tokens", high=_MOST),
-            model=checks.optional_name(kept.get("model"), what="model"),
-            tool_calls=checks.json_values(kept.get("tool_calls"), what="tool_calls"),
-            tags=checks.names(turn.tags, what="tag"),
+            tokens=None if tokens is None else checks.count(tokens, name="tokens", high=_MOST),
+            model=checks.optional_name(kept.get("model"), name="model"),
+            tool_calls=checks.json_values(kept.get("tool_calls"), name="tool_calls"),
+            tags=checks.names(turn.tags, name="tag"),
             metadata=checks.metadata(said),
         )
 
     def _fact(self, statement: Statement) -> Fact:
         caller, kept = self.act.caller, statement.kept
-        subject = caller.agent if statement.subject is None else checks.name(statement.subject, what="subject")
-        predicate, content = checks.name(statement.predicate, what="predicate"), checks.content(statement.content)
-        permanence = checks.choice(kept.get("permanence", "standard"), DECAY_RATES, what="permanence")
+        subject = caller.agent if statement.subject is None else checks.name(statement.subject, name="subject")
+        predicate, content = checks.name(statement.predicate, name="predicate"), checks.content(statement.content)
+        permanence = checks.choice(kept.get("permanence", "standard"), DECAY_RATES, name="permanence")
         created_at = min(statement.said_at or self.act.at, self.act.at)
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end < start:
@@ -160,8 +160,8 @@ class TakingOver:
             predicate=predicate,
             entity_id=None if statement.about is None else self._whom(statement.about),
             content=content,
-            category=checks.optional_name(kept.get("category"), what="category") or fact_category(predicate, content),
-            source=checks.optional_name(kept.get("source"), what="source"),
+            category=checks.optional_name(kept.get("category"), name="category") or fact_category(predicate, content),
+            source=checks.optional_name(kept.get("source"), name="source"),
             confidence=_number(kept, "confidence", 1.0),
             importance=_number(kept, "importance", importance.said(content), high=10),
             permanence=permanence,
@@ -170,11 +170,11 @@ class TakingOver:
             valid_from=start,
             valid_to=end,
             created_at=created_at,
-            invalidated_at=checks.moment(kept.get("invalidated_at"), what="invalidated_at"),
+            invalidated_at=checks.moment(kept.get("invalidated_at"), name="invalidated_at"),
             supersedes_id=self._other(kept.get("supersedes_id")),
             source_episode_id=self._other(kept.get("source_episode_id")),
             last_confirmed_at=statement.confirmed_at or created_at,
-            tags=checks.names(statement.tags, what="tag"),
+            tags=checks.names(statement.tags, name="tag"),
             metadata=checks.metadata(statement.metadata),
         )
 
@@ -188,22 +188,22 @@ class TakingOver:
             agent=caller.agent,
             scope=_scope(kept, caller.agent),
             content=content,
-            maturity=checks.choice(kept.get("maturity", "candidate"), MATURITIES, what="maturity"),
+            maturity=checks.choice(kept.get("maturity", "candidate"), MATURITIES, name="maturity"),
             confidence=_number(kept, "confidence", RULE_CONFIDENCE),
-            permanence=checks.choice(kept.get("permanence", "standard"), DECAY_RATES, what="permanence"),
+            permanence=checks.choice(kept.get("permanence", "standard"), DECAY_RATES, name="permanence"),
             decay_rate=_number(kept, "decay_rate", RULE_DECAY_RATE, high=1_000),
             effectiveness_score=_number(kept, "effectiveness_score", 0.0),
             source_episode_id=self._other(kept.get("source_episode_id")),
             created_at=created_at,
-            last_confirmed_at=checks.moment(kept.get("last_confirmed_at"), what="last_confirmed_at") or created_at,
-            tags=checks.names(rule.tags, what="tag"),
+            last_confirmed_at=checks.moment(kept.get("last_confirmed_at"), name="last_confirmed_at") or created_at,
+            tags=checks.names(rule.tags, name="tag"),
             metadata=checks.metadata(rule.metadata),
             applied_count=_count(kept, "applied_count"),
             success_count=_count(kept, "success_count"),
             harmful_count=_count(kept, "harmful_count"),
-            invalidated_at=checks.moment(kept.get("invalidated_at"), what="invalidated_at"),
-            last_applied_at=checks.moment(kept.get("last_applied_at"), what="last_applied_at"),
-            last_evaluated_at=checks.moment(kept.get("last_evaluated_at"), what="last_evaluated_at"),
+            invalidated_at=checks.moment(kept.get("invalidated_at"), name="invalidated_at"),
+            last_applied_at=checks.moment(kept.get("last_applied_at"), name="last_applied_at"),
+            last_evaluated_at=checks.moment(kept.get("last_evaluated_at"), name="last_evaluated_at"),
         )
 
     def _id(self, kept: Mapping[str, object], *parts: str, at: datetime | None) -> str:
@@ -228,7 +228,7 @@ class TakingOver:
 
     def _whom(self, name: str) -> str | None:
         if name not in self.entities:
-            there = self._standing(checks.name(name, what="about"))
+            there = self._standing(checks.name(name, name="about"))
             self.entities[name] = there[0].id if there else ""
         return self.entities[name] or None
 
@@ -245,8 +245,8 @@ def _scope(kept: Mapping[str, object], agent: str, *, note: bool = False) -> str
 
 
 def _number(kept: Mapping[str, Any], name: str, default: float, *, high: float = 1) -> float:
-    return default if kept.get(name) is None else checks.number(kept[name], what=name, low=0, high=high)
+    return default if kept.get(name) is None else checks.number(kept[name], name=name, low=0, high=high)
 
 
 def _count(kept: Mapping[str, Any], name: str) -> int:
-    return checks.count(kept.get(name, 0), what=name, high=_MOST)
+    return checks.count(kept.get(name, 0), name=name, high=_MOST)

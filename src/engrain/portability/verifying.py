@@ -126,7 +126,7 @@ def _check_text(name: str, value: Any) -> None:
 
 def _check_owner(table: str, row: Row, header: Header) -> None:
     """Whether the row is of whom the backup is."""
-    tenant = checks.name(row["tenant_id"], what="tenant_id")
+    tenant = checks.name(row["tenant_id"], name="tenant_id")
     if header.extent.tenant_id not in (None, tenant):
         raise InvalidInput(f"the row is of tenant {tenant}, the backup of {header.extent}")
     agent = header.extent.agent
@@ -168,7 +168,7 @@ def _check_vector(row: Row, header: Header) -> None:
 def _note(line: Line, names: NamedIds) -> None:
     row, tenant = line.row, line.row["tenant_id"]
     if "id" in row:
-        checks.name(row["id"], what="id")
+        checks.name(row["id"], name="id")
     kind = KINDS.get(line.table)
     if kind is not None and not names.add(tenant, kind, row["id"]):
         raise InvalidInput(f"{kind} {row['id']} is there twice")

@@ -41,7 +41,7 @@ class CheckedEmbedder:
                 f"embedder {embedder!r:.80} must be provider:model or have name, dims and embed(); "
                 "engrain.engines.CallableEmbedder makes one of a function"
             )
-        self.name = checks.name(getattr(embedder, "name", None), what="the embedder's name")
+        self.name = checks.name(getattr(embedder, "name", None), name="the embedder's name")
         self._embedder = embedder
         self._dims = dims
 
@@ -59,7 +59,7 @@ class CheckedEmbedder:
         """
         if self._dims is not None:
             return self._dims
-        dims = checks.count(getattr(self._embedder, "dims", None), what="the embedder's dims", high=_MOST_DIMS)
+        dims = checks.count(getattr(self._embedder, "dims", None), name="the embedder's dims", high=_MOST_DIMS)
         if dims == 0:
             raise InvalidInput(f"the embedder's dims is 0; it must lie in [1, {_MOST_DIMS:,}]")
         return dims

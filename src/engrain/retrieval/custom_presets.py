@@ -64,9 +64,9 @@ def _parsed(name: str, value: object, shipped: Mapping[str, Preset]) -> Preset:
     least = value.get("min_confidence", base.min_confidence)
     return replace(
         base,
-        name=checks.name(name, what="preset"),
+        name=checks.name(name, name="preset"),
         weights=_weights(name, value.get("weights", {}), base),
-        min_confidence=checks.number(least, what=f"min_confidence of preset {name:.80}", low=0, high=1),
+        min_confidence=checks.number(least, name=f"min_confidence of preset {name:.80}", low=0, high=1),
     )
 
 
@@ -78,7 +78,7 @@ def _weights(name: str, value: object, base: Preset) -> Mapping[str, float]:
     for channel, weight in value.items():
         known = _known(channel, (*CHANNELS, *JUDGES), what=f"channel of preset {name:.80}")
         what = f"preset {name:.80}: the weight of {known}"
-        merged[known] = checks.number(weight, what=what, low=0, high=_HEAVIEST)
+        merged[known] = checks.number(weight, name=what, low=0, high=_HEAVIEST)
     kept = {channel: weight for channel, weight in merged.items() if weight > 0}
     if not kept.keys() & (CHANNELS.keys() - ONLY_JUDGE):
         finds = ", ".join(each for each in CHANNELS if each not in ONLY_JUDGE)
@@ -92,4 +92,4 @@ def _known(value: object, known: Iterable[str], *, what: str) -> str:
         raise InvalidInput(f"{what} must be text, not {type(value).__name__}; known are: {', '.join(options)}")
     if value in options:
         return value
-    raise InvalidInput(checks.unknown(value, options, what=what))
+    raise InvalidInput(checks.describe_unknown(value, options, name=what))

@@ -42,7 +42,7 @@ def checked(reranker: object) -> Reranker | None:
     if isinstance(reranker, type) or not callable(getattr(reranker, "rerank", None)):
         hint = "wrap a function in engrain.engines.CallableReranker" if callable(reranker) else "see the docs"
         raise InvalidInput(f"reranker {reranker!r:.80} must be provider:model or have name and rerank(); {hint}")
-    checks.name(getattr(reranker, "name", None), what="the reranker's name")
+    checks.name(getattr(reranker, "name", None), name="the reranker's name")
     return cast("Reranker", reranker)
 
 

@@ -99,4 +99,4 @@ def preset(name: str, known: Mapping[str, Preset] = PRESETS) -> Preset:
     Raises:
         InvalidInput: with the known names.
     """
-    return known[checks.choice(name, known, what="preset")]
+    return known[checks.choice(name, known, name="preset")]

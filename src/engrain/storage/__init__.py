@@ -31,7 +31,7 @@ def open_store(
         InvalidInput: a URL of a database that engrain does not speak.
         StorageError: the leaf that says what is wrong with the database.
     """
-    where = checks.path(location, what="location").removeprefix("sqlite:///")
+    where = checks.path(location, name="location").removeprefix("sqlite:///")
     if is_server(where):
         from engrain.storage.postgres.store import PostgresStore
 
@@ -43,7 +43,7 @@ def open_store(
         raise InvalidInput("the path of the memory is empty; name a file such as agent.db")
     from engrain.storage.sqlite.store import SqliteStore
 
-    path = where if where == IN_MEMORY else checks.path(where, what="location")
+    path = where if where == IN_MEMORY else checks.path(where, name="location")
     return SqliteStore(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
 
 

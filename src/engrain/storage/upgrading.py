@@ -32,7 +32,7 @@ def standing(location: str | Path, *, busy_timeout_s: float = 5.0) -> Standing:
         InvalidInput: a URL of a database that engrain does not speak.
         StorageError: the leaf that says what is wrong: another program's file, a newer schema, a server out of reach.
     """
-    path = checks.path(location, what="location")
+    path = checks.path(location, name="location")
     if is_server(path):
         return _of_server(path, busy_timeout_s)
     file = Path(path.removeprefix(_SQLITE)).expanduser()

@@ -68,7 +68,7 @@ def test_content_is_cleaned_text_and_refused_only_where_nothing_is_left(text):
 
 @given(NOT_TEXT)
 def test_what_is_no_text_is_refused_by_its_type(value):
-    for check in (checks.content, checks.query, lambda each: checks.name(each, what="agent")):
+    for check in (checks.content, checks.query, lambda each: checks.name(each, name="agent")):
         with pytest.raises(InvalidInput, match=rf"must be text, not {type(value).__name__} .*pass a str"):
             check(value)
 
@@ -100,40 +100,40 @@ def test_a_query_loses_nul_and_the_space_around_it_and_is_never_cut():
 
 
 def test_a_name_has_at_most_512_characters():
-    assert checks.name("語" * 512, what="session") == "語" * 512
+    assert checks.name("語" * 512, name="session") == "語" * 512
     with pytest.raises(InvalidInput, match=r"session 'aaaa.* has 513 characters; the most is 512"):
-        checks.name("a" * 513, what="session")
+        checks.name("a" * 513, name="session")
 
 
 def test_only_an_optional_name_may_be_none():
-    assert checks.optional_name(None, what="speaker") is None
-    assert checks.optional_name(" Ana ", what="speaker") == "Ana"
+    assert checks.optional_name(None, name="speaker") is None
+    assert checks.optional_name(" Ana ", name="speaker") == "Ana"
     with pytest.raises(InvalidInput, match="speaker must be text, not NoneType"):
-        checks.name(None, what="speaker")
+        checks.name(None, name="speaker")
 
 
 @given(st.lists(st.sampled_from(["a", " a", "b", "c\x00"])))
 def test_names_are_cleaned_and_keep_their_first_places_without_repeats(given_names):
     cleaned = [checks.clean(each) for each in given_names]
-    assert checks.names(iter(given_names), what="tag") == tuple(dict.fromkeys(cleaned))
+    assert checks.names(iter(given_names), name="tag") == tuple(dict.fromkeys(cleaned))
 
 
 def test_one_name_stands_for_itself_and_none_for_no_names():
-    assert checks.names("travel", what="tag") == ("travel",)
-    assert checks.names(None, what="tag") == ()
+    assert checks.names("travel", name="tag") == ("travel",)
+    assert checks.names(None, name="tag") == ()
 
 
 @pytest.mark.parametrize("value", [5, 1.5, True, object()])
 def test_names_that_are_neither_text_nor_several_are_refused(value):
     with pytest.raises(InvalidInput, match="tag must be a name or several"):
-        checks.names(value, what="tag")
+        checks.names(value, name="tag")
 
 
 def test_a_name_among_several_is_refused_like_a_single_one():
     with pytest.raises(InvalidInput, match="tag must be text, not int"):
-        checks.names(["a", 5], what="tag")
+        checks.names(["a", 5], name="tag")
     with pytest.raises(InvalidInput, match="tag must be text, not int"):
-        checks.names(b"bytes are no text", what="tag")
+        checks.names(b"bytes are no text", name="tag")
 
 
 @given(st.one_of(NOT_TEXT, st.text()))
@@ -141,15 +141,15 @@ def test_a_name_among_several_is_refused_like_a_single_one():
 @example("User")
 def test_a_choice_is_one_of_the_known_words_or_is_refused_with_them(value):
     if value in ROLES:
-        assert checks.choice(value, ROLES, what="role") == value
+        assert checks.choice(value, ROLES, name="role") == value
     else:
         with pytest.raises(InvalidInput, match=r"^role .* is unknown; choose one of: user, assistant, tool, system$"):
-            checks.choice(value, ROLES, what="role")
+            checks.choice(value, ROLES, name="role")
 
 
 def test_a_member_of_the_callers_own_enumeration_becomes_the_plain_word():
     side = StrEnum("Side", {"USER": "user"})
-    assert type(checks.choice(side.USER, ROLES, what="role")) is str
+    assert type(checks.choice(side.USER, ROLES, name="role")) is str
 
 
 @pytest.mark.req("N07")
@@ -164,15 +164,15 @@ def test_what_older_records_call_forgotten_is_retracted():
 @pytest.mark.parametrize("value", ["eternal", "Standard", "", None, 0.008])
 def test_an_unknown_permanence_is_refused_with_those_there_are(value):
     with pytest.raises(ValueError, match="permanent, stable, standard, volatile, ephemeral"):
-        checks.choice(value, DECAY_RATES, what="permanence")
+        checks.choice(value, DECAY_RATES, name="permanence")
 
 
 def test_choices_are_none_one_or_several():
-    assert checks.choices(None, ROLES, what="role") == ()
-    assert checks.choices("tool", ROLES, what="role") == ("tool",)
-    assert checks.choices(["tool", "user", "tool"], ROLES, what="role") == ("tool", "user")
+    assert checks.choices(None, ROLES, name="role") == ()
+    assert checks.choices("tool", ROLES, name="role") == ("tool",)
+    assert checks.choices(["tool", "user", "tool"], ROLES, name="role") == ("tool", "user")
     with pytest.raises(InvalidInput, match="role 'butler' is unknown"):
-        checks.choices(["tool", "butler"], ROLES, what="role")
+        checks.choices(["tool", "butler"], ROLES, name="role")
 
 
 @given(st.floats() | st.integers())
@@ -182,33 +182,33 @@ def test_choices_are_none_one_or_several():
 def test_a_number_is_finite_and_in_range_or_is_refused(value):
     is_fine = 0 <= value <= 10  # False for NaN
     if is_fine:
-        assert checks.number(value, what="importance", low=0, high=10) == value
-        assert type(checks.number(value, what="importance", low=0, high=10)) is float
+        assert checks.number(value, name="importance", low=0, high=10) == value
+        assert type(checks.number(value, name="importance", low=0, high=10)) is float
     else:
         with pytest.raises(InvalidInput, match=r"^importance "):
-            checks.number(value, what="importance", low=0, high=10)
+            checks.number(value, name="importance", low=0, high=10)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, True, False, "5", None, [5], 5j])
 def test_what_is_no_finite_number_is_refused_as_such(value):
     with pytest.raises(InvalidInput, match=rf"importance must be a finite number, not {re.escape(repr(value))}"):
-        checks.number(value, what="importance", low=0, high=10)
+        checks.number(value, name="importance", low=0, high=10)
 
 
 @given(st.integers())
 @example(TOO_LONG_TO_PRINT)
 def test_a_count_is_whole_and_in_range_or_is_refused(value):
     if 0 <= value <= checks.MAX_LIMIT:
-        assert checks.count(value, what="limit") == value
+        assert checks.count(value, name="limit") == value
     else:
         with pytest.raises(InvalidInput, match=r"^limit is .*; it must lie in \[0, 1,000\]$"):
-            checks.count(value, what="limit")
+            checks.count(value, name="limit")
 
 
 @pytest.mark.parametrize("value", [True, 5.0, "5", None, math.nan])
 def test_what_is_no_whole_number_is_refused_as_such(value):
     with pytest.raises(InvalidInput, match=rf"limit must be a whole number, not {re.escape(repr(value))}"):
-        checks.count(value, what="limit")
+        checks.count(value, name="limit")
 
 
 @given(st.datetimes(timezones=st.none() | st.timezones()))
@@ -220,9 +220,9 @@ def test_any_datetime_is_the_same_moment_in_utc_or_is_refused(moment):
         expected = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:
         with pytest.raises(InvalidInput, match="outside the years 1 to 9999"):
-            checks.moment(moment, what="since")
+            checks.moment(moment, name="since")
         return
-    found = checks.moment(moment, what="since")
+    found = checks.moment(moment, name="since")
     assert found == expected
     assert found.utcoffset() == timedelta(0)
 
@@ -231,12 +231,12 @@ def test_any_datetime_is_the_same_moment_in_utc_or_is_refused(moment):
 def test_a_time_as_iso_8601_text_is_the_time_itself(moment):
     written = f" {moment.isoformat()}\n"
     try:
-        expected = checks.moment(moment, what="since")
+        expected = checks.moment(moment, name="since")
     except InvalidInput:
         with pytest.raises(InvalidInput, match="outside the years"):
-            checks.moment(written, what="since")
+            checks.moment(written, name="since")
         return
-    assert checks.moment(written, what="since") == expected
+    assert checks.moment(written, name="since") == expected
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_time_as_iso_8601_text_is_the_time_itself(moment):
     ],
 )
 def test_the_forms_of_a_time_a_caller_writes(text, expected):
-    assert checks.moment(text, what="since") == expected
+    assert checks.moment(text, name="since") == expected
 
 
 @pytest.mark.usefixtures("far_from_utc")
@@ -261,7 +261,7 @@ def test_a_datetime_whose_zone_says_nothing_is_naive_and_so_utc():
             return None
 
     moment = datetime(2026, 5, 1, tzinfo=Unknown())
-    assert checks.moment(moment, what="since") == datetime(2026, 5, 1, tzinfo=UTC)
+    assert checks.moment(moment, name="since") == datetime(2026, 5, 1, tzinfo=UTC)
 
 
 @given(st.text())
@@ -270,17 +270,17 @@ def test_text_that_is_no_time_is_refused_with_an_example_of_one(text):
         datetime.fromisoformat(text.strip())
     except ValueError:
         with pytest.raises(InvalidInput, match="is no ISO 8601 date or time, such as 2026-05-01"):
-            checks.moment(text, what="since")
+            checks.moment(text, name="since")
 
 
 @pytest.mark.parametrize("value", [1714521600, 1.5, True, date(2026, 5, 1), ["2026-05-01"]])
 def test_what_is_no_time_is_refused_as_such(value):
     with pytest.raises(InvalidInput, match=r"^since must be a datetime or ISO 8601 text, not "):
-        checks.moment(value, what="since")
+        checks.moment(value, name="since")
 
 
 def test_no_time_is_none():
-    assert checks.moment(None, what="since") is None
+    assert checks.moment(None, name="since") is None
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4))
@@ -327,7 +327,7 @@ def test_metadata_that_json_cannot_say_is_refused(value):
 
 def test_a_value_too_long_to_print_is_refused_without_being_printed():
     with pytest.raises(InvalidInput, match="since must be a datetime or ISO 8601 text, not <int>"):
-        checks.moment(TOO_LONG_TO_PRINT, what="since")
+        checks.moment(TOO_LONG_TO_PRINT, name="since")
     with pytest.raises(InvalidInput, match="metadata <dict> is not JSON"):
         checks.metadata({"a": TOO_LONG_TO_PRINT})
 
@@ -352,37 +352,37 @@ def test_metadata_may_nest_a_hundred_levels():
 @given(st.lists(JSON, max_size=3))
 def test_json_values_are_kept_as_given(values):
     if "\\u0000" not in json.dumps(values):
-        assert checks.json_values(values, what="tool_calls") == tuple(values)
-        assert checks.json_values(iter(values), what="tool_calls") == tuple(values)
+        assert checks.json_values(values, name="tool_calls") == tuple(values)
+        assert checks.json_values(iter(values), name="tool_calls") == tuple(values)
 
 
 def test_no_json_values_are_none():
-    assert checks.json_values(None, what="tool_calls") == ()
+    assert checks.json_values(None, name="tool_calls") == ()
 
 
 @pytest.mark.parametrize("value", ["text", b"bytes", {"a": 1}, 5, True])
 def test_one_json_value_where_several_belong_is_refused(value):
     with pytest.raises(InvalidInput, match=f"tool_calls must be a list, not {type(value).__name__}"):
-        checks.json_values(value, what="tool_calls")
+        checks.json_values(value, name="tool_calls")
 
 
 def test_json_values_that_json_cannot_say_or_nobody_can_follow_are_refused():
     with pytest.raises(InvalidInput, match=r"^tool_calls .* is not JSON: "):
-        checks.json_values([{"a": math.nan}], what="tool_calls")
+        checks.json_values([{"a": math.nan}], name="tool_calls")
     with pytest.raises(InvalidInput, match="tool_calls nests deeper than 100 levels"):
-        checks.json_values([nested(100)], what="tool_calls")
-    assert checks.json_values([nested(99)], what="tool_calls") == (nested(99),)
+        checks.json_values([nested(100)], name="tool_calls")
+    assert checks.json_values([nested(99)], name="tool_calls") == (nested(99),)
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_a_flag_is_true_or_false(value):
-    assert checks.flag(value, what="strict") is value
+    assert checks.flag(value, name="strict") is value
 
 
 @pytest.mark.parametrize("value", [None, 0, 1, "yes", b"true", [True], math.nan])
 def test_a_flag_is_nothing_that_merely_counts_as_one(value):
     with pytest.raises(InvalidInput, match=f"strict must be true or false, not {re.escape(repr(value))}"):
-        checks.flag(value, what="strict")
+        checks.flag(value, name="strict")
 
 
 REFUSALS = {
@@ -390,15 +390,15 @@ REFUSALS = {
     "empty content": lambda: checks.content("  "),
     "huge content": lambda: checks.content("a" * 10_000_001),
     "query of another type": lambda: checks.query(42),
-    "long name": lambda: checks.name("a" * 600, what="session"),
-    "names of another type": lambda: checks.names(42, what="session"),
-    "unknown choice": lambda: checks.choice("butler", ROLES, what="role"),
-    "number of another type": lambda: checks.number("42", what="confidence", low=0, high=1),
-    "number out of range": lambda: checks.number(42, what="confidence", low=0, high=1),
-    "count of another type": lambda: checks.count("42", what="limit"),
-    "count out of range": lambda: checks.count(4242, what="limit"),
-    "time in no known form": lambda: checks.moment("yesterday", what="since"),
-    "time of another type": lambda: checks.moment(42, what="since"),
+    "long name": lambda: checks.name("a" * 600, name="session"),
+    "names of another type": lambda: checks.names(42, name="session"),
+    "unknown choice": lambda: checks.choice("butler", ROLES, name="role"),
+    "number of another type": lambda: checks.number("42", name="confidence", low=0, high=1),
+    "number out of range": lambda: checks.number(42, name="confidence", low=0, high=1),
+    "count of another type": lambda: checks.count("42", name="limit"),
+    "count out of range": lambda: checks.count(4242, name="limit"),
+    "time in no known form": lambda: checks.moment("yesterday", name="since"),
+    "time of another type": lambda: checks.moment(42, name="since"),
     "metadata of another type": lambda: checks.metadata([42]),
     "metadata beyond JSON": lambda: checks.metadata({"a": {42}}),
     "metadata too deep": lambda: checks.metadata(nested(200)),

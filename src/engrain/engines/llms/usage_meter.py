@@ -52,7 +52,7 @@ class MeteredLLM:
         if isinstance(llm, type) or not callable(getattr(llm, "complete", None)):
             hint = "wrap a function in engrain.engines.CallableLLM" if callable(llm) else "see the docs"
             raise InvalidInput(f"llm {llm!r:.80} must be provider:model or have name and complete(); {hint}")
-        self.name = checks.name(getattr(llm, "name", None), what="the llm's name")
+        self.name = checks.name(getattr(llm, "name", None), name="the llm's name")
         self._llm = llm
         self._prices = prices or Prices()
         self._usage = Usage()

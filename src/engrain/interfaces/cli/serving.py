@@ -29,7 +29,7 @@ def mcp(
 
     For a client that starts this command; docs/mcp.md shows its configuration.
     """
-    chosen = checks.choice(profile, PROFILES, what="profile")
+    chosen = checks.choice(profile, PROFILES, name="profile")
     try:
         from engrain.interfaces.mcp.server import serve_stdio
     except ModuleNotFoundError as error:
@@ -67,7 +67,7 @@ def serve(
 
     Until it is interrupted, or told to stop by SIGTERM: what is under way is finished, nothing acknowledged is lost.
     """
-    chosen = checks.choice(profile, PROFILES, what="profile")
+    chosen = checks.choice(profile, PROFILES, name="profile")
     try:
         from engrain.interfaces import serving
     except ModuleNotFoundError as error:

@@ -114,8 +114,8 @@ def search(asked: Asked, body: Posted) -> Json:
     """The best memories of an owner for a question, best first."""
     given = words.known(body, _SEARCH)
     where = words.narrowed(_with(given, "metadata"))
-    most = checks.count(given.get("top_k", given.get("limit", 10)), what="top_k")
-    least = checks.number(given.get("threshold", 0), what="threshold", low=0, high=1_000)
+    most = checks.count(given.get("top_k", given.get("limit", 10)), name="top_k")
+    least = checks.number(given.get("threshold", 0), name="threshold", low=0, high=1_000)
     answer = _agent(asked, where).recall(
         checks.query(given.get("query")),
         limit=_enough(asked, where, most),
@@ -128,7 +128,7 @@ def search(asked: Asked, body: Posted) -> Json:
         for hit in answer
         if isinstance(hit.memory, Episode) and where.holds(hit.memory) and hit.score >= least
     ]
-    fields = checks.names(given.get("fields"), what="field")
+    fields = checks.names(given.get("fields"), name="field")
     return {"results": [_only(each, fields) for each in found[:most]]}
 
 
@@ -235,7 +235,7 @@ def users(asked: Asked) -> Json:
 @_needing("admin")
 def delete_user(asked: Asked, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
-    where = words.owned({f"{checks.choice(kind, words.OWNERS, what='entity type')}_id": name})
+    where = words.owned({f"{checks.choice(kind, words.OWNERS, name='entity type')}_id": name})
     _check(asked, where.owner)
     agent = _agent(asked, where)
     while own := _own(asked, agent, where.owner):

@@ -122,7 +122,7 @@ def narrowed(filters: object) -> Where:
     for name, value in conditions:
         match name:
             case "run_id" if isinstance(value, dict):
-                sessions = checks.names(_listed(name, value), what=name)
+                sessions = checks.names(_listed(name, value), name=name)
             case "metadata":
                 metadata |= checks.metadata(value)
             case "created_at":
@@ -268,7 +268,7 @@ def moment(timestamp: object) -> datetime | str | None:
         InvalidInput: a number that is no time.
     """
     if isinstance(timestamp, bool) or not isinstance(timestamp, int | float):
-        return checks.moment(timestamp, what="timestamp")
+        return checks.moment(timestamp, name="timestamp")
     try:
         return datetime.fromtimestamp(timestamp, UTC)
     except (ValueError, OverflowError, OSError) as error:
@@ -277,7 +277,7 @@ def moment(timestamp: object) -> datetime | str | None:
 
 def _exact(value: object, *, what: str) -> str:
     """A name as it is: two that clean to the same would share a memory."""
-    name = checks.name(value, what=what)
+    name = checks.name(value, name=what)
     if name != value or name == _EVERY:
         raise InvalidInput(f"{what} {value!r:.80} is no name: it has blanks around it or is a wildcard")
     return name
@@ -332,7 +332,7 @@ def _interval(value: object) -> dict[str, datetime]:
         raise InvalidInput(f"created_at takes {', '.join(_BOUNDS)}, not {value!r:.80}")
     found = {}
     for name, said in value.items():
-        at = checks.moment(said, what=f"created_at.{name}")
+        at = checks.moment(said, name=f"created_at.{name}")
         if at is not None:
             found[_BOUNDS[name]] = at + timedelta(microseconds=1) if name in {"gt", "lte"} else at
     return found
@@ -341,11 +341,11 @@ def _interval(value: object) -> dict[str, datetime]:
 def _said(message: object) -> Said:
     if not isinstance(message, dict):
         raise InvalidInput("a message must be an object with role and content")
-    role = checks.choice(message.get("role", "user"), ROLES, what="role")
+    role = checks.choice(message.get("role", "user"), ROLES, name="role")
     return Said(
         role=role,
         content=checks.content(_text(message.get("content"))),
-        speaker=checks.optional_name(message.get("name"), what="name"),
+        speaker=checks.optional_name(message.get("name"), name="name"),
     )
 
 

@@ -47,12 +47,12 @@ def _place(value: Any) -> tuple[str, str]:
 def _standing(kind: type[Any], first: str, second: str) -> dict[str, Any]:
     """The fields of a value that stands at a place; those that say nothing of it are empty."""
     if kind is Entity:
-        type_ = checks.choice(second, ENTITY_TYPES, what="entity type of the cursor")
+        type_ = checks.choice(second, ENTITY_TYPES, name="entity type of the cursor")
         return {"id": "", "canonical_name": first, "entity_type": type_, "created_at": _ONCE, "updated_at": _ONCE}
     if kind is Note:
         empty = dict.fromkeys(("key", "content", "category"), "")
         return {"id": second, **empty, "created_at": _ONCE, "updated_at": _ONCE}
-    at, who = checks.moment(first, what="time of the cursor"), {"id": second, "agent": ""}
+    at, who = checks.moment(first, name="time of the cursor"), {"id": second, "agent": ""}
     if kind is Fact:
         return {**who, "subject": "", "predicate": "", "content": "", "created_at": at}
     if kind is Run:

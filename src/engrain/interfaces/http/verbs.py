@@ -63,7 +63,7 @@ class VerbRoute(APIRoute):
             request.state.asking = await identified(request, verb.needs)
             for name in request.query_params:
                 if name not in known:
-                    raise InvalidInput(checks.unknown(name, sorted(known), what="parameter"))
+                    raise InvalidInput(checks.describe_unknown(name, sorted(known), name="parameter"))
             if has_body and not _is_json(request):
                 said = "the body must be JSON; send Content-Type: application/json"
                 raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, said)

@@ -26,7 +26,7 @@ class Body(BaseModel):
         if isinstance(given, dict):
             for name in given:
                 if name not in cls.model_fields:
-                    said = checks.unknown(str(name), sorted(cls.model_fields), what="field")
+                    said = checks.describe_unknown(str(name), sorted(cls.model_fields), name="field")
                     raise PydanticCustomError("unknown_field", "{said}", {"said": said})
         return given
 

@@ -323,7 +323,7 @@ def memory_run_episode_cleanup(
 def _is_there(who: Identity, agent: Agent, memory_type: str, memory_id: str) -> bool:
     """Whether the agent sees a memory of that kind; no reference, as nobody is given it."""
     parts = who.memory.parts
-    found = parts.store.get(parts.seeing(agent.caller), [checks.name(memory_id, what="id")])
+    found = parts.store.get(parts.seeing(agent.caller), [checks.name(memory_id, name="id")])
     return any(each.kind == memory_type for each in found)
 
 

@@ -41,7 +41,7 @@ class McpApp:
         """
         self._memory = memory
         self._gate = gate
-        chosen = profile_of(checks.choice(profile, PROFILES, what="profile"))
+        chosen = profile_of(checks.choice(profile, PROFILES, name="profile"))
         self._server = MemoryServer(chosen, _identity, tell=detail_of)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:

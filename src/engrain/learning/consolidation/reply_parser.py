@@ -179,8 +179,8 @@ def _object(entry: object) -> Mapping[str, Any]:
 
 def _statement(given: Mapping[str, Any]) -> Statement:
     return Statement(
-        subject=checks.name(given.get("subject"), what="subject"),
-        predicate=checks.name(given.get("predicate"), what="predicate"),
+        subject=checks.name(given.get("subject"), name="subject"),
+        predicate=checks.name(given.get("predicate"), name="predicate"),
         content=_content(given),
         permanence=_permanence(given.get("permanence")),
         importance=_clamped(given.get("importance"), default=_MIDDLE, low=_LEAST, high=_MOST),
@@ -238,7 +238,7 @@ def _clamped(value: object, *, default: float, low: float, high: float) -> float
 
 def _moment(value: object) -> datetime | None:
     try:
-        return checks.moment(value, what="valid_from") if isinstance(value, str) else None
+        return checks.moment(value, name="valid_from") if isinstance(value, str) else None
     except InvalidInput:
         return None
 
