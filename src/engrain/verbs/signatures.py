@@ -63,6 +63,7 @@ class Signature:
     Attributes:
         parameters: those that are arguments on every surface, in their order.
         caller_parameters: names of those that the caller's identity gives.
+        progress: the types of what its progress function is called with; empty where it takes none.
         answer: the type of its answer, without None.
         is_optional: whether it gives None where what it names is not there.
         summary: the first sentence of its docstring.
@@ -73,6 +74,7 @@ class Signature:
     method: Callable[..., Any]
     parameters: tuple[Parameter, ...]
     caller_parameters: frozenset[str]
+    progress: tuple[type, ...]
     answer: Any
     is_optional: bool
     summary: str
@@ -123,6 +125,7 @@ def signature(name: str) -> Signature:
         method=method,
         parameters=tuple(each for each in parameters if each.word.origin == "argument"),
         caller_parameters=frozenset(each.name for each in parameters if each.word.origin == "caller"),
+        progress=_callback(hints.get("progress")),
         answer=answer,
         is_optional=is_optional,
         summary=summary,
@@ -191,6 +194,11 @@ def _parameter(given: inspect.Parameter, hint: Any) -> Parameter:
         default=given.default,
         is_optional=is_optional,
     )
+
+
+def _callback(hint: Any) -> tuple[type, ...]:
+    """The types of the arguments of an optional function; none where there is no such parameter."""
+    return () if hint is None else tuple(get_args(get_args(_without_none(hint)[0])[0])[0])
 
 
 def json_type(library_type: Any) -> Any:

@@ -6,81 +6,15 @@ The parameters and the answer of a verb are those of its method (`signatures`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from engrain.verbs.rows import Operation, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.access.keys import Role
-
-# reads: changes nothing but use counts. adds: adds something, takes nothing away. replaces: puts something in the place
-# of something else. removes: takes something away. learns: may ask a language model.
-Effect = Literal["reads", "adds", "replaces", "removes", "learns"]
-Owner = Literal["agent", "memory"]
-# Operations on a memory by the GenAI conventions of OpenTelemetry, in development:
-# https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md#memory
-Operation = Literal["search_memory", "create_memory", "upsert_memory", "update_memory", "delete_memory"]
-Media = Literal["application/gzip", "application/jsonl", "text/markdown", "application/octet-stream"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verb:
-    """Describes one verb.
-
-    Attributes:
-        name: its group and method, such as `rules.add`; a verb without a group stands alone.
-        owner: whose verb it is: an agent's, or the whole memory's.
-        effect: what it does to the memory.
-        is_idempotent: whether a second call with the same arguments changes nothing more, of a verb that adds.
-        method: the method's name, where another row has it as well.
-        needs: the role it needs, where the effect does not say it.
-        route: HTTP method and path under /v1, with the parameters that stand in the path.
-        creates: whether its route answers 201.
-        command: its command with the parameters that stand by place; the others are options.
-        tool: whether the MCP profile `all` offers it.
-        operation: its telemetry operation.
-        field: the name of its answer in JSON, where the method gives no record.
-        sends, takes: media types of the file that it answers or reads.
-        is_local: whether it is about one process, so that another process answers otherwise.
-    """
-
-    name: str
-    owner: Owner = "agent"
-    effect: Effect = "reads"
-    is_idempotent: bool = False
-    method: str | None = None
-    needs: Role | None = None
-    route: str | None = None
-    creates: bool = False
-    command: str | None = None
-    tool: bool = True
-    operation: Operation | None = None
-    field: str | None = None
-    sends: tuple[Media, ...] = ()
-    takes: tuple[Media, ...] = ()
-    is_local: bool = False
-
-    @property
-    def group(self) -> str | None:
-        """The group that it belongs to; None where it stands alone."""
-        return self.name.rpartition(".")[0] or None
-
-    @property
-    def method_name(self) -> str:
-        """The name of its method."""
-        return self.method or self.name.rpartition(".")[2]
-
-    @property
-    def role(self) -> Role:
-        """The role it needs: reader where it only reads, else writer, unless the row says more."""
-        return self.needs or ("reader" if self.effect == "reads" else "writer")
-
-    @property
-    def identifier(self) -> str:
-        """Its name as a tool and as an operation of the HTTP API."""
-        return self.name.replace(".", "_")
+__all__ = ["VERBS", "Operation", "Verb", "by_name"]
 
 
 def _memory(name: str, **row: object) -> Verb:
@@ -212,13 +146,32 @@ VERBS: tuple[Verb, ...] = (
         "entities.enrich_waiting", effect="learns", route="POST /entities/enrich_waiting", command="entities enrich"
     ),
     # The graph.
-    _agent("graph.create_entities", effect="adds", route="POST /graph/create_entities", operation="create_memory"),
-    _agent("graph.create_relations", effect="adds", route="POST /graph/create_relations", operation="create_memory"),
-    _agent("graph.add_observations", effect="adds", route="POST /graph/add_observations", operation="create_memory"),
+    _agent(
+        "graph.create_entities",
+        effect="adds",
+        route="POST /graph/create_entities",
+        command="graph create-entities",
+        operation="create_memory",
+    ),
+    _agent(
+        "graph.create_relations",
+        effect="adds",
+        route="POST /graph/create_relations",
+        command="graph create-relations",
+        operation="create_memory",
+    ),
+    _agent(
+        "graph.add_observations",
+        effect="adds",
+        route="POST /graph/add_observations",
+        command="graph add-observations",
+        operation="create_memory",
+    ),
     _agent(
         "graph.delete_entities",
         effect="removes",
         route="POST /graph/delete_entities",
+        command="graph delete-entities {names}",
         operation="delete_memory",
         field="names",
     ),
@@ -226,6 +179,7 @@ VERBS: tuple[Verb, ...] = (
         "graph.delete_observations",
         effect="removes",
         route="POST /graph/delete_observations",
+        command="graph delete-observations",
         operation="delete_memory",
         field="facts",
     ),
@@ -233,6 +187,7 @@ VERBS: tuple[Verb, ...] = (
         "graph.delete_relations",
         effect="removes",
         route="POST /graph/delete_relations",
+        command="graph delete-relations",
         operation="delete_memory",
         field="facts",
     ),
@@ -334,21 +289,33 @@ VERBS: tuple[Verb, ...] = (
     _agent(
         "consolidation.is_session_consolidated",
         route="GET /consolidation/is_session_consolidated",
+        command="consolidation is-consolidated {session}",
         field="is_consolidated",
     ),
-    _agent("consolidation.episodes", route="GET /consolidation/episodes", operation="search_memory"),
+    _agent(
+        "consolidation.episodes",
+        route="GET /consolidation/episodes",
+        command="consolidation episodes {session}",
+        operation="search_memory",
+    ),
     _agent(
         "consolidation.save_facts",
         effect="replaces",
         route="POST /consolidation/save_facts",
+        command="consolidation save",
         operation="upsert_memory",
     ),
-    _agent("consolidation.detect_conflicts", route="GET /consolidation/detect_conflicts"),
+    _agent(
+        "consolidation.detect_conflicts",
+        route="GET /consolidation/detect_conflicts",
+        command="consolidation conflicts {fact_id}",
+    ),
     _agent(
         "consolidation.resolve_conflict",
         effect="adds",
         is_idempotent=True,
         route="POST /consolidation/resolve_conflict",
+        command="consolidation resolve {old_id} {new_id}",
         operation="update_memory",
     ),
     _agent(
@@ -356,6 +323,7 @@ VERBS: tuple[Verb, ...] = (
         effect="adds",
         is_idempotent=True,
         route="POST /consolidation/mark_session",
+        command="consolidation mark {session}",
         field="episodes",
     ),
     # Maintenance and learning, of a tenant or of all.

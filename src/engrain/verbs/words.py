@@ -27,6 +27,7 @@ from engrain.domain.runs.summaries import Strategy
 # argument: whoever calls says it. caller: the caller's identity says it on every remote surface. library: a Python
 # object, which no other surface can send.
 Origin = Literal["argument", "caller", "library"]
+Identified = Literal["memory", "entity", "run", "job", "key"]
 MAX_DAYS = 36_500
 MAX_TOKENS = 10_000_000
 
@@ -42,6 +43,7 @@ class Word:
         most: the largest number of items of a list.
         option: its option on the command line, where that is not its name.
         metavar: what stands for its value in the help of the command line.
+        id_of: the kind of thing that it is an id of.
         origin: who says it.
     """
 
@@ -52,6 +54,7 @@ class Word:
     most: int | None = None
     option: str | None = None
     metavar: str | None = None
+    id_of: Identified | None = None
     origin: Origin = "argument"
 
 
@@ -59,9 +62,9 @@ Time: TypeAlias = datetime | str
 Names: TypeAlias = Iterable[str] | str
 
 # Of a memory.
-Id = Annotated[str, Word(sentence="Id of a memory, as a search gives it.", metavar="ID")]
-OfMemory = Annotated[str, Word(sentence="Of the memory of this id alone.", metavar="ID")]
-Ids = Annotated[Names, Word(sentence="Ids of memories.", option="--id", metavar="ID")]
+Id = Annotated[str, Word(sentence="Id of a memory, as a search gives it.", metavar="ID", id_of="memory")]
+OfMemory = Annotated[str, Word(sentence="Of the memory of this id alone.", metavar="ID", id_of="memory")]
+Ids = Annotated[Names, Word(sentence="Ids of memories.", option="--id", metavar="ID", id_of="memory")]
 Content = Annotated[
     str, Word(sentence="Text to remember, at most 10 MB.", example="I moved to Lisbon in May.", metavar="TEXT")
 ]
@@ -113,7 +116,9 @@ Predicate = Annotated[
 Statement = Annotated[
     str, Word(sentence="Content that is true of the subject and predicate.", example="Lisbon", metavar="TEXT")
 ]
-AboutEntity = Annotated[str, Word(sentence="Id of the entity that the subject names.", option="--entity", metavar="ID")]
+AboutEntity = Annotated[
+    str, Word(sentence="Id of the entity that the subject names.", option="--entity", metavar="ID", id_of="entity")
+]
 Scope = Annotated[
     str,
     Word(
@@ -136,10 +141,13 @@ HowLong = Annotated[Permanence, Word(sentence="How slowly it fades when nobody c
 Confidence = Annotated[float, Word(sentence="Confidence in it, 0 to 1.", low=0, high=1, metavar="P")]
 Source = Annotated[str, Word(sentence="Where it comes from, in your words.", metavar="WORDS")]
 SourceEpisode = Annotated[
-    str, Word(sentence="Id of the episode it was learned from.", option="--source-episode", metavar="ID")
+    str,
+    Word(sentence="Id of the episode it was learned from.", option="--source-episode", metavar="ID", id_of="memory"),
 ]
-LinkSource = Annotated[str, Word(sentence="Id of the memory that bears on the other.", metavar="SOURCE")]
-LinkTarget = Annotated[str, Word(sentence="Id of the other memory.", metavar="TARGET")]
+LinkSource = Annotated[
+    str, Word(sentence="Id of the memory that bears on the other.", metavar="SOURCE", id_of="memory")
+]
+LinkTarget = Annotated[str, Word(sentence="Id of the other memory.", metavar="TARGET", id_of="memory")]
 LinkRelation = Annotated[Relation, Word(sentence="Relation of the source to the target.")]
 OfRelation = Annotated[Relation, Word(sentence="Only links of this relation.")]
 LinkWeight = Annotated[float, Word(sentence="Strength of the link, 0 to 1.", low=0, high=1, metavar="X")]
@@ -151,7 +159,7 @@ EventType = Annotated[
 ]
 
 # Of a rule.
-RuleId = Annotated[str, Word(sentence="Id of a rule.", metavar="ID")]
+RuleId = Annotated[str, Word(sentence="Id of a rule.", metavar="ID", id_of="memory")]
 Guidance = Annotated[str, Word(sentence="Way to go about something.", example="Book an aisle seat.", metavar="TEXT")]
 HarmReason = Annotated[str, Word(sentence="Why it did harm.", example="Ana overslept", metavar="WORDS")]
 
@@ -264,7 +272,9 @@ SummaryQuery = Annotated[str, Word(sentence="Summarize what a search for this fi
 SummarySession = Annotated[
     str, Word(sentence="Summarize this conversation; the current one if nothing is named.", metavar="NAME")
 ]
-SummaryIds = Annotated[Names, Word(sentence="Summarize the memories of these ids.", option="--id", metavar="ID")]
+SummaryIds = Annotated[
+    Names, Word(sentence="Summarize the memories of these ids.", option="--id", metavar="ID", id_of="memory")
+]
 SummaryStrategy = Annotated[Strategy, Word(sentence="Strategy; the setting if left out.", example="extractive")]
 TargetTokens = Annotated[
     int, Word(sentence="Most tokens; the setting if left out.", low=0, option="--tokens", metavar="N")
@@ -284,7 +294,7 @@ UnusedDays = Annotated[
 ]
 
 # Of entities.
-EntityId = Annotated[str, Word(sentence="Id of an entity.", metavar="ID")]
+EntityId = Annotated[str, Word(sentence="Id of an entity.", metavar="ID", id_of="entity")]
 EntityName = Annotated[str, Word(sentence="Name of the entity.", example="Ana", metavar="NAME")]
 NewEntityName = Annotated[str, Word(sentence="Its name from now on.", example="Ana", metavar="NAME")]
 EntityIdOrName = Annotated[str, Word(sentence="Id or name of an entity.", example="Ana", metavar="NAME")]
@@ -302,9 +312,11 @@ NameHints = Annotated[
     Word(sentence="Hints: `topic`, `mentioned_with` (names), `domain_scores` (by entity id).", metavar="JSON"),
 ]
 Fuzzy = Annotated[bool, Word(sentence="Also names that are merely alike.")]
-MergeSource = Annotated[str, Word(sentence="Id of the entity that becomes a tombstone.", metavar="SOURCE")]
-MergeTarget = Annotated[str, Word(sentence="Id of the entity that takes it in.", metavar="TARGET")]
-MergedEntity = Annotated[str, Word(sentence="Id of the entity that was merged.", metavar="SOURCE")]
+MergeSource = Annotated[
+    str, Word(sentence="Id of the entity that becomes a tombstone.", metavar="SOURCE", id_of="entity")
+]
+MergeTarget = Annotated[str, Word(sentence="Id of the entity that takes it in.", metavar="TARGET", id_of="entity")]
+MergedEntity = Annotated[str, Word(sentence="Id of the entity that was merged.", metavar="SOURCE", id_of="entity")]
 EnrichStrategy = Annotated[
     Literal["accurate", "fast"], Word(sentence="accurate (the name finder, and spelling) or fast (spelling).")
 ]
@@ -321,9 +333,16 @@ MostEntities = Annotated[
 ]
 
 # Of the graph.
-NewNodes = Annotated[Iterable[GraphEntity], Word(sentence="Entities to add, each once.", most=1000)]
-Relations = Annotated[Iterable[GraphRelation], Word(sentence="Relations between entities, each once.", most=1000)]
-Observations = Annotated[Iterable[Observed], Word(sentence="Observations, by entity.", most=1000)]
+NewNodes = Annotated[
+    Iterable[GraphEntity], Word(sentence="Entities to add, each once.", most=1000, option="--entity", metavar="JSON")
+]
+Relations = Annotated[
+    Iterable[GraphRelation],
+    Word(sentence="Relations between entities, each once.", most=1000, option="--relation", metavar="JSON"),
+]
+Observations = Annotated[
+    Iterable[Observed], Word(sentence="Observations, by entity.", most=1000, option="--observation", metavar="JSON")
+]
 NodeNames = Annotated[
     Iterable[str], Word(sentence="Names of entities.", example=["Ana"], most=1000, option="--name", metavar="NAME")
 ]
@@ -364,31 +383,40 @@ ExtractedFacts = Annotated[
         "permanence, valid_from, tags, source_ids.",
         example=[{"subject": "Ana", "predicate": "lives in", "content": "Lisbon"}],
         most=1000,
+        option="--fact",
+        metavar="JSON",
     ),
 ]
-FactId = Annotated[str, Word(sentence="Id of a fact.", metavar="ID")]
-DoubtedFact = Annotated[str, Word(sentence="Id of the fact that is doubted from now on.", metavar="OLD")]
-StandingFact = Annotated[str, Word(sentence="Id of the fact that stands against it.", metavar="NEW")]
+FactId = Annotated[str, Word(sentence="Id of a fact.", metavar="ID", id_of="memory")]
+DoubtedFact = Annotated[
+    str, Word(sentence="Id of the fact that is doubted from now on.", metavar="OLD", id_of="memory")
+]
+StandingFact = Annotated[str, Word(sentence="Id of the fact that stands against it.", metavar="NEW", id_of="memory")]
 PageNumber = Annotated[int, Word(sentence="Number of the page, from 0.", low=0, metavar="N")]
 DryRun = Annotated[bool, Word(sentence="Only say what would be done; nothing is written.")]
 MaxEntries = Annotated[int, Word(sentence="Most episodes that may stay; the setting if left out.", low=0, metavar="N")]
 MaxBatches = Annotated[int, Word(sentence="Most batches for each agent.", low=0, high=1000, metavar="N")]
 Force = Annotated[bool, Word(sentence="Pass over the days there should be between.")]
-RunId = Annotated[str, Word(sentence="Id of a run.", metavar="ID")]
+RunId = Annotated[str, Word(sentence="Id of a run.", metavar="ID", id_of="run")]
 OfRunKind = Annotated[RunKind, Word(sentence="Only runs of this kind.")]
 NameOfJob = Annotated[JobName, Word(sentence="Name of the job.", example="decay", metavar="NAME")]
 OfJobName = Annotated[JobName, Word(sentence="Only jobs of this name.")]
 OfJobStatus = Annotated[JobStatus, Word(sentence="Only jobs of this status.")]
-JobId = Annotated[str, Word(sentence="Id of a job that is a dead letter.", metavar="ID")]
+JobId = Annotated[str, Word(sentence="Id of a job that is a dead letter.", metavar="ID", id_of="job")]
 Enqueue = Annotated[bool, Word(sentence="Leave it to a worker.")]
 KeyRole = Annotated[
     KeyRoleName, Word(sentence="Role: reader reads, writer also writes memories, admin may do everything.")
 ]
 KeyName = Annotated[str, Word(sentence="Purpose of the key.", example="ci", metavar="WORDS")]
 ExpiresAt = Annotated[
-    Time, Word(sentence="Time until when it opens anything, ISO 8601; for ever if left out.", metavar="WHEN")
+    Time,
+    Word(
+        sentence="Time until when it opens anything, ISO 8601; for ever if left out.",
+        option="--expires",
+        metavar="WHEN",
+    ),
 ]
-KeyId = Annotated[str, Word(sentence="Id of a key.", metavar="KEY")]
+KeyId = Annotated[str, Word(sentence="Id of a key.", metavar="KEY", id_of="key")]
 Secret = Annotated[str, Word(sentence="Secret of a key.", origin="library")]
 
 # Of files, and of everything that takes long.
@@ -397,7 +425,7 @@ ImportFormat = Annotated[str, Word(sentence="Format of the file: auto, or its na
 ExportFormat = Annotated[Literal["jsonl", "markdown"], Word(sentence="jsonl, which import reads back, or markdown.")]
 ExportKinds = Annotated[
     Iterable[Literal["entity", "episode", "fact", "note", "rule"]],
-    Word(sentence="Only records of these kinds.", option="--kind"),
+    Word(sentence="Only records of these kinds.", option="--kinds"),
 ]
 Strict = Annotated[bool, Word(sentence="Stop at the first broken record.")]
 WithVectors = Annotated[bool, Word(sentence="With vectors; without, it is smaller and a restore makes them anew.")]
