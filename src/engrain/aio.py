@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from engrain.domain.memories.routing import Handled, Routing
     from engrain.domain.memories.working import WorkingStats
+    from engrain.domain.pagination import Page
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
     from engrain.domain.records import (
         Answer,
@@ -249,8 +250,8 @@ class AsyncMemory:
         tenant: words.Tenant | None = None,
         kind: words.OfRunKind | None = None,
         limit: words.PageLimit = 50,
-        after: Run | None = None,
-    ) -> list[Run]:
+        after: words.After | None = None,
+    ) -> Page[Run]:
         """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id)."""
         return await asyncio.to_thread(self._wrapped.runs, agent, tenant=tenant, kind=kind, limit=limit, after=after)
 
@@ -658,8 +659,8 @@ class AsyncAgent:
         as_of: words.AsOf | None = None,
         include_inactive: words.IncludeInactive = False,
         limit: words.PageLimit = 100,
-        after: Fact | None = None,
-    ) -> list[Fact]:
+        after: words.After | None = None,
+    ) -> Page[Fact]:
         """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
         return await asyncio.to_thread(
             self._wrapped.facts,
@@ -691,8 +692,8 @@ class AsyncAgent:
         *,
         event_type: words.EventType | None = None,
         limit: words.PageLimit = 100,
-        after: Event | None = None,
-    ) -> list[Event]:
+        after: words.After | None = None,
+    ) -> Page[Event]:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request."""
         return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit, after=after)
 
@@ -758,8 +759,8 @@ class AsyncRules:
         return await asyncio.to_thread(self._wrapped.mark_harmful, id_, reason)
 
     async def applications(
-        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: Application | None = None
-    ) -> list[Application]:
+        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: words.After | None = None
+    ) -> Page[Application]:
         """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule."""
         return await asyncio.to_thread(self._wrapped.applications, id_, limit=limit, after=after)
 
@@ -803,10 +804,10 @@ class AsyncEntities:
         self,
         *,
         entity_type: words.OfEntityType | None = None,
-        after: Entity | None = None,
+        after: words.After | None = None,
         limit: words.PageLimit | None = None,
-    ) -> list[Entity]:
-        """The entities that stand for themselves, by canonical name, then type; the next page is `after` the last."""
+    ) -> Page[Entity]:
+        """The entities that stand for themselves, by canonical name, then type."""
         return await asyncio.to_thread(self._wrapped.find, entity_type=entity_type, after=after, limit=limit)
 
     async def resolve(
@@ -922,14 +923,14 @@ class AsyncNotes:
         """The note under a key; None where there is none. A second call asks the database nothing."""
         return await asyncio.to_thread(self._wrapped.recall, key)
 
-    async def list(self, limit: words.PageLimit = 100, *, after: Note | None = None) -> Sequence[Note]:
-        """The notes, the newest first; the next page is `after` the last."""
+    async def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
+        """The notes, the newest first; `after` is the `next` of the page before."""
         return await asyncio.to_thread(self._wrapped.list, limit, after=after)
 
     async def list_by_category(
-        self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: Note | None = None
-    ) -> Sequence[Note]:
-        """The notes of one category, the newest first; none where it has none. The next page is `after` the last."""
+        self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: words.After | None = None
+    ) -> Page[Note]:
+        """The notes of one category, the newest first; none where it has none."""
         return await asyncio.to_thread(self._wrapped.list_by_category, category, limit, after=after)
 
     async def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.agent.view import View
 from engrain.agent.watching import watched
-from engrain.domain import checks
+from engrain.domain import checks, pagination
 from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.domain.filters import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity
@@ -15,6 +15,7 @@ from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from engrain.domain.pagination import Page
     from engrain.domain.records import Caller, EntityType, Fact
     from engrain.verbs import words
 
@@ -100,20 +101,26 @@ class Entities(View):
         self,
         *,
         entity_type: words.OfEntityType | None = None,
-        after: Entity | None = None,
+        after: words.After | None = None,
         limit: words.PageLimit | None = None,
-    ) -> list[Entity]:
-        """The entities that stand for themselves, by canonical name, then type; the next page is `after` the last.
+    ) -> Page[Entity]:
+        """The entities that stand for themselves, by canonical name, then type.
+
+        `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: an unknown type, or a limit out of range.
+            InvalidInput: an unknown type, a limit out of range, or a cursor of another list.
         """
         parts = self._parts()
-        return parts.store.find_entities(
+        most = parts.most(limit)
+        entities = parts.store.find_entities(
             self._caller,
             entity_type=None if entity_type is None else _type(entity_type),
-            after=("", "") if after is None else (after.canonical_name, after.entity_type),
-            limit=parts.most(limit),
+            after=pagination.decode("entities.find", after) or ("", ""),
+            limit=most + 1,
+        )
+        return pagination.cut(
+            "entities.find", entities, most, lambda entity: (entity.canonical_name, entity.entity_type)
         )
 
     def resolve(

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from engrain.agent.parts import unknown, writable
 from engrain.agent.view import View
 from engrain.agent.watching import watched
-from engrain.domain import checks
+from engrain.domain import checks, pagination
 from engrain.domain.records import Rule
 
 if TYPE_CHECKING:
     from engrain.domain.memories.maturity import Application, Outcome
+    from engrain.domain.pagination import Page
     from engrain.verbs import words
 
 
@@ -84,18 +85,20 @@ class Rules(View):
         return rule
 
     def applications(
-        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: Application | None = None
-    ) -> list[Application]:
+        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: words.After | None = None
+    ) -> Page[Application]:
         """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule.
 
-        The next page is `after` the last.
+        `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: the limit lies outside 0-1000.
+            InvalidInput: a limit outside 0-1000, or a cursor of another list.
         """
         most = checks.count(limit, name="limit", high=1000)
-        place = None if after is None else (after.created_at, after.id)
-        return self._parts().store.applications(self._caller, checks.name(id_, name="id"), most, after=place)
+        position = pagination.decode_moment("rules.applications", after)
+        rule = checks.name(id_, name="id")
+        marks = self._parts().store.applications(self._caller, rule, most + 1, after=position)
+        return pagination.cut("rules.applications", marks, most, lambda mark: (mark.created_at, mark.id))
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
         name = checks.name(id_, name="id")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engrain.agent.parts import agent_name
 from engrain.agent.watching import watched
-from engrain.domain import checks
+from engrain.domain import checks, pagination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engrain.agent.parts import Parts
     from engrain.domain.maintenance.backups import Extent
     from engrain.domain.memories.decay import DecayPolicy
+    from engrain.domain.pagination import Page
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs.runs import Run, Undone
@@ -124,21 +125,22 @@ class Keeping(ABC):
         tenant: words.Tenant | None = None,
         kind: words.OfRunKind | None = None,
         limit: words.PageLimit = 50,
-        after: Run | None = None,
-    ) -> list[Run]:
+        after: words.After | None = None,
+    ) -> Page[Run]:
         """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
 
-        The next page is `after` the last.
+        `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: an unknown kind, or a limit outside 0-1000.
+            InvalidInput: an unknown kind, a limit outside 0-1000, or a cursor of another list.
         """
         from engrain.domain.runs.runs import RUN_KINDS
 
         known = None if kind is None else checks.choice(kind, RUN_KINDS, name="kind")
         caller = self._caller_of(agent, tenant)
-        place = None if after is None else (after.started_at, after.id)
-        return self._kept.store.runs(caller, kind=known, limit=checks.count(limit, name="limit"), after=place)
+        most, position = checks.count(limit, name="limit"), pagination.decode_moment("runs", after)
+        runs = self._kept.store.runs(caller, kind=known, limit=most + 1, after=position)
+        return pagination.cut("runs", runs, most, lambda run: (run.started_at, run.id))
 
     def undo(
         self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None

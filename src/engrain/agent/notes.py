@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from engrain import metrics
 from engrain.agent.view import View
 from engrain.agent.watching import watched
-from engrain.domain import checks
+from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import (
     CONFIDENCE_KEY,
@@ -29,6 +29,7 @@ from engrain.domain.memories.notes import (
     summary_content,
     summary_key,
 )
+from engrain.domain.pagination import Page
 from engrain.domain.records import DECAY_RATES, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, MutableSequence, Sequence
     from datetime import datetime
 
-    from engrain.domain.filters import Place
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.verbs import words
@@ -97,24 +97,26 @@ class Notes(View):
         parts = self._parts()
         return parts.note_cache.read(self._who, named, lambda: self._read(named))
 
-    def list(self, limit: words.PageLimit = 100, *, after: Note | None = None) -> Sequence[Note]:
-        """The notes, the newest first; the next page is `after` the last.
+    def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
+        """The notes, the newest first; `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: a limit outside 0-1000, or a page after a note that was erased.
+            InvalidInput: a limit outside 0-1000, or a cursor of another list.
         """
-        return self._newest(Filter(), checks.count(limit, name="limit"), after=after)
+        return self._newest("notes.list", Filter(), checks.count(limit, name="limit"), after)
 
     def list_by_category(
-        self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: Note | None = None
-    ) -> Sequence[Note]:
-        """The notes of one category, the newest first; none where it has none. The next page is `after` the last.
+        self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: words.After | None = None
+    ) -> Page[Note]:
+        """The notes of one category, the newest first; none where it has none.
+
+        `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: an empty category, a limit outside 0-1000, or a page after a note that was erased.
+            InvalidInput: an empty category, a limit outside 0-1000, or a cursor of another list.
         """
         narrowed = Filter(categories=(checks.name(category, name="category"),))
-        return self._newest(narrowed, checks.count(limit, name="limit"), after=after)
+        return self._newest("notes.list_by_category", narrowed, checks.count(limit, name="limit"), after)
 
     def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:
         """Notes that share words with one, given by its key or id, the most alike first, then the newest.
@@ -279,31 +281,25 @@ class Notes(View):
         own = caller.agent
         return self._parts().store.held(caller, scope=own, subject=own, predicate=key)
 
-    def _newest(self, narrowed: Filter, limit: int, *, after: Note | None) -> Sequence[Note]:
-        """So many notes, if there are; what stands among them and is none is passed over. All is of one state."""
+    def _newest(self, verb: str, narrowed: Filter, limit: int, after: str | None) -> Page[Note]:
+        """A page of notes; facts that stand among them and are none are passed over. All is of one state."""
         parts = self._parts()
+        position = pagination.decode_moment(verb, after)
 
-        def newest() -> Sequence[Note]:
-            place = self._place(after)
-            notes: MutableSequence[Note] = []
-            while len(notes) < limit:
-                found = parts.store.recent(self._asking(replace(narrowed, after=place), parts.clock()), limit)
-                notes += [note_of(fact) for fact in self._live(found)]
-                if len(found) < limit:
+        def newest() -> Sequence[Fact]:
+            last = position
+            facts: MutableSequence[Fact] = []
+            while len(facts) <= limit:
+                found = parts.store.recent(self._asking(replace(narrowed, after=last), parts.clock()), limit + 1)
+                facts += self._live(found)
+                if len(found) <= limit:
                     break
-                place = (found[-1].happened_at, found[-1].id)
-            return notes[:limit]
+                last = found[-1].happened_at, found[-1].id
+            return facts
 
-        return parts.store.in_one_snapshot(self._who, newest)
-
-    def _place(self, note: Note | None) -> Place | None:
-        """Where a note stands among the newest: by its fact, which may be true since another time."""
-        if note is None:
-            return None
-        fact = next(iter(self._parts().store.get(self._who, [checks.name(note.id, name="after")])), None)
-        if fact is None:
-            raise InvalidInput(f"the note {note.id:.80} after which the page begins is gone; begin with the first page")
-        return fact.happened_at, fact.id
+        facts = parts.store.in_one_snapshot(self._who, newest)
+        page = pagination.cut(verb, facts, limit, lambda fact: (fact.happened_at, fact.id))
+        return Page(items=tuple(map(note_of, page)), next=page.next)
 
     def _related(self, caller: Caller, named: str, most: int) -> Sequence[NoteRelation]:
         store = self._parts().store

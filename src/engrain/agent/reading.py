@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.view import View
 from engrain.agent.watching import watched
-from engrain.domain import checks
+from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit
 from engrain.domain.records import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from engrain.context.messages import ContextMessages
     from engrain.domain.maintenance.overview import Overview
     from engrain.domain.maintenance.stats import Stats
+    from engrain.domain.pagination import Page
     from engrain.verbs import words
 
 _MOST_NEIGHBOURS = 5
@@ -228,15 +229,15 @@ class Reading(View):
         as_of: words.AsOf | None = None,
         include_inactive: words.IncludeInactive = False,
         limit: words.PageLimit = 100,
-        after: Fact | None = None,
-    ) -> list[Fact]:
+        after: words.After | None = None,
+    ) -> Page[Fact]:
         """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id).
 
         `as_of` gives what was believed at that time in place of what is now; `include_inactive` adds what is
-        superseded, retracted or expired. The next page is `after` the last.
+        superseded, retracted or expired. `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: an empty name, a limit outside 0-1000, or a time that is none.
+            InvalidInput: an empty name, a limit outside 0-1000, a time that is none, or a cursor of another list.
         """
         parts = self._parts()
         narrowed = Filter(
@@ -245,11 +246,12 @@ class Reading(View):
             predicates=() if predicate is None else (checks.name(predicate, name="predicate"),),
             as_of=checks.moment(as_of, name="as_of"),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
-            after=None if after is None else (after.happened_at, after.id),
+            after=pagination.decode_moment("facts", after),
         )
         request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        found = parts.store.recent(request, checks.count(limit, name="limit"))
-        return [each for each in found if isinstance(each, Fact)]
+        most = checks.count(limit, name="limit")
+        facts = [fact for fact in parts.store.recent(request, most + 1) if isinstance(fact, Fact)]
+        return pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
 
     def latest_reflection(self) -> Fact | None:
         """What this agent carries on from the last time it looked back (`Memory.reflect`); None before the first.
@@ -290,22 +292,24 @@ class Reading(View):
         *,
         event_type: words.EventType | None = None,
         limit: words.PageLimit = 100,
-        after: Event | None = None,
-    ) -> list[Event]:
+        after: words.After | None = None,
+    ) -> Page[Event]:
         """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request.
 
-        The next page is `after` the last.
+        `after` is the `next` of the page before.
 
         Raises:
-            InvalidInput: an id or event type that is no text, or a limit outside 0-1000.
+            InvalidInput: an id or event type that is no text, a limit outside 0-1000, or a cursor of another list.
         """
-        return self._parts().store.events(
+        most = checks.count(limit, name="limit")
+        events = self._parts().store.events(
             self._caller,
             memory_id=checks.optional_name(id_, name="id"),
             event_type=checks.optional_name(event_type, name="event_type"),
-            limit=checks.count(limit, name="limit"),
-            after=None if after is None else (after.created_at, after.id),
+            limit=most + 1,
+            after=pagination.decode_moment("events", after),
         )
+        return pagination.cut("events", events, most, lambda event: (event.created_at, event.id))
 
     def stats(self, *, scope: words.WithinScope | None = None) -> Stats:
         """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone.

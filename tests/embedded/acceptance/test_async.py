@@ -44,7 +44,7 @@ def test_every_verb_does_what_memory_does(path, tmp_path):
             corrected = await agent.correct(fact.id, "Boreas", source="Ana")
             link = await agent.link(rule.id, corrected.id, "derived_from")
             assert (await agent.confirm(rule.id)).last_confirmed_at > rule.last_confirmed_at
-            assert await agent.facts("boat") == [corrected]
+            assert (await agent.facts("boat")).items == (corrected,)
             assert [each.id for each in await agent.history(fact.id)] == [fact.id, corrected.id]
             assert await agent.links(rule.id) == [link]
             assert await agent.entities.get(entity.id) == entity

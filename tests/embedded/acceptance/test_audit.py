@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import Memory
+from engrain.domain.pagination import Page
 from tests.support.engines import HashEmbedder
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -64,8 +65,9 @@ def test_every_change_has_its_event_newest_first(agent):
     assert types(agent.events(porto.id)) == ["fact_superseded", "fact_created"]
     assert types(agent.events(rule.id))[0] == "rule_forgotten"
     assert types(agent.events(event_type="fact_created")) == ["fact_created"] * 2
-    assert agent.events(limit=3) == told[:3]
-    assert agent.events(limit=0) == agent.events("0199-unknown") == agent.events(event_type="unheard_of") == []
+    assert agent.events(limit=3).items == told[:3]
+    nothing = Page()
+    assert agent.events(limit=0) == agent.events("0199-unknown") == agent.events(event_type="unheard_of") == nothing
 
 
 def test_an_event_says_who_when_and_on_whose_request(memory, agent):
@@ -151,7 +153,7 @@ def test_what_is_erased_is_nowhere(memory, agent, secrets, path):
         assert agent.history(id_) == agent.links(id_) == []
     for asked in ({}, {"include_inactive": True}, {"as_of": kept.created_at}):
         assert {hit.memory.id for hit in agent.recall("code of the door 4711", **asked)} <= {kept.id}
-    assert agent.facts(include_inactive=True) == []
+    assert agent.facts(include_inactive=True).items == ()
     assert "4711" not in str([event.to_dict() for event in agent.events(limit=1_000)])
     assert types(agent.events(event_type="memory_erased")) == ["memory_erased"] * len(secrets)
     assert memory.health().problems == ()
@@ -193,9 +195,9 @@ def test_no_verb_shows_another_tenants_anything(memory):
     assert {each.tenant_id for each in (episode, old, new, rule, entity)} == {"acme"}
     for id_ in (episode.id, old.id, new.id, rule.id):
         assert other.get(id_) is other.get(id_, as_of="2031-01-01") is None
-        assert other.links(id_) == other.history(id_) == other.events(id_) == []
+        assert other.links(id_) == other.history(id_) == list(other.events(id_)) == []
     assert other.recall("secret", include_inactive=True).hits == ()
-    assert other.facts(include_inactive=True) == other.events() == []
+    assert other.facts(include_inactive=True) == other.events() == Page()
     assert other.entities.get(entity.id) is None
     assert {event.tenant_id for event in ana.events()} == {"acme"}
 

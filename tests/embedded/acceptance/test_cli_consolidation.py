@@ -39,7 +39,7 @@ def test_a_program_is_asked_and_what_it_proves_is_learned_shown_and_taken_back(c
         "rejected 1: 1 quote_not_found",
     ]
     run_id = lines[-1].removeprefix("undo with: engrain undo ")
-    [run] = cli("runs", "--json").json["runs"]
+    [run] = cli("runs", "--json").json["items"]
     assert (run["id"], run["status"], len(run["episode_ids"])) == (run_id, "done", 1)
     assert cli("runs", "--kind", "consolidation").out.startswith(f"{run_id}  ")
     assert "Porto" in cli("facts", "--subject", "Ana").out
@@ -82,7 +82,7 @@ def test_the_number_of_batches_is_bounded_and_a_command_waits_for_no_session_swi
     monkeypatch.setenv("ENGRAIN_CONSOLIDATION__BATCH", "1")
     for number in range(3):
         cli("observe", f"Turn {number}", "--session", f"s{number}")
-    assert cli("runs", "--json").json["runs"] == []
+    assert cli("runs", "--json").json["items"] == []
     assert cli("consolidate", "--max-batches", "2", "--json").json["episodes"] == 2
     assert main(["consolidate", "--max-batches", "-1"]) == 2
 

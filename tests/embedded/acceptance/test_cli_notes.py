@@ -38,13 +38,12 @@ def test_every_command_answers_as_the_library_does(cli, database, saved):
     with Memory.open(database) as memory:
         notes = memory.agent().notes
         expected = {
-            ("list",): {"notes": [each.to_dict() for each in notes.list()]},
-            ("list", "--limit", 1): {"notes": [each.to_dict() for each in notes.list(1)]},
-            ("list", "--category", "credential"): {
-                "notes": [each.to_dict() for each in notes.list_by_category("credential")]
-            },
-            ("related", "walk"): {"notes": [each.to_dict() for each in notes.related("walk")]},
-            ("related", saved[0]["id"], "--limit", 0): {"notes": []},
+            ("list",): notes.list().to_dict(),
+            ("list", "--limit", 1): notes.list(1).to_dict(),
+            ("list", "--limit", 1, "--after", notes.list(1).next): notes.list(1, after=notes.list(1).next).to_dict(),
+            ("list", "--category", "credential"): notes.list_by_category("credential").to_dict(),
+            ("related", "walk"): {"items": [note.to_dict() for note in notes.related("walk")], "next": None},
+            ("related", saved[0]["id"], "--limit", 0): {"items": [], "next": None},
             ("get", "walk"): notes.recall("walk").to_dict(),
         }
         searched = notes.search("tram river", min_similarity=0.1, limit=5, category="general")
@@ -52,8 +51,8 @@ def test_every_command_answers_as_the_library_does(cli, database, saved):
         assert cli("notes", *command, "--json").json == answer
     options = ("--min-similarity", 0.1, "--limit", 5, "--category", "general")
     assert uncounted(cli("notes", "search", "tram river", *options, "--json").json) == uncounted(searched)
-    assert [each["key"] for each in expected["list",]["notes"]] == ["api-key", "walk", "commute"]
-    assert [each["note"]["key"] for each in expected["related", "walk"]["notes"]] == ["commute"]
+    assert [each["key"] for each in expected["list",]["items"]] == ["api-key", "walk", "commute"]
+    assert [each["note"]["key"] for each in expected["related", "walk"]["items"]] == ["commute"]
 
 
 @pytest.mark.usefixtures("saved")
@@ -88,12 +87,12 @@ def test_notes_are_forgotten_and_summarised(cli, saved):
         cli("notes", "save", f"project:{name}", f"what {name} is")
     assert cli("notes", "summarize", "--json").json == {"archived": 0}
     assert cli("notes", "summarize", "--older-than-days", 0).out == "archived 2 notes\n"
-    keys = [each["key"] for each in cli("notes", "list", "--json").json["notes"]]
+    keys = [each["key"] for each in cli("notes", "list", "--json").json["items"]]
     assert (len(keys), keys[0][:16]) == (3, "summary:project:")
 
 
 @pytest.mark.req("C18")
 @pytest.mark.usefixtures("saved")
 def test_another_agent_has_other_notes(cli):
-    assert cli("notes", "list", "--agent", "ben", "--json").json == {"notes": []}
+    assert cli("notes", "list", "--agent", "ben", "--json").json == {"items": [], "next": None}
     assert cli("notes", "get", "walk", "--agent", "ben").code == 1

@@ -107,7 +107,7 @@ def test_the_times_a_rule_was_followed_are_listed(cli, database):
     assert re.search(r"  harmful +assistant +Nobody was there$", newest)
     assert re.search(r"  helpful +assistant +-$", oldest)
     listed = cli("rules", "applications", rule, "--limit", 1, "--json").json
-    assert listed == {"applications": library(database, lambda agent: as_json(agent.rules.applications(rule)))[:1]}
+    assert listed == library(database, lambda agent: agent.rules.applications(rule, limit=1)).to_dict()
 
 
 def test_route_says_where_something_belongs_and_stores_nothing(cli, database):
@@ -182,7 +182,7 @@ def test_an_entity_says_its_id_and_one_that_is_unknown_is_exit_code_1(cli):
 def test_a_command_run_again_with_its_key_stores_nothing_more(cli, command):
     first = cli(*command, "--idempotency-key", "run 7", "--json").json
     assert cli(*command, "--idempotency-key", "run 7", "--json").json == first
-    assert len(cli("events", "--json").json["events"]) == 1
+    assert len(cli("events", "--json").json["items"]) == 1
     ran = cli("observe", "Something else", "--idempotency-key", "run 7")
     assert (ran.code, ran.out) == (2, "")
     assert "run 7" in ran.err
@@ -212,7 +212,7 @@ def test_correct_says_what_is_true_now_and_what_it_supersedes(cli):
     id_ = first.removeprefix("remembered ")
     assert second == "Ana lives in: Lisbon since 2026-05-01 until 2027-05-01"
     assert third == f"supersedes {porto}"
-    assert cli("history", id_, "--json").json["facts"][1]["id"] == id_
+    assert cli("history", id_, "--json").json["items"][1]["id"] == id_
     assert cli("correct", porto, "Faro").code == 2
     assert cli("correct", "0199-unknown", "Faro").code == 1
 
@@ -230,8 +230,8 @@ def test_facts_are_listed_with_their_state_and_their_end(cli, database, moved):
         f"  Ana lives in: Porto since 2020-01-01 until 2026-05-01 (superseded {ended})"
     )
     ran = cli("facts", "--include-inactive", "--limit", 2, "--json")
-    assert ran.json == {"facts": as_json(library(database, lambda agent: agent.facts(include_inactive=True, limit=2)))}
-    assert [fact["content"] for fact in cli("facts", "--as-of", porto["created_at"], "--json").json["facts"]] == [
+    assert ran.json == library(database, lambda agent: agent.facts(include_inactive=True, limit=2)).to_dict()
+    assert [fact["content"] for fact in cli("facts", "--as-of", porto["created_at"], "--json").json["items"]] == [
         "Porto"
     ]
 
@@ -240,7 +240,7 @@ def test_history_tells_the_oldest_first(cli, moved):
     _, lisbon = moved
     lines = cli("history", lisbon["id"]).out.splitlines()
     assert [line.split()[1] for line in lines] == ["state", "superseded", "active"]
-    assert [fact["content"] for fact in cli("history", lisbon["id"], "--json").json["facts"]] == ["Porto", "Lisbon"]
+    assert [fact["content"] for fact in cli("history", lisbon["id"], "--json").json["items"]] == ["Porto", "Lisbon"]
 
 
 @pytest.mark.parametrize("command", [["facts"], ["history", "0199-unknown"], ["links", "0199-unknown"], ["events"]])
@@ -248,8 +248,7 @@ def test_nothing_to_list_is_no_error(cli, command):
     ran = cli(*command)
     assert (ran.code, ran.out) == (0, "")
     assert "nothing found" in ran.err
-    name = command[0].replace("history", "facts")
-    assert cli(*command, "--json").json == {name: []}
+    assert cli(*command, "--json").json == {"items": [], "next": None}
 
 
 def test_recall_asks_for_another_time_and_for_what_is_inactive(cli, moved):
@@ -302,8 +301,8 @@ def test_memories_are_linked_and_their_links_listed(cli):
     header, line = cli("links", two, "--direction", "incoming", "--relation", "supports").out.splitlines()
     assert header.split() == ["date", "source", "relation", "target", "weight"]
     assert line.split()[1:] == [one, "supports", two, "0.5"]
-    assert cli("links", one, "--json").json == {"links": [link]}
-    assert cli("links", one, "--direction", "incoming", "--json").json == {"links": []}
+    assert cli("links", one, "--json").json == {"items": [link], "next": None}
+    assert cli("links", one, "--direction", "incoming", "--json").json == {"items": [], "next": None}
     assert cli("link", one, "supports", "0199-unknown").code == 1
     assert cli("link", one, "likes", two).code == 2
 
@@ -314,9 +313,9 @@ def test_events_tell_what_was_done_newest_first(cli, database, moved):
     assert header.split() == ["time", "event", "id", "agent", "request", "what"]
     assert [line.split()[2] for line in lines].count("fact_created") == 2
     ran = cli("events", porto["id"], "--json")
-    assert ran.json == {"events": as_json(library(database, lambda agent: agent.events(porto["id"])))}
-    assert [event["event_type"] for event in ran.json["events"]] == ["fact_superseded", "fact_created"]
-    only = cli("events", "--type", "fact_created", "--limit", 1, "--json").json["events"]
+    assert ran.json == library(database, lambda agent: agent.events(porto["id"])).to_dict()
+    assert [event["event_type"] for event in ran.json["items"]] == ["fact_superseded", "fact_created"]
+    only = cli("events", "--type", "fact_created", "--limit", 1, "--json").json["items"]
     assert [event["memory_id"] for event in only] == [lisbon["id"]]
 
 

@@ -65,7 +65,7 @@ def test_a_model_that_obeys_changes_nothing_that_it_was_not_shown(order):
         agent = memory.agent("assistant")
         gone = agent.remember("Faro", subject="Ana", predicate="lived in", scope="assistant")
         agent.forget(gone.id)
-        before = [[other.get(id_) for id_ in ids] + other.events(limit=1000) for other in others]
+        before = [[*(other.get(id_) for id_ in ids), *other.events(limit=1000)] for other in others]
         agent.observe(order, role="tool")
         llm._replies = iter([obedient([*ids, gone.id])])
         report = memory.consolidate("default", agent="assistant")
@@ -73,9 +73,9 @@ def test_a_model_that_obeys_changes_nothing_that_it_was_not_shown(order):
         assert {each.reason for each in report.rejected} <= {
             *("unknown_target", "imitation", "too_little_evidence", "duplicate"),
         }
-        after = [[other.get(id_) for id_ in ids] + other.events(limit=1000) for other in others]
+        after = [[*(other.get(id_) for id_ in ids), *other.events(limit=1000)] for other in others]
         assert [[_unread(each) for each in one] for one in after] == [[_unread(each) for each in one] for one in before]
-        assert agent.facts() == []
+        assert agent.facts().items == ()
 
 
 def _unread(value):
@@ -104,9 +104,9 @@ def test_what_a_tool_says_is_hearsay_in_the_agents_own_scope_with_its_words_besi
         [known] = agent.facts()
         assert (known.confidence, known.permanence, known.scope) == (HEARSAY_CONFIDENCE, "stable", "assistant")
         assert known.source == "Our new bank account is DE00 1234"
-        assert memory.agent("other").facts() == []
+        assert memory.agent("other").facts().items == ()
         memory.undo(report.run_ids[0])
-        assert agent.facts() == []
+        assert agent.facts().items == ()
 
 
 def test_what_is_known_is_data_too():

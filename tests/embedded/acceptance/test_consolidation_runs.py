@@ -118,7 +118,7 @@ def test_without_a_model_or_in_a_dry_run_groups_are_counted_and_nothing_is_writt
         asked = memory.consolidate(dry_run=dry_run, session="s1")
         assert [(each.episodes, each.sessions) for each in asked.groups] == [(2, 1)]
         assert memory.agent("one").events() == before
-        assert memory.runs("one") == []
+        assert memory.runs("one").items == ()
         assert states(memory, episodes, "one") == ["pending"] * 5
 
 
@@ -260,7 +260,7 @@ def test_what_is_learned_from_again_adds_nothing():
         [first] = memory.consolidate().run_ids
         before = memory.agent("assistant").facts()
         memory.undo(first)
-        assert memory.agent("assistant").facts() == []
+        assert memory.agent("assistant").facts().items == ()
         clock.pass_time(days=1)
         report = memory.consolidate()
         assert content(memory) == ["1", "number 0"]
@@ -466,7 +466,7 @@ def test_a_session_switch_does_nothing_without_a_model_or_where_the_settings_say
     with opened(":memory:", llm, on_session_switch=setting) as memory:
         observed(memory, 1, session="s1")
         observed(memory, 1, session="s2")
-        assert memory.runs() == []
+        assert memory.runs().items == ()
 
 
 def test_closing_waits_for_the_batch_in_hand_and_begins_no_other():

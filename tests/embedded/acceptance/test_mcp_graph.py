@@ -206,7 +206,7 @@ def test_what_is_stored_as_a_graph_is_a_memory_like_others(tmp_path, way):
         mine = memory.agent()
         assert [hit.memory.content for hit in mine.recall("Ana Sousa Grüntee sailing works")] == []
         assert mine.get(works.id).validity == "retracted"
-        assert mine.entities.find() == [mine.entities.profile("Acme").entity]
+        assert mine.entities.find().items == (mine.entities.profile("Acme").entity,)
         [left] = memory.agent("hidden").facts("Ana")
         assert (left.content, left.entity_id) == ("a secret", None)
 

@@ -35,7 +35,7 @@ def test_a_turn_is_kept_with_all_that_is_known_of_it_and_stays(tools, path):
         path, lambda memory: memory.agent().get(turn["id"], as_of=created_at).to_dict()
     )
     assert tools.call("observe", content="Said", session_id="tuesday")["memory"]["session"] == "tuesday"
-    [event] = tools.call("events", memory_id=turn["id"])["events"]
+    [event] = tools.call("events", memory_id=turn["id"])["items"]
     assert (event["event_type"], event["actor"], event["request_id"]) == ("episode_created", AGENT, "req-7")
 
 
@@ -58,10 +58,10 @@ def test_what_is_no_more_can_be_asked_for_and_says_since_when(tools):
     porto = tools.call("remember", content="Porto", **ABOUT)
     lisbon = tools.call("correct", fact_id=porto["id"], content="Lisbon", confidence=0.75)["memory"]
     assert (lisbon["supersedes_id"], lisbon["confidence"]) == (porto["id"], 0.75)
-    assert [each["content"] for each in tools.call("history", fact_id=lisbon["id"])["facts"]] == ["Porto", "Lisbon"]
+    assert [each["content"] for each in tools.call("history", fact_id=lisbon["id"])["items"]] == ["Porto", "Lisbon"]
     then = porto["memory"]["created_at"]
     assert tools.call("get", memory_id=lisbon["id"], as_of=then)["found"] is False
-    assert [each["content"] for each in tools.call("facts", subject="Ana", as_of=then)["facts"]] == ["Porto"]
+    assert [each["content"] for each in tools.call("facts", subject="Ana", as_of=then)["items"]] == ["Porto"]
     [hit] = tools.call("recall", query="Porto", as_of=then, explain=True)["hits"]
     assert hit["memory"]["id"] == porto["id"]
     assert sum(each["value"] for each in hit["why"]["contributions"]) == pytest.approx(hit["score"])
@@ -84,13 +84,13 @@ def test_what_is_not_there_is_an_answer(tools):
     ]
     assert [each["found"] for each in absent] == [False] * len(absent)
     assert tools.call("erase", memory_ids=["nobody's"])["erased"] == []
-    for tool, name, of in (
-        ("history", "facts", "fact_id"),
-        ("links", "links", "memory_id"),
-        ("events", "events", "memory_id"),
-        ("rule_applications", "applications", "rule_id"),
+    for tool, of in (
+        ("history", "fact_id"),
+        ("links", "memory_id"),
+        ("events", "memory_id"),
+        ("rule_applications", "rule_id"),
     ):
-        assert tools.call(tool, **{of: "nobody's"})[name] == []
+        assert tools.call(tool, **{of: "nobody's"})["items"] == []
 
 
 def test_what_is_refused_names_the_value_and_nothing_is_written(tools):
@@ -111,14 +111,14 @@ def test_what_is_refused_names_the_value_and_nothing_is_written(tools):
         fault = tools.fault(tool, **arguments)
         assert fault["code"] == "invalid_input"
         assert said in fault["message"]
-    assert tools.call("events")["events"] == []
-    assert tools.call("pool_list")["pools"] == []
+    assert tools.call("events")["items"] == []
+    assert tools.call("pool_list")["items"] == []
 
 
 def test_what_a_run_learned_is_taken_back_by_its_id(tools):
     tools.call("observe", content="The kitchen tap drips.", session_id="home")
     summary = tools.call("summarize", session_id="home", store=True)["summary"]
-    [run] = tools.call("runs", kind="summary")["runs"]
+    [run] = tools.call("runs", kind="summary")["items"]
     assert (run["id"], run["status"]) == (summary["run_id"], "done")
     assert tools.call("get", memory_id=summary["memory_id"])["memory"]["validity"] == "active"
     undone = tools.call("undo", run_id=run["id"])

@@ -54,7 +54,7 @@ def test_whoever_leaves_sees_nothing_of_it_at_once_also_through_what_it_held(mem
     rule = rules.add("Take the tram.", scope="pool:team")
     assert notes.remove("team", "ben").members == ("ana",)
     assert shown(ben.recall("tram")) == []
-    assert (ben.get(held.id), ben.get(rule.id), ben.facts(), notes.list()) == (None, None, [], [])
+    assert (ben.get(held.id), ben.get(rule.id), ben.facts().items, notes.list()) == (None, None, (), [])
     with pytest.raises(InvalidInput, match="scope 'pool:team'"):
         rules.add("Take the bus.", scope="pool:team")
     with pytest.raises(NotFound):
@@ -245,7 +245,7 @@ def test_every_command_answers_as_the_library_does(cli, database):
     assert synced.out == "copied 2 memories, 0 unchanged, 0 of its own kept\n"
     assert cli("pools", "add", "team", "cal").out == "team: assistant, ben, cal\n"
     assert cli("pools", "remove", "team", "ben").out == "team: assistant, cal\n"
-    assert cli("pools", "list", "--json").json["pools"][0]["members"] == ["assistant", "cal"]
+    assert cli("pools", "list", "--json").json["items"][0]["members"] == ["assistant", "cal"]
     refused = cli("--agent", "ben", "pools", "query", "team", "tram", "--json")
     assert (refused.code, refused.error["code"]) == (1, "not_found")
     assert cli("pools", "delete", "team", "--json").error["code"] == "invalid_input"

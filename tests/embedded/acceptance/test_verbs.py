@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
+from engrain.domain.pagination import Page
 from engrain.domain.records import RELATIONS
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -85,7 +86,7 @@ def test_a_fact_is_about_an_entity_that_exists(memory, agent):
     for unknown in ("0199-nobody", elsewhere.id):
         with pytest.raises(ValueError, match=unknown):
             agent.remember("Lisbon", subject="Ana", predicate="lives in", entity_id=unknown)
-    assert (agent.facts(), agent.events()) == ([], before)
+    assert (agent.facts(), agent.events()) == (Page(), before)
 
 
 def test_an_entity_and_its_names_have_one_place(agent):

@@ -65,7 +65,7 @@ def test_an_agent_stores_or_finds_what_it_is_given():
     with Memory.open(":memory:", embedder="none") as memory:
         agent = memory.agent("aide", session="monday")
         assert agent.route("I live in Lisbon").route == "fact"
-        assert agent.facts() == []
+        assert agent.facts().items == ()
         fact, rule, note, said = (
             agent.handle(each, speaker="Ana").kept
             for each in ("I live in Lisbon", "Always take the tram.", "note shell: zsh", "It rained on the tram.")

@@ -81,7 +81,7 @@ def test_a_batch_is_saved_once_repeats_dropped_and_what_is_known_confirmed(agent
 def test_a_batch_with_a_mistake_saves_nothing(agent, batch, said):
     with pytest.raises(InvalidInput, match=said):
         agent.consolidation.save_facts(batch)
-    assert agent.facts() == []
+    assert agent.facts().items == ()
 
 
 def test_a_source_that_is_not_ones_own_saves_nothing(memory, agent):
@@ -89,7 +89,7 @@ def test_a_source_that_is_not_ones_own_saves_nothing(memory, agent):
     for id_ in (theirs.id, "nobody"):
         with pytest.raises(NotFound, match=id_):
             agent.consolidation.save_facts([TEA, {**TEA, "content": "coffee", "source_ids": [id_]}])
-    assert agent.facts() == []
+    assert agent.facts().items == ()
     with pytest.raises(InvalidInput):
         agent.consolidation.save_facts([TEA], scope="other")
 

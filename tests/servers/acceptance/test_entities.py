@@ -66,7 +66,7 @@ def test_an_unknown_type_is_refused_with_those_there_are(agent):
     with pytest.raises(ValueError, match="entity_type") as refused:
         agent.entities.create("Ana", "cat")
     assert all(each in str(refused.value) for each in ENTITY_TYPES)
-    assert agent.entities.find() == []
+    assert agent.entities.find().items == ()
 
 
 @pytest.mark.req("B16.4")
@@ -251,7 +251,7 @@ def test_spellings_heard_at_once_in_two_places_are_all_kept(tmp_path, kind):
 
 def test_a_private_memory_adds_no_name_unless_its_owner_publishes_it(memory, agent):
     said = agent.observe("Ana met Ben.")
-    assert (agent.entities.enrich([said.id]).links, agent.entities.find()) == (0, [])
+    assert (agent.entities.enrich([said.id]).links, agent.entities.find().items) == (0, ())
     assert agent.entities.enrich([said.id], publish=True).created == 2
     assert [each.canonical_name for each in memory.agent("other").entities.find()] == ["Ana", "Ben"]
 

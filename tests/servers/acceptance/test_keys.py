@@ -209,7 +209,7 @@ class TestCommands:
         with Memory.open(database) as memory:
             grant = memory.keys.authenticate(made.out.strip())
         assert (grant.tenant_id, grant.agent, grant.role) == ("acme", "ana", "writer")
-        [listed] = cli("keys", "list", "--tenant", "acme", "--json").json["keys"]
+        [listed] = cli("keys", "list", "--tenant", "acme", "--json").json["items"]
         assert (listed["id"], listed["name"], listed["revoked_at"]) == (grant.key_id, "phone", None)
         shown = cli("keys", "list", "--tenant", "acme").out
         assert shown.startswith(f"{grant.key_id}  writer of tenant acme, agent ana (phone): made ")
@@ -223,7 +223,7 @@ class TestCommands:
         assert made["secret"].startswith(f"ek_{made['key']['id']}_")
         ends = datetime.fromisoformat(made["key"]["expires_at"]) - datetime.fromisoformat(made["key"]["created_at"])
         assert timedelta(days=29, hours=23) < ends <= timedelta(days=30)
-        assert cli("keys", "list", "--json").json == {"keys": [made["key"]]}
+        assert cli("keys", "list", "--json").json == {"items": [made["key"]], "next": None}
 
     def test_what_is_wrong_is_said(self, cli):
         assert cli("keys", "create").code == 2

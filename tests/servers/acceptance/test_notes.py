@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import InvalidInput, Memory, NotFound
+from engrain.domain.pagination import Page
 from engrain.domain.text.categories import CATEGORIES
 from engrain.engines import CallableReranker
 from engrain.storage.sqlite.store import SqliteStore
@@ -235,17 +236,18 @@ def test_notes_are_listed_the_newest_first(agent):
     saved = [agent.notes.save(f"key{place}", "seven grey herons") for place in range(25)]
     secret = agent.notes.save("api-key", "secret token")
     agent.remember("Ana", subject="aide", predicate="owner")  # for everybody, so no note
-    assert agent.notes.list(3) == [secret, saved[24], saved[23]]
-    assert agent.notes.list() == [secret, *reversed(saved)]
-    assert agent.notes.list_by_category("general") == list(reversed(saved))[:20]
-    assert agent.notes.list_by_category("general", limit=99) == list(reversed(saved))
-    assert agent.notes.list_by_category("credential") == [secret]
+    assert agent.notes.list(3).items == (secret, saved[24], saved[23])
+    assert agent.notes.list().items == (secret, *reversed(saved))
+    assert agent.notes.list_by_category("general").items == tuple(reversed(saved))[:20]
+    assert agent.notes.list_by_category("general", limit=99).items == tuple(reversed(saved))
+    assert agent.notes.list_by_category("credential").items == (secret,)
 
 
 @pytest.mark.req("C17")
 def test_where_there_is_nothing_lists_are_empty(agent):
-    assert agent.notes.list() == agent.notes.list_by_category("task") == agent.notes.related("nothing") == []
-    assert agent.notes.list_by_category("no such category") == []
+    assert agent.notes.list() == agent.notes.list_by_category("task") == Page()
+    assert agent.notes.related("nothing") == []
+    assert agent.notes.list_by_category("no such category").items == ()
     assert agent.notes.search("anything").hits == ()
 
 
@@ -296,7 +298,8 @@ def test_no_agent_reads_searches_or_forgets_anothers_notes(memory, agent, name, 
     stranger = memory.agent(name, tenant=tenant)
     theirs = stranger.notes
     assert theirs.recall("editor") is None
-    assert theirs.list() == theirs.list_by_category(note.category) == theirs.related(note.id) == []
+    assert theirs.list() == theirs.list_by_category(note.category) == Page()
+    assert theirs.related(note.id) == []
     assert theirs.search("Kubernetes").notes == ()
     assert theirs.summarize_old(0) == 0
     with pytest.raises(NotFound):
@@ -317,8 +320,8 @@ def test_notes_and_facts_are_the_same_memories(agent):
     told = agent.remember("zsh", subject="aide", predicate="shell", scope="aide", category="preference")
     shell = agent.notes.recall("shell")
     assert (shell.id, shell.content, shell.category, shell.category_confidence) == (told.id, "zsh", "preference", None)
-    assert agent.notes.list() == [shell, note]
-    assert agent.notes.list_by_category("preference", 1) == [shell]
+    assert agent.notes.list().items == (shell, note)
+    assert agent.notes.list_by_category("preference", 1).items == (shell,)
     assert agent.notes.search("zsh").notes == (shell,)
     corrected = agent.correct(note.id, "emacs")
     assert agent.notes.recall("editor").id == corrected.id
@@ -346,7 +349,7 @@ def test_old_notes_of_one_prefix_become_a_summary(agent, clock):
     summary = agent.notes.recall("summary:project:2026-11-21")
     assert summary.content == "project:alpha: what alpha is\nproject:beta: what beta is"
     assert summary.category == "project"
-    assert agent.notes.list() == [summary, *reversed(young), lone]
+    assert agent.notes.list().items == (summary, *reversed(young), lone)
     assert agent.notes.recall("project:alpha") is None
     archived = [agent.get(each.id) for each in olds]
     assert [each.validity for each in archived] == ["superseded", "superseded"]
@@ -410,7 +413,7 @@ def test_forgetting_a_note_leaves_its_key_free(agent):
     assert agent.notes.recall("editor") is None
     assert agent.get(note.id).validity == "retracted"
     again = agent.notes.save("editor", "emacs")
-    assert agent.notes.list() == [again]
+    assert agent.notes.list().items == (again,)
     assert again.created_at == again.updated_at
 
 

@@ -185,7 +185,7 @@ def test_while_another_summary_is_being_kept_none_is(path):
         assert memory.parts.store.claim(memory.parts.act(agent.caller), claim) is not None
         with pytest.raises(DatabaseBusy, match="repeat it"):
             agent.summarize(session="monday", store=True)
-        assert agent.facts() == []
+        assert agent.facts().items == ()
 
 
 def test_of_a_long_session_the_newest_thousand_turns_are_summarised(path):

@@ -164,12 +164,12 @@ COMMANDS: Mapping[str, Command] = {
             "as_of": "--as-of",
             "include_inactive": "--include-inactive",
             "limit": "--limit",
+            "after": "--after",
         },
-        under="facts",
     ),
-    "history": Command("history", ("id_",), under="facts"),
-    "links": Command("links", ("id_",), {"direction": "--direction", "relation": "--relation"}, under="links"),
-    "events": Command("events", ("id_",), {"event_type": "--type", "limit": "--limit"}, under="events"),
+    "history": Command("history", ("id_",)),
+    "links": Command("links", ("id_",), {"direction": "--direction", "relation": "--relation"}),
+    "events": Command("events", ("id_",), {"event_type": "--type", "limit": "--limit", "after": "--after"}),
     "context": Command(
         "context",
         ("query",),
@@ -205,7 +205,7 @@ COMMANDS: Mapping[str, Command] = {
     "rules.add": Command(
         "rules add", ("content",), {"scope": "--scope", "source_episode_id": "--source-episode", **FILED}
     ),
-    "rules.applications": Command("rules applications", ("id_",), {"limit": "--limit"}, under="applications"),
+    "rules.applications": Command("rules applications", ("id_",), {"limit": "--limit", "after": "--after"}),
     "rules.mark_helpful": Command("rules helpful", ("id_",)),
     "rules.mark_harmful": Command("rules harmful", ("id_",), {"reason": "--reason"}),
     "entities.create": Command(
@@ -215,9 +215,7 @@ COMMANDS: Mapping[str, Command] = {
         "entities update", ("id_",), {"name": "--name", "aliases": "--alias", "metadata": "--metadata"}
     ),
     "entities.get": Command("entities show", ("id_",)),
-    "entities.find": Command(
-        "entities list", (), {"entity_type": "--type", "limit": "--limit", "after": "--after"}, under="entities"
-    ),
+    "entities.find": Command("entities list", (), {"entity_type": "--type", "limit": "--limit", "after": "--after"}),
     "entities.resolve": Command(
         "entities resolve",
         ("name",),
@@ -227,25 +225,26 @@ COMMANDS: Mapping[str, Command] = {
             "fuzzy": "--fuzzy",
             "limit": "--limit",
         },
-        under="candidates",
     ),
     "entities.merge": Command("entities merge", ("source_id", "target_id")),
     "entities.unmerge": Command("entities unmerge", ("source_id",)),
     "entities.profile": Command("entities profile", ("id_or_name",)),
     "notes.save": Command("notes save", ("key", "content")),
     "notes.recall": Command("notes get", ("key",)),
-    "notes.list": Command("notes list", (), {"limit": "--limit"}, under="notes"),
-    "notes.list_by_category": Command("notes list", (), {"category": "--category", "limit": "--limit"}, under="notes"),
+    "notes.list": Command("notes list", (), {"limit": "--limit", "after": "--after"}),
+    "notes.list_by_category": Command(
+        "notes list", (), {"category": "--category", "limit": "--limit", "after": "--after"}
+    ),
     "notes.search": Command(
         "notes search",
         ("query",),
         {"mode": "--deep", "limit": "--limit", "category": "--category", "min_similarity": "--min-similarity"},
     ),
-    "notes.related": Command("notes related", ("note",), {"limit": "--limit"}, under="notes"),
+    "notes.related": Command("notes related", ("note",), {"limit": "--limit"}),
     "notes.forget": Command("notes forget", ("key",)),
     "notes.summarize_old": Command("notes summarize", (), {"older_than_days": "--older-than-days"}, under="archived"),
     "pools.create": Command("pools create", ("name", "members"), {"metadata": "--metadata"}),
-    "pools.list": Command("pools list", under="pools"),
+    "pools.list": Command("pools list"),
     "pools.add": Command("pools add", ("name", "member")),
     "pools.remove": Command("pools remove", ("name", "member")),
     "pools.delete": Command("pools delete", ("name",), is_echo=True),
@@ -267,7 +266,9 @@ COMMANDS: Mapping[str, Command] = {
         "cleanup", (), {"max_entries": "--max-entries", "dry_run": "--dry-run"}, globally=("tenant",)
     ),
     "memory.decay": Command("decay", (), {"dry_run": "--dry-run"}, globally=("tenant",)),
-    "memory.runs": Command("runs", (), {"kind": "--kind", "limit": "--limit"}, under="runs", globally=OF_THE_TENANT),
+    "memory.runs": Command(
+        "runs", (), {"kind": "--kind", "limit": "--limit", "after": "--after"}, globally=OF_THE_TENANT
+    ),
     "memory.undo": Command("undo", ("run_id",), globally=OF_THE_TENANT),
 }
 TABLE: Table = {verb: (command,) for verb, command in COMMANDS.items()}

@@ -18,7 +18,7 @@ from tests.servers.conformance.transcripts import Said
 from tests.support.asgi import serving
 
 AGENT, SESSION, REQUEST_ID, KEY = "Engrain-Agent", "Engrain-Session", "X-Request-ID", "Idempotency-Key"
-# What a value that is no object stands under; the values of a list are a page's `items`.
+# What a value that is no object stands under.
 UNDER = {
     "erase": "ids",
     "notes.summarize_old": "notes",
@@ -52,7 +52,6 @@ class Route:
     in_path: Mapping[str, str]
     in_query: Mapping[str, str]
     in_body: Mapping[str, str] | None
-    has_pages: bool
     by_key: bool
     role: str
 
@@ -83,8 +82,6 @@ class Route:
 
     def said(self, answer: Any) -> Any:
         """The library's JSON in an answer."""
-        if self.has_pages:
-            return answer["items"]
         return answer[UNDER[self.verb]] if self.verb in UNDER else answer
 
 
@@ -128,7 +125,6 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
     said = operation["operationId"]
     parameters = [each for each in operation["parameters"] if "$ref" not in each]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    answer = operation["responses"].get("200", {}).get("content", {}).get("application/json")
     return Route(
         verb=f"memory.{said}" if hasattr(Memory, said) else said,
         method=method.upper(),
@@ -136,7 +132,6 @@ def _route(document: Mapping[str, Any], method: str, path: str, operation: Mappi
         in_path=_ours(each["name"] for each in parameters if each["in"] == "path"),
         in_query=_ours(each["name"] for each in parameters if each["in"] == "query"),
         in_body=None if body is None else _ours(_schema(document, body)["properties"]),
-        has_pages=answer is not None and "items" in _schema(document, answer).get("properties", {}),
         by_key=any(each["name"].lower() == KEY.lower() for each in parameters),
         role=operation["x-engrain-role"],
     )

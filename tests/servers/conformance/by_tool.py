@@ -58,7 +58,8 @@ class Tool:
     def answers(self, step: Step) -> bool:
         """Whether it can be asked for this."""
         means = all(step.given.get(name) == value for name, value in self.means.items())
-        return means and self.takes >= asked_for(step).keys()
+        cuts_off = self.tells is _items and step.keeps is not None  # tells nothing of the next page
+        return means and not cuts_off and self.takes >= asked_for(step).keys()
 
     def arguments(self, step: Step) -> dict[str, Any]:
         """What it is called with."""
@@ -80,6 +81,10 @@ class Tool:
 def only(*names: str) -> Callable[[Any], Any]:
     """Some fields alone."""
     return lambda answer: {name: answer[name] for name in names}
+
+
+def _items(answer: Any) -> Any:
+    return answer["items"]
 
 
 def _hits(answer: Any) -> Any:
@@ -205,11 +210,11 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         Tool("get", {**ID, "as_of": "as_of"}, "memory"),
     ),
     "erase": (Tool("erase", {"ids": "memory_ids"}, "erased"),),
-    "facts": (Tool("facts", by_the_same("subject", "predicate", "as_of", "include_inactive", "limit"), "facts"),),
-    "history": (Tool("history", {"id_": "fact_id"}, "facts"),),
+    "facts": (Tool("facts", by_the_same("subject", "predicate", "as_of", "include_inactive", "limit", "after")),),
+    "history": (Tool("history", {"id_": "fact_id"}),),
     "link": (Tool("link", by_the_same("source_id", "target_id", "relation", "weight"), "link"),),
-    "links": (Tool("links", {**ID, **by_the_same("direction", "relation")}, "links"),),
-    "events": (Tool("events", {**ID, **by_the_same("event_type", "limit")}, "events"),),
+    "links": (Tool("links", {**ID, **by_the_same("direction", "relation")}),),
+    "events": (Tool("events", {**ID, **by_the_same("event_type", "limit", "after")}),),
     "latest_reflection": (Tool("latest_reflection", {}, "memory"),),
     "overview": (Tool("overview", by_the_same("days", "limit"), "overview"),),
     "audit": (Tool("audit", by_the_same("kinds", "limit", "skip", "unused_days")),),
@@ -276,7 +281,7 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         Tool("memory_store_rule", {"content": "content", "scope": "scope", "tags": "tags", **KEY}, "memory"),
         Tool("rule_add", {**by_the_same("content", "scope", "tags"), **MORE, **KEY}, "memory"),
     ),
-    "rules.applications": (Tool("rule_applications", {"id_": "rule_id", "limit": "limit"}, "applications"),),
+    "rules.applications": (Tool("rule_applications", {"id_": "rule_id", **by_the_same("limit", "after")}),),
     "rules.mark_helpful": (Tool("memory_mark_helpful", {"id_": "rule_id"}, "memory"),),
     "rules.mark_harmful": (Tool("memory_mark_harmful", {"id_": "rule_id", "reason": "reason"}, "memory"),),
     "entities.create": (
@@ -300,17 +305,18 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             "entity_resolve",
             {"name": "name", "entity_type": "entity_type", "hints": "context_hints", "fuzzy": "enable_fuzzy"},
             "candidates",
+            tells=_items,
             always=OF_THE_TENANT,
         ),
     ),
     "entities.merge": (Tool("entity_merge", {"source_id": "source_entity_id", "target_id": "target_entity_id"}),),
     "entities.unmerge": (Tool("entity_unmerge", {"source_id": "source_entity_id"}, "merge"),),
-    "entities.find": (Tool("entity_find", by_the_same("entity_type", "limit"), "entities"),),
+    "entities.find": (Tool("entity_find", by_the_same("entity_type", "limit", "after")),),
     "entities.profile": (Tool("get_entity_info", {"id_or_name": "name"}, "profile"),),
     "notes.save": (Tool("save_note", {"key": "key", "content": "content"}, "note"),),
     "notes.recall": (Tool("recall_note", {"key": "key"}, "note"),),
-    "notes.list": (Tool("list_notes", {"limit": "limit"}, "notes"),),
-    "notes.list_by_category": (Tool("list_notes", {"category": "category", "limit": "limit"}, "notes"),),
+    "notes.list": (Tool("list_notes", {"limit": "limit"}, "notes", tells=_items),),
+    "notes.list_by_category": (Tool("list_notes", {"category": "category", "limit": "limit"}, "notes", tells=_items),),
     "notes.search": (
         Tool(
             "search_notes",
@@ -318,11 +324,11 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             tells=only("mode", "hits", "degraded"),
         ),
     ),
-    "notes.related": (Tool("related_notes", {"note": "key", "limit": "limit"}, "related"),),
+    "notes.related": (Tool("related_notes", {"note": "key", "limit": "limit"}, "related", tells=_items),),
     "notes.forget": (Tool("forget_note", {"key": "key"}, "note"),),
     "notes.summarize_old": (Tool("summarize_notes", by_the_same("older_than_days"), "archived"),),
     "pools.create": (Tool("pool_create", {**POOL, **by_the_same("members", "metadata")}, "pool"),),
-    "pools.list": (Tool("pool_list", {}, "pools"),),
+    "pools.list": (Tool("pool_list", {}),),
     "pools.add": (Tool("pool_add", {**POOL, "member": "member"}, "pool"),),
     "pools.remove": (Tool("pool_remove", {**POOL, "member": "member"}, "pool"),),
     "pools.delete": (Tool("pool_delete", POOL, gives_nothing=True),),
@@ -333,10 +339,10 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         Tool("is_session_consolidated", {"session": "session_id"}, "consolidated"),
     ),
     "consolidation.episodes": (
-        Tool("get_episodes_for_consolidation", {"session": "session_id", "page": "page"}, "episodes"),
+        Tool("get_episodes_for_consolidation", {"session": "session_id", "page": "page"}, "episodes", tells=_items),
     ),
     "consolidation.save_facts": (Tool("save_facts_batch", {"facts": "facts"}),),
-    "consolidation.detect_conflicts": (Tool("detect_conflicts", {"fact_id": "fact_id"}, "conflicts"),),
+    "consolidation.detect_conflicts": (Tool("detect_conflicts", {"fact_id": "fact_id"}, "conflicts", tells=_items),),
     "consolidation.resolve_conflict": (
         Tool("resolve_conflict", {"old_id": "old_fact_id", "new_id": "new_fact_id"}, "memory"),
     ),
@@ -355,7 +361,7 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             of_a_request=False,
         ),
     ),
-    "memory.runs": (Tool("runs", by_the_same("kind", "limit"), "runs", means=OF_ONE_AGENT, of_a_request=False),),
+    "memory.runs": (Tool("runs", by_the_same("kind", "limit", "after"), means=OF_ONE_AGENT, of_a_request=False),),
     "memory.undo": (Tool("undo", by_the_same("run_id"), means=OF_ONE_AGENT, of_a_request=False),),
     "memory.decay": (Tool("decay", by_the_same("dry_run"), means={"tenant": TENANT}, of_a_request=False),),
     "memory.cleanup": (

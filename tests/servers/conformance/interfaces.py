@@ -105,14 +105,14 @@ def _verbs(of: object) -> Iterator[str]:
 
 
 def json_of(value: Any) -> Any:
-    """What a verb gives, as JSON: records as they say themselves."""
+    """The value of a verb as JSON: records by `to_dict()`, lists as a page without a next one."""
     match value:
         case Record():
             return value.to_dict()
-        case str() | int() | float() | None:
+        case str() | int() | float() | None | [str(), *_]:
             return value
         case _:
-            return [json_of(each) for each in value]
+            return {"items": [json_of(item) for item in value], "next": None}
 
 
 def answered(step: Step, value: Any) -> Said:

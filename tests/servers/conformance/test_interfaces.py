@@ -40,7 +40,7 @@ INTERFACES = {
     "mcp": Interface(
         by_tool.TOOLS,
         by_tool.BESIDES,
-        {},
+        {"notes.list": ("after",), "notes.list_by_category": ("after",)},  # the profile `notes` has no pages
     ),
 }
 WAYS = {

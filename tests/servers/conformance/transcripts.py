@@ -1,5 +1,7 @@
 """What a memory said to a scenario, freed of what no two lives share: ids, and times of the clock."""
 
+import base64
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -89,7 +91,7 @@ def comparable(transcript: Sequence[Said], *, began: datetime) -> Iterator[list[
                 return [numbered(each) for each in value]
             case dict():
                 return {
-                    name: "its own" if name in _OF_ONE_LIFE and each is not None else numbered(each)
+                    name: "its own" if name in _OF_ONE_LIFE and each is not None else numbered(_opened(name, each))
                     for name, each in value.items()
                 }
             case _:
@@ -97,6 +99,13 @@ def comparable(transcript: Sequence[Said], *, began: datetime) -> Iterator[list[
 
     for place, said in enumerate(transcript, 1):
         yield [f"step {place}, {said.step.verb}", numbered(said.answer), said.refused]
+
+
+def _opened(name: str, value: Any) -> Any:
+    """A cursor as what it holds: the list and the position in it."""
+    if name != "next" or not isinstance(value, str):
+        return value
+    return json.loads(base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)))
 
 
 def differences(said: Any, expected: Any, *, within: float = 0.0, at: str = "") -> Iterator[str]:

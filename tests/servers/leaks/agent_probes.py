@@ -14,6 +14,7 @@ import numpy as np
 from engrain import Memory
 from engrain.agent import Agent
 from engrain.domain.maintenance.findings import FINDING_KINDS
+from engrain.domain.pagination import encode
 from engrain.domain.ports import Store
 from engrain.domain.records import RELATIONS, Caller, Episode, Fact
 from engrain.errors import InvalidInput, NotFound
@@ -159,6 +160,7 @@ def get(asker: Asker) -> Asked:
 
 def facts(asker: Asker) -> Asked:
     yield "all", asker.agent.facts(include_inactive=True, limit=1_000)
+    yield "a page", asker.agent.facts(include_inactive=True, limit=3, after=encode("facts", (_LONG_AGO, "z")))
     for fact in (each for each in asker.world.memories if isinstance(each, Fact)):
         yield fact.subject, asker.agent.facts(fact.subject, fact.predicate, include_inactive=True)
         yield f"{fact.subject} then", asker.agent.facts(fact.subject, as_of=_LONG_AGO)
@@ -177,6 +179,7 @@ def history(asker: Asker) -> Asked:
 
 def events(asker: Asker) -> Asked:
     yield "all", asker.agent.events(limit=1_000)
+    yield "after a position", asker.agent.events(limit=1_000, after=encode("events", (_LONG_AGO, "z")))
     for id_ in sorted(asker.world.ids):
         yield id_, asker.agent.events(id_)
 
@@ -184,6 +187,8 @@ def events(asker: Asker) -> Asked:
 def rules_applications(asker: Asker) -> Asked:
     for id_ in sorted(asker.world.ids):
         yield id_, asker.agent.rules.applications(id_)
+        after = encode("rules.applications", (_LONG_AGO, "z"))
+        yield f"{id_} after a position", asker.agent.rules.applications(id_, after=after)
 
 
 def stats(asker: Asker) -> Asked:
@@ -214,6 +219,7 @@ def entities_get(asker: Asker) -> Asked:
 
 def entities_find(asker: Asker) -> Asked:
     yield "all", asker.agent.entities.find(limit=1_000)
+    yield "a page", asker.agent.entities.find(limit=3, after=encode("entities.find", ("B", "person")))
 
 
 def entities_resolve(asker: Asker) -> Asked:
@@ -258,6 +264,7 @@ def notes_recall(asker: Asker) -> Asked:
 
 def notes_list(asker: Asker) -> Asked:
     yield "all", asker.agent.notes.list(1_000)
+    yield "a page", asker.agent.notes.list(3, after=encode("notes.list", (_LONG_AGO, "z")))
 
 
 def notes_list_by_category(asker: Asker) -> Asked:

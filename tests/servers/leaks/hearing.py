@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from engrain.domain.memories.maturity import Application
+from engrain.domain.pagination import Page
 from engrain.domain.records import Caller, Event, MemoryRecord
 from engrain.domain.requests import Candidate, Ref
 from engrain.domain.runs.runs import Run
@@ -28,6 +29,8 @@ def said(answer: object, refs: Refs) -> str:  # noqa: PLR0911  # one for each ki
             return repr({each.name: getattr(answer, each.name) for each in fields(answer) if each.name not in own})
         case Mapping():
             return "\n".join(sorted(f"{refs.get(key, key)}: {said(value, refs)}" for key, value in answer.items()))
+        case Page():  # a cursor holds the id of the last item, which an answer gives itself
+            return f"{said(list(answer.items), refs)}\nmore: {answer.next is not None}"
         case list() if answer and all(isinstance(each, Event) for each in answer):
             # The port leaves the order of one act's events open.
             acts = [

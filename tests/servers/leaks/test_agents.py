@@ -158,7 +158,7 @@ def test_a_fact_stands_beside_the_same_one_of_another_tenant(backend):
             agent.remember(home, subject="Ana", predicate="lives in", entity_id=person.id)
             for agent, person, home in zip(agents, people, ("Lisbon", "Porto"), strict=True)
         ]
-        assert [agent.facts("Ana") for agent in agents] == [[homes[0]], [homes[1]]]
+        assert [agent.facts("Ana").items for agent in agents] == [(homes[0],), (homes[1],)]
         moved = agents[0].correct(homes[0].id, "Faro")
         assert [each.content for each in agents[1].history(homes[1].id)] == ["Porto"]
         assert isinstance(moved, Fact)

@@ -23,6 +23,9 @@ PresetName = Annotated[
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag to file it under; may be repeated.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many at most, 0-1000; 100 if left out.")]
+After = Annotated[
+    str | None, typer.Option("--after", metavar="CURSOR", help="The next page: `next` of the page before.")
+]
 Scope = Annotated[
     str | None, typer.Option("--scope", metavar="NAME", help="global (every agent), the agent's name, or pool:NAME.")
 ]

@@ -7,7 +7,7 @@ import typer
 from engrain.domain.records import ENTITY_TYPES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import output, progress, rendering
-from engrain.interfaces.cli.arguments import Metadata, json_object, one_of
+from engrain.interfaces.cli.arguments import After, Metadata, json_object, one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
 if TYPE_CHECKING:
@@ -78,17 +78,13 @@ def show_all(
     *,
     entity_type: _Type = None,
     limit: _Limit = None,
-    after: Annotated[str | None, typer.Option("--after", metavar="ID", help="Those after this one.")] = None,
+    after: After = None,
 ) -> None:
     """The entities, by name."""
     with invocation.memory() as memory:
-        group = memory.agent().entities
-        last = None if after is None else group.get(after)
-        if after is not None and last is None:
-            raise NotFound(f"no entity {after} is known; entities list shows ids")
-        found = group.find(entity_type=entity_type, after=last, limit=limit)
+        found = memory.agent().entities.find(entity_type=entity_type, after=after, limit=limit)
         lines = [f"{each.id}  {each.entity_type:<12}  {each.canonical_name}" for each in found]
-        invocation.answer_with("entities", found, "\n".join(lines))
+        invocation.answer_list(found, "\n".join(lines))
 
 
 @command(entities, "resolve")
@@ -118,7 +114,7 @@ def resolve(
             f"{each.score:8.4f}  {each.name_match:<6}  {each.entity_id}  {each.entity_type:<12}  {each.canonical_name}"
             for each in found
         ]
-        invocation.answer_with("candidates", found, "\n".join(lines))
+        invocation.answer_list(found, "\n".join(lines))
 
 
 @command(entities, "merge")

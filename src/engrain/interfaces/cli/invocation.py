@@ -124,14 +124,20 @@ class Invocation:
         """The answer of a command that goes on: one line, as JSON or as text."""
         output.say(json.dumps(dict(document)) if self.as_json else text)
 
-    def answer_with(self, name: str, values: "Sequence[Record]", text: str) -> None:
-        """Several values as the answer of the command: under `name` as JSON, or as text."""
+    def answer_list(self, values: "Sequence[Record]", text: str) -> None:
+        """A list as the answer of the command: a page as JSON, or text and how to see the next page."""
+        from engrain.domain.pagination import Page
+
+        page = values if isinstance(values, Page) else Page(items=tuple(values))
         if self.as_json:
-            output.document({name: [each.to_dict() for each in values]})
-        elif values:
+            output.document(page.to_dict())
+            return
+        if page:
             output.say(text)
         else:
             self.note("nothing found")
+        if page.next is not None:
+            self.note(f"note: there are more; see them with --after {page.next}")
 
 
 def path_of(db: str) -> Path | None:

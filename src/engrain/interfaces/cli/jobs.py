@@ -101,7 +101,7 @@ def _until_told(worker: "Worker", timeout_s: float) -> None:
 
 def _answer(invocation: Invocation, found: "Sequence[Job]", none: str) -> None:
     if found or invocation.as_json:
-        invocation.answer_with("jobs", found, "\n".join(_line(each) for each in found))
+        invocation.answer_list(found, "\n".join(_line(each) for each in found))
     else:
         invocation.note(none)
 

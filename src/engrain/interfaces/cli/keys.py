@@ -50,7 +50,7 @@ def list_(invocation: Invocation) -> None:
     """The keys of a tenant, revoked and expired ones too; never a secret."""
     with invocation.memory() as memory:
         found = memory.keys.list(tenant=invocation.tenant)
-        invocation.answer_with("keys", found, "\n".join(map(_line, found)))
+        invocation.answer_list(found, "\n".join(map(_line, found)))
 
 
 @command(keys, "revoke")

@@ -6,7 +6,7 @@ import typer
 
 from engrain.domain.runs.runs import RUN_KINDS
 from engrain.interfaces.cli import learned, progress
-from engrain.interfaces.cli.arguments import one_of
+from engrain.interfaces.cli.arguments import After, one_of
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, command
 
@@ -69,11 +69,12 @@ def runs(
         str | None, typer.Option("--kind", metavar="KIND", help=f"Of this kind alone. {one_of(RUN_KINDS)}")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", help="At most so many.")] = 20,
+    after: After = None,
 ) -> None:
     """What the agent learned when, and how it ended, newest first."""
     with invocation.memory() as memory:
-        found = memory.runs(kind=kind, limit=limit)
-        invocation.answer_with("runs", found, learned.runs(found))
+        found = memory.runs(kind=kind, limit=limit, after=after)
+        invocation.answer_list(found, learned.runs(found))
 
 
 @command(app, "undo")

@@ -8,7 +8,7 @@ from engrain.domain.memories.notes import Note
 from engrain.domain.text.categories import CATEGORIES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import output
-from engrain.interfaces.cli.arguments import Limit, Query, one_of
+from engrain.interfaces.cli.arguments import After, Limit, Query, one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
 notes = typer.Typer(help="What an agent keeps for itself under keys.")
@@ -49,12 +49,12 @@ def get(invocation: Invocation, key: Key) -> None:
 
 
 @command(notes, "list")
-def list_(invocation: Invocation, *, category: OfCategory = None, limit: Limit = 100) -> None:
+def list_(invocation: Invocation, *, category: OfCategory = None, limit: Limit = 100, after: After = None) -> None:
     """The notes, the newest first."""
     with invocation.memory() as memory:
         own = memory.agent().notes
-        found = own.list(limit) if category is None else own.list_by_category(category, limit)
-        invocation.answer_with("notes", found, "\n".join(map(_line, found)))
+        found = own.list(limit, after=after) if category is None else own.list_by_category(category, limit, after=after)
+        invocation.answer_list(found, "\n".join(map(_line, found)))
 
 
 @command(notes, "search")
@@ -108,7 +108,7 @@ def related(
     """Notes that share words with one, the most alike first."""
     with invocation.memory() as memory:
         found = memory.agent().notes.related(note, limit)
-        invocation.answer_with("notes", found, "\n".join(f"{each.score:.3f}  {_line(each.note)}" for each in found))
+        invocation.answer_list(found, "\n".join(f"{each.score:.3f}  {_line(each.note)}" for each in found))
 
 
 @command(notes, "forget")

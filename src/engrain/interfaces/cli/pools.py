@@ -39,7 +39,7 @@ def list_(invocation: Invocation) -> None:
     """The pools this agent is in."""
     with invocation.memory() as memory:
         found = memory.agent().pools.list()
-        invocation.answer_with("pools", found, "\n".join(map(_line, found)))
+        invocation.answer_list(found, "\n".join(map(_line, found)))
 
 
 @command(pools, "add")

@@ -7,7 +7,7 @@ import typer
 from engrain.domain.records import KINDS, RELATIONS, ROLES
 from engrain.errors import NotFound
 from engrain.interfaces.cli import output, rendering
-from engrain.interfaces.cli.arguments import AsOf, Id, IncludeInactive, Limit, PresetName, Query, one_of
+from engrain.interfaces.cli.arguments import After, AsOf, Id, IncludeInactive, Limit, PresetName, Query, one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 
 app = typer.Typer()
@@ -143,11 +143,14 @@ def facts(
     as_of: AsOf = None,
     include_inactive: IncludeInactive = False,
     limit: Limit = 100,
+    after: After = None,
 ) -> None:
     """What is known, the newest first."""
     with invocation.memory() as memory:
-        found = memory.agent().facts(subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit)
-        invocation.answer_with("facts", found, rendering.facts(found))
+        found = memory.agent().facts(
+            subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit, after=after
+        )
+        invocation.answer_list(found, rendering.facts(found))
 
 
 @command(app, "history")
@@ -155,7 +158,7 @@ def history(invocation: Invocation, id_: Id) -> None:
     """Every fact that ever held the place of this one, oldest first."""
     with invocation.memory() as memory:
         found = memory.agent().history(id_)
-        invocation.answer_with("facts", found, rendering.facts(found))
+        invocation.answer_list(found, rendering.facts(found))
 
 
 @command(app, "links")
@@ -173,7 +176,7 @@ def links(
     """How a memory bears on others, and others on it."""
     with invocation.memory() as memory:
         found = memory.agent().links(id_, direction=direction, relation=relation)
-        invocation.answer_with("links", found, rendering.links(found))
+        invocation.answer_list(found, rendering.links(found))
 
 
 @command(app, "events")
@@ -185,8 +188,9 @@ def events(
         str | None, typer.Option("--type", metavar="WORD", help="Of this type alone, such as fact_superseded.")
     ] = None,
     limit: Limit = 100,
+    after: After = None,
 ) -> None:
     """What was done, by whom and when, the newest first."""
     with invocation.memory() as memory:
-        found = memory.agent().events(id_, event_type=event_type, limit=limit)
-        invocation.answer_with("events", found, rendering.events(found))
+        found = memory.agent().events(id_, event_type=event_type, limit=limit, after=after)
+        invocation.answer_list(found, rendering.events(found))

@@ -7,6 +7,7 @@ import typer
 from engrain.domain.records import Rule
 from engrain.interfaces.cli import rendering
 from engrain.interfaces.cli.arguments import (
+    After,
     Id,
     IdempotencyKey,
     Limit,
@@ -73,11 +74,11 @@ def mark_harmful(
 
 
 @command(rules, "applications")
-def applications(invocation: Invocation, id_: Id, *, limit: Limit = 100) -> None:
+def applications(invocation: Invocation, id_: Id, *, limit: Limit = 100, after: After = None) -> None:
     """How a rule fared each time somebody marked it, the newest first."""
     with invocation.memory() as memory:
-        found = memory.agent().rules.applications(id_, limit=limit)
-        invocation.answer_with("applications", found, rendering.applications(found))
+        found = memory.agent().rules.applications(id_, limit=limit, after=after)
+        invocation.answer_list(found, rendering.applications(found))
 
 
 def _marked(rule: Rule) -> str:

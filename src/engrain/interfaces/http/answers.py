@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import Response
 
+from engrain.domain.pagination import Page
 from engrain.domain.records import Record
 from engrain.errors import NotFound
 from engrain.interfaces.outside import outside
@@ -101,9 +102,9 @@ def created(record: Record, location: str | None = None) -> Response:
     return said(record, status=HTTPStatus.CREATED, location=location)
 
 
-def listed(records: Iterable[Record], *, after: str | None = None) -> Response:
-    """A page: the values in their order, and the cursor of the next page."""
-    return Response(_bytes({"items": [each.to_dict() for each in records], "next": after}), media_type=_JSON)
+def listed(records: Iterable[Record], *, following: str | None = None) -> Response:
+    """A page: the values in their order, and where the next page begins."""
+    return said(records if isinstance(records, Page) else Page(items=tuple(records), next=following))
 
 
 def nothing() -> Response:

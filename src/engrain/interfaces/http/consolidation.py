@@ -6,11 +6,11 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from engrain.agent.consolidation import Consolidation
+from engrain.domain.pagination import Page
 from engrain.domain.records import Episode, Fact
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import Marked, SessionState, listed, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 from engrain.learning.consolidation.extracted_facts import SavedFacts
@@ -65,7 +65,7 @@ def is_session_consolidated(asked: Asked, session: words.SessionName) -> Respons
     return said(SessionState(session=session, is_consolidated=is_done))
 
 
-@room.verb("GET", "/consolidation/episodes", Consolidation.episodes, needs="reader", answers=Page(Episode))
+@room.verb("GET", "/consolidation/episodes", Consolidation.episodes, needs="reader", answers=Page[Episode])
 def episodes(
     asked: Asked,
     session: words.SessionName,
@@ -74,7 +74,7 @@ def episodes(
 ) -> Response:
     """List what was said in a session, in its order, page by page; `next` is the number of the next page."""
     found = asked.agent().consolidation.episodes(session, page=page, limit=limit)
-    return listed(found, after=str(page + 1) if found and len(found) == limit else None)
+    return listed(found, following=str(page + 1) if found and len(found) == limit else None)
 
 
 @room.verb("POST", "/consolidation/save_facts", Consolidation.save_facts, needs="writer", answers=SavedFacts)
@@ -84,7 +84,7 @@ def save_facts(asked: Asked, body: Batch) -> Response:
     return said(asked.agent().consolidation.save_facts(facts, scope=body.scope))
 
 
-@room.verb("GET", "/consolidation/detect_conflicts", Consolidation.detect_conflicts, needs="reader", answers=Page(Fact))
+@room.verb("GET", "/consolidation/detect_conflicts", Consolidation.detect_conflicts, needs="reader", answers=Page[Fact])
 def detect_conflicts(asked: Asked, fact_id: Annotated[str, Query(description="Id of a fact.")]) -> Response:
     """List active facts that may contradict one."""
     return listed(asked.agent().consolidation.detect_conflicts(fact_id))

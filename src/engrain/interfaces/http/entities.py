@@ -8,11 +8,11 @@ from pydantic import Field
 
 from engrain.agent.entities import Entities
 from engrain.domain.entities.registry import Enrichment, EntityMatch, EntityMerge, EntityProfile
+from engrain.domain.pagination import Page
 from engrain.domain.records import Entity, EntityType
-from engrain.interfaces.http import places, words
+from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import Waiting, created, listed, said, versioned
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -86,7 +86,7 @@ def create(asked: Asked, body: NewEntity) -> Response:
     return created(entity, f"/v1/entities/{entity.id}")
 
 
-@room.verb("GET", "/entities", Entities.find, needs="reader", answers=Page(Entity))
+@room.verb("GET", "/entities", Entities.find, needs="reader", answers=Page[Entity])
 def find(
     asked: Asked,
     entity_type: words.OfEntityType = None,
@@ -94,9 +94,8 @@ def find(
     after: words.After = None,
 ) -> Response:
     """List the entities by canonical name, then type."""
-    ended = places.of("entities.find", after, Entity)
-    found = asked.agent().entities.find(entity_type=entity_type, after=ended, limit=limit)
-    return listed(found, after=places.more("entities.find", found, limit))
+    found = asked.agent().entities.find(entity_type=entity_type, after=after, limit=limit)
+    return listed(found)
 
 
 @room.verb("GET", "/entities/profile", Entities.profile, needs="reader", answers=EntityProfile)
@@ -130,7 +129,7 @@ def update(asked: Asked, id_: words.EntityId, body: EntityChange) -> Response:
     return said(asked.agent().entities.update(id_, **body.given()))
 
 
-@room.verb("POST", "/entities/resolve", Entities.resolve, needs="reader", answers=Page(EntityMatch))
+@room.verb("POST", "/entities/resolve", Entities.resolve, needs="reader", answers=Page[EntityMatch])
 def resolve(asked: Asked, body: NameAsked) -> Response:
     """Say whom a name may mean, the likeliest first; nothing is created."""
     return listed(asked.agent().entities.resolve(**body.given()))

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from engrain.agent.graph import Graph
 from engrain.domain.entities.graph import GraphEntity, GraphRelation, KnowledgeGraph, Observed
+from engrain.domain.pagination import Page
 from engrain.interfaces.http.answers import DeletedEntities, Retracted, listed, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -69,7 +69,7 @@ class EntityNames(Body):
     names: Annotated[list[str], Field(max_length=1000, description="Names of entities.", examples=[["Ana"]])]
 
 
-@room.verb("POST", "/graph/create_entities", Graph.create_entities, needs="writer", answers=Page(GraphEntity))
+@room.verb("POST", "/graph/create_entities", Graph.create_entities, needs="writer", answers=Page[GraphEntity])
 def create_entities(asked: Asked, body: Nodes) -> Response:
     """Add entities, with what is observed of them; the answer has those whose name nobody had."""
     nodes = [
@@ -79,13 +79,13 @@ def create_entities(asked: Asked, body: Nodes) -> Response:
     return listed(asked.agent().graph.create_entities(nodes))
 
 
-@room.verb("POST", "/graph/create_relations", Graph.create_relations, needs="writer", answers=Page(GraphRelation))
+@room.verb("POST", "/graph/create_relations", Graph.create_relations, needs="writer", answers=Page[GraphRelation])
 def create_relations(asked: Asked, body: Relations) -> Response:
     """Say how entities relate; the answer has what was not known."""
     return listed(asked.agent().graph.create_relations(_relations(body)))
 
 
-@room.verb("POST", "/graph/add_observations", Graph.add_observations, needs="writer", answers=Page(Observed))
+@room.verb("POST", "/graph/add_observations", Graph.add_observations, needs="writer", answers=Page[Observed])
 def add_observations(asked: Asked, body: Observations) -> Response:
     """Say more of entities that are there; the answer has, of each, what was not known."""
     return listed(asked.agent().graph.add_observations(_observed(body)))

@@ -7,11 +7,11 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from engrain.agent.jobs import Jobs
+from engrain.domain.pagination import Page
 from engrain.domain.runs.jobs import Job, JobName, JobStatus
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import created, listed, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -25,7 +25,7 @@ class ToRun(Body):
     enqueue: Annotated[bool, Field(description="Leave it to a worker.")] = False
 
 
-@room.verb("GET", "/jobs", Jobs.list, needs="admin", answers=Page(Job))
+@room.verb("GET", "/jobs", Jobs.list, needs="admin", answers=Page[Job])
 def list_(
     asked: Asked,
     name: Annotated[JobName | None, Query(description="Of this name alone.")] = None,

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from engrain.agent.keys import Keys
 from engrain.domain.access.keys import AccessKey, CreatedKey, Role
+from engrain.domain.pagination import Page
 from engrain.errors import NotFound
 from engrain.interfaces.http.answers import created, listed, said
 from engrain.interfaces.http.asking import Asked, Asking
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -34,7 +34,7 @@ def create(asked: Asked, body: NewKey) -> Response:
     return created(asked.memory.keys.create(tenant=asked.tenant, **whose))
 
 
-@room.verb("GET", "/keys", Keys.list, needs="admin", answers=Page(AccessKey))
+@room.verb("GET", "/keys", Keys.list, needs="admin", answers=Page[AccessKey])
 def list_(asked: Asked) -> Response:
     """List the keys of the tenant (of its agent, where the key names one), revoked and expired ones too."""
     return listed(_seen(asked))

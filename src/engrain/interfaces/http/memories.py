@@ -8,11 +8,11 @@ from pydantic import Field
 
 from engrain.agent import Agent
 from engrain.domain.memories.routing import Handled, Routing
+from engrain.domain.pagination import Page
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord, Relation
-from engrain.interfaces.http import places, words
+from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import Erased, created, listed, said, versioned
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -110,7 +110,7 @@ def remember(asked: Asked, body: NewFact, idempotency_key: words.IdempotencyKey 
     return _created(asked.agent().remember(**body.given(), idempotency_key=idempotency_key))
 
 
-@room.verb("GET", "/facts", Agent.facts, needs="reader", answers=Page(Fact))
+@room.verb("GET", "/facts", Agent.facts, needs="reader", answers=Page[Fact])
 def facts(
     asked: Asked,
     *,
@@ -122,11 +122,10 @@ def facts(
     after: words.After = None,
 ) -> Response:
     """List what is known of a subject, a predicate or both, the newest first."""
-    ended = places.of("facts", after, Fact)
     found = asked.agent().facts(
-        subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit, after=ended
+        subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit, after=after
     )
-    return listed(found, after=places.more("facts", found, limit))
+    return listed(found)
 
 
 @room.verb("GET", "/memories/{id}", Agent.get, needs="reader", answers=MemoryRecord)
@@ -141,13 +140,13 @@ def get(
     return versioned(memory, if_none_match, what=f"memory {id_!r:.80} that this agent sees")
 
 
-@room.verb("GET", "/memories/{id}/history", Agent.history, needs="reader", answers=Page(Fact))
+@room.verb("GET", "/memories/{id}/history", Agent.history, needs="reader", answers=Page[Fact])
 def history(asked: Asked, id_: words.MemoryId) -> Response:
     """List every fact that ever held the place of one, oldest first; none where there is no such fact."""
     return listed(asked.agent().history(id_))
 
 
-@room.verb("GET", "/memories/{id}/links", Agent.links, needs="reader", answers=Page(Link))
+@room.verb("GET", "/memories/{id}/links", Agent.links, needs="reader", answers=Page[Link])
 def links(
     asked: Asked, id_: words.MemoryId, direction: words.LinkDirection = "both", relation: words.OfRelation = None
 ) -> Response:
@@ -194,7 +193,7 @@ def link(asked: Asked, body: NewLink) -> Response:
     return created(asked.agent().link(**body.given()))
 
 
-@room.verb("GET", "/events", Agent.events, needs="reader", answers=Page(Event))
+@room.verb("GET", "/events", Agent.events, needs="reader", answers=Page[Event])
 def events(
     asked: Asked,
     *,
@@ -204,9 +203,8 @@ def events(
     after: words.After = None,
 ) -> Response:
     """List what was done to one memory, or to all that the agent sees, newest first: who, when, on whose request."""
-    ended = places.of("events", after, Event)
-    found = asked.agent().events(id_, event_type=event_type, limit=limit, after=ended)
-    return listed(found, after=places.more("events", found, limit))
+    found = asked.agent().events(id_, event_type=event_type, limit=limit, after=after)
+    return listed(found)
 
 
 @room.verb("GET", "/latest_reflection", Agent.latest_reflection, needs="reader", answers=Fact)

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from engrain.agent.notes import Notes
 from engrain.domain.memories.notes import Note, NoteAnswer, NoteCacheStats, NoteRelation, SearchMode
-from engrain.interfaces.http import places, words
+from engrain.domain.pagination import Page
+from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import Archived, Uncached, created, listed, nothing, said, versioned
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -61,14 +61,14 @@ def recall(asked: Asked, key: _Key, if_none_match: words.IfNoneMatch = None) -> 
     return versioned(asked.agent().notes.recall(key), if_none_match, what=f"note {key!r:.80}")
 
 
-@room.verb("GET", "/notes", Notes.list, needs="reader", answers=Page(Note))
+@room.verb("GET", "/notes", Notes.list, needs="reader", answers=Page[Note])
 def list_(asked: Asked, limit: words.PageLimit = 100, after: words.After = None) -> Response:
     """List the notes, the newest first."""
-    found = asked.agent().notes.list(limit, after=places.of("notes.list", after, Note))
-    return listed(found, after=places.more("notes.list", found, limit))
+    found = asked.agent().notes.list(limit, after=after)
+    return listed(found)
 
 
-@room.verb("GET", "/notes/list_by_category", Notes.list_by_category, needs="reader", answers=Page(Note))
+@room.verb("GET", "/notes/list_by_category", Notes.list_by_category, needs="reader", answers=Page[Note])
 def list_by_category(
     asked: Asked,
     category: Annotated[str, Query(description="Such as project.", examples=["project"])],
@@ -76,12 +76,11 @@ def list_by_category(
     after: words.After = None,
 ) -> Response:
     """List the notes of one category, the newest first."""
-    ended = places.of("notes.list_by_category", after, Note)
-    found = asked.agent().notes.list_by_category(category, limit, after=ended)
-    return listed(found, after=places.more("notes.list_by_category", found, limit))
+    found = asked.agent().notes.list_by_category(category, limit, after=after)
+    return listed(found)
 
 
-@room.verb("GET", "/notes/related", Notes.related, needs="reader", answers=Page(NoteRelation))
+@room.verb("GET", "/notes/related", Notes.related, needs="reader", answers=Page[NoteRelation])
 def related(
     asked: Asked,
     note: Annotated[str, Query(description="Key or id of a note.", examples=["project:alpha"])],

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from engrain.agent.pools import Pools
 from engrain.domain.access.pools import Pool, PoolSync
+from engrain.domain.pagination import Page
 from engrain.domain.records import Answer, MemoryRecord
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import created, listed, nothing, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -62,7 +62,7 @@ def create(asked: Asked, body: NewPool) -> Response:
     return created(asked.agent().pools.create(**body.given()))
 
 
-@room.verb("GET", "/pools", Pools.list, needs="reader", answers=Page(Pool))
+@room.verb("GET", "/pools", Pools.list, needs="reader", answers=Page[Pool])
 def list_(asked: Asked) -> Response:
     """List the pools the agent is in, by name."""
     return listed(asked.agent().pools.list())

@@ -6,11 +6,11 @@ from fastapi import Response
 
 from engrain.agent.groups import Rules
 from engrain.domain.memories.maturity import Application
+from engrain.domain.pagination import Page
 from engrain.domain.records import Rule
-from engrain.interfaces.http import places, words
+from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import created, listed, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -52,9 +52,8 @@ def mark_harmful(asked: Asked, id_: words.RuleId, body: Harm) -> Response:
     return said(asked.agent().rules.mark_harmful(id_, body.reason))
 
 
-@room.verb("GET", "/rules/{id}/applications", Rules.applications, needs="reader", answers=Page(Application))
+@room.verb("GET", "/rules/{id}/applications", Rules.applications, needs="reader", answers=Page[Application])
 def applications(asked: Asked, id_: words.RuleId, limit: words.PageLimit = 100, after: words.After = None) -> Response:
     """List how a rule fared each time somebody marked it, newest first; none where there is no such rule."""
-    ended = places.of("rules.applications", after, Application)
-    found = asked.agent().rules.applications(id_, limit=limit, after=ended)
-    return listed(found, after=places.more("rules.applications", found, limit))
+    found = asked.agent().rules.applications(id_, limit=limit, after=after)
+    return listed(found)

@@ -15,6 +15,7 @@ from engrain.domain.maintenance.stats import Stats
 from engrain.domain.memories.aging import AgingKind
 from engrain.domain.memories.notes import Note
 from engrain.domain.memories.working import WorkingStats
+from engrain.domain.pagination import Page
 from engrain.domain.records import Entity, MemoryRecord, Record
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.plans import ActionKind, Rejection
@@ -51,13 +52,6 @@ _BESIDES: Mapping[type, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """A page of a list: `items`, and `next`, the cursor of the page after it, null where there is none."""
-
-    of: Any
-
-
-@dataclass(frozen=True, slots=True)
 class File:
     """A body that is bytes, of one of some media types."""
 
@@ -72,7 +66,7 @@ class File:
         return {each: {"schema": {"type": "string", "format": "binary"}} for each in self.media_types}
 
 
-Answers = Any  # a Record, a union of Records, or a Page of one
+Answers = Any  # a Record, a union of Records, or Page[Record]
 
 
 def reference(answers: Answers) -> Schema:
@@ -83,8 +77,8 @@ def reference(answers: Answers) -> Schema:
 def said_of(answers: Answers) -> str:
     """The first sentence about an answer."""
     match answers:
-        case Page(of=of):
-            return f"A page: {said_of(of)}"
+        case _ if _is_page(answers):
+            return f"A page: {said_of(*get_args(answers))}"
         case type():
             return (answers.__doc__ or "").strip().partition("\n")[0]
         case _:
@@ -106,8 +100,8 @@ def components(answers: Iterable[Answers]) -> dict[str, Schema]:
 
 def _name(answers: Answers) -> str:
     match answers:
-        case Page(of=of):
-            return f"{_name(of)}Page"
+        case _ if _is_page(answers):
+            return f"{_name(*get_args(answers))}Page"
         case type():
             return answers.__name__
         case _:
@@ -116,8 +110,8 @@ def _name(answers: Answers) -> str:
 
 def _schema(answers: Answers) -> Schema:
     match answers:
-        case Page(of=of):
-            listed = {"type": "array", "items": reference(of)}
+        case _ if _is_page(answers):
+            listed = {"type": "array", "items": reference(*get_args(answers))}
             cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
             return _object({"items": listed, "next": cursor}, said_of(answers))
         case type():
@@ -178,8 +172,8 @@ def _either(choices: list[Schema]) -> Schema:
 def _inside(answers: Answers) -> Iterator[Any]:
     """The records that an answer holds."""
     match answers:
-        case Page(of=of):
-            yield of
+        case _ if _is_page(answers):
+            yield from get_args(answers)
         case type():
             for hint in _hints(answers).values():
                 yield from _records(hint)
@@ -193,6 +187,11 @@ def _records(hint: Any) -> Iterator[Any]:
     else:
         for each in get_args(hint):
             yield from _records(each)
+
+
+def _is_page(answers: Any) -> bool:
+    origin: Any = get_origin(answers)
+    return origin is Page
 
 
 def _is_memory(hint: Any) -> bool:

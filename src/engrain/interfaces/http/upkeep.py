@@ -8,11 +8,11 @@ from pydantic import Field
 from engrain import Memory
 from engrain.agent import Agent
 from engrain.domain.maintenance.findings import Audit
+from engrain.domain.pagination import Page
 from engrain.domain.runs.runs import Run, Undone
-from engrain.interfaces.http import places, words
+from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import listed, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 from engrain.learning.consolidation.report import ConsolidationReport
@@ -78,7 +78,7 @@ def reflect(asked: Asked, body: Reflect) -> Response:
     return said(asked.memory.reflect(asked.tenant, **{**body.given(), "agent": asked.extent(body.agent)}))
 
 
-@room.verb("GET", "/runs", Memory.runs, needs="reader", answers=Page(Run))
+@room.verb("GET", "/runs", Memory.runs, needs="reader", answers=Page[Run])
 def runs(
     asked: Asked,
     kind: words.OfRunKind = None,
@@ -86,9 +86,8 @@ def runs(
     after: words.After = None,
 ) -> Response:
     """List what was learned when, by whom and how it ended: the agent's runs, newest first."""
-    ended = places.of("runs", after, Run)
-    found = asked.memory.runs(asked.agent_name, tenant=asked.tenant, kind=kind, limit=limit, after=ended)
-    return listed(found, after=places.more("runs", found, limit))
+    found = asked.memory.runs(asked.agent_name, tenant=asked.tenant, kind=kind, limit=limit, after=after)
+    return listed(found)
 
 
 @room.verb("POST", "/runs/{run_id}/undo", Memory.undo, needs="admin", answers=Undone)

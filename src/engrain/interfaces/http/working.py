@@ -8,11 +8,11 @@ from pydantic import Field
 
 from engrain.agent.working import Working
 from engrain.domain.memories.working import WorkingStats
+from engrain.domain.pagination import Page
 from engrain.domain.records import Episode
 from engrain.interfaces.http import words
 from engrain.interfaces.http.answers import Scratchpad, ToolResults, listed, nothing, said
 from engrain.interfaces.http.asking import Asked
-from engrain.interfaces.http.schemas import Page
 from engrain.interfaces.http.verbs import Room
 from engrain.interfaces.http.words import Body
 
@@ -54,7 +54,7 @@ def append(asked: Asked, body: Message, idempotency_key: words.IdempotencyKey = 
     return said(asked.agent().working.append(**body.given(), idempotency_key=idempotency_key))
 
 
-@room.verb("GET", "/working/messages", Working.messages, needs="reader", answers=Page(Episode))
+@room.verb("GET", "/working/messages", Working.messages, needs="reader", answers=Page[Episode])
 def messages(asked: Asked) -> Response:
     """List the messages still here, as the episodes they will be, oldest first."""
     return listed(asked.agent().working.messages())

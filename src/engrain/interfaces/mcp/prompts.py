@@ -79,7 +79,7 @@ def _facts_of(who: Identity, name: str) -> list[Fact]:
     try:
         known = agent.entities.profile(name).facts.values()
     except NotFound:
-        return agent.facts(name, limit=_MOST_FACTS)
+        return list(agent.facts(name, limit=_MOST_FACTS))
     return [each for facts in known for each in facts if each.validity == "active"][:_MOST_FACTS]
 
 

@@ -1,5 +1,6 @@
 """What the library's tools answer: its values, whole, as `to_dict()` says them."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -15,7 +16,8 @@ from engrain.domain.maintenance.findings import Audit, Finding
 from engrain.domain.maintenance.overview import Overview
 from engrain.domain.memories.maturity import Application
 from engrain.domain.memories.routing import Routing
-from engrain.domain.records import Answer, Dropped, Event, Hit, Link
+from engrain.domain.pagination import Page
+from engrain.domain.records import Answer, Dropped, Event, Hit, Link, Record
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.runs import Kept, Restored, Run, Undone
 from engrain.domain.runs.summaries import Summary
@@ -141,34 +143,46 @@ class Linked(Result):
     link: LinkJson | None = None
 
 
-class Facts(Result):
+class Listed(Result):
+    """One page of a list."""
+
+    items: list[Any]
+    next: str | None = Field(description="`after` of the next page; null: this is the last.")
+
+    @classmethod
+    def of(cls, found: Sequence[Record], request_id: str | None = None) -> Self:
+        following = found.next if isinstance(found, Page) else None
+        return cls(items=list(found), next=following, request_id=request_id)
+
+
+class Facts(Listed):
     """Facts in the order that the tool tells."""
 
-    facts: list[FactJson]
+    items: list[FactJson]
 
 
-class Links(Result):
+class Links(Listed):
     """Links by their creation."""
 
-    links: list[LinkJson]
+    items: list[LinkJson]
 
 
-class Events(Result):
+class Events(Listed):
     """What was done, the newest first."""
 
-    events: list[EventJson]
+    items: list[EventJson]
 
 
-class Applications(Result):
+class Applications(Listed):
     """How a rule fared, the newest time first."""
 
-    applications: list[ApplicationJson]
+    items: list[ApplicationJson]
 
 
-class Entities(Result):
+class Entities(Listed):
     """Entities by name."""
 
-    entities: list[EntityJson]
+    items: list[EntityJson]
 
 
 class Parted(Result):
@@ -215,10 +229,10 @@ class FoundPool(Result):
         return cls(found=pool is not None, pool=pool, request_id=agent.caller.request_id)
 
 
-class PoolList(Result):
+class PoolList(Listed):
     """The pools this agent is in, by name."""
 
-    pools: list[PoolJson]
+    items: list[PoolJson]
 
 
 class PoolGone(Result):
@@ -234,10 +248,10 @@ class Synced(Result):
     sync: Annotated[PoolSync, Told("pool, copied (ids), unchanged, kept (ids of its own facts).")] | None = None
 
 
-class Runs(Result):
+class Runs(Listed):
     """Runs of learning, the newest first."""
 
-    runs: list[RunJson]
+    items: list[RunJson]
 
 
 class UndoneRun(Result):

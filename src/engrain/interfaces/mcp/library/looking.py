@@ -31,18 +31,19 @@ def facts(
     as_of: words.AsOf = None,
     include_inactive: words.IncludeInactive = False,
     limit: given.Limit = 100,
+    after: words.After = None,
     request_context: RequestContextArgument = None,
 ) -> Facts:
     """What is known of a subject, a predicate or both, the newest first."""
     agent = who.agent(request_context)
-    found = agent.facts(subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit)
-    return Facts(facts=found, request_id=agent.caller.request_id)
+    found = agent.facts(subject, predicate, as_of=as_of, include_inactive=include_inactive, limit=limit, after=after)
+    return Facts.of(found, agent.caller.request_id)
 
 
 def history(who: Identity, fact_id: given.FactId, *, request_context: RequestContextArgument = None) -> Facts:
     """Every fact that ever held the place of this one, the oldest first; none where there is no such fact."""
     agent = who.agent(request_context)
-    return Facts(facts=agent.history(fact_id), request_id=agent.caller.request_id)
+    return Facts.of(agent.history(fact_id), agent.caller.request_id)
 
 
 def links(
@@ -56,7 +57,7 @@ def links(
     """How a memory bears on others, and others on it; none where there is no such memory."""
     agent = who.agent(request_context)
     found = agent.links(memory_id, direction=direction, relation=relation)
-    return Links(links=found, request_id=agent.caller.request_id)
+    return Links.of(found, agent.caller.request_id)
 
 
 def events(
@@ -65,21 +66,27 @@ def events(
     memory_id: Annotated[str | None, Field(description="Of this memory alone.")] = None,
     event_type: Annotated[str | None, Field(description="Of this type alone, such as fact_superseded.")] = None,
     limit: given.Limit = 100,
+    after: words.After = None,
     request_context: RequestContextArgument = None,
 ) -> Events:
     """What was done, by whom, when and on whose request, the newest first."""
     agent = who.agent(request_context)
-    found = agent.events(memory_id, event_type=event_type, limit=limit)
-    return Events(events=found, request_id=agent.caller.request_id)
+    found = agent.events(memory_id, event_type=event_type, limit=limit, after=after)
+    return Events.of(found, agent.caller.request_id)
 
 
 def rule_applications(
-    who: Identity, rule_id: given.RuleId, *, limit: given.Limit = 100, request_context: RequestContextArgument = None
+    who: Identity,
+    rule_id: given.RuleId,
+    *,
+    limit: given.Limit = 100,
+    after: words.After = None,
+    request_context: RequestContextArgument = None,
 ) -> Applications:
     """How a rule fared each time somebody marked it, the newest first; none where there is no such rule."""
     agent = who.agent(request_context)
-    found = agent.rules.applications(rule_id, limit=limit)
-    return Applications(applications=found, request_id=agent.caller.request_id)
+    found = agent.rules.applications(rule_id, limit=limit, after=after)
+    return Applications.of(found, agent.caller.request_id)
 
 
 def latest_reflection(who: Identity, *, request_context: RequestContextArgument = None) -> Found:
@@ -93,12 +100,13 @@ def entity_find(
     *,
     entity_type: Annotated[EntityType | None, Field(description="Of this sort alone.")] = None,
     limit: words.MostHits = None,
+    after: words.After = None,
     request_context: RequestContextArgument = None,
 ) -> Entities:
     """The entities of the registry by name, but for those that were merged into others."""
     agent = who.agent(request_context)
-    found = agent.entities.find(entity_type=entity_type, limit=limit)
-    return Entities(entities=found, request_id=agent.caller.request_id)
+    found = agent.entities.find(entity_type=entity_type, limit=limit, after=after)
+    return Entities.of(found, agent.caller.request_id)
 
 
 def overview(

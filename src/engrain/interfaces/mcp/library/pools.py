@@ -31,7 +31,7 @@ def pool_create(
 def pool_list(who: Identity, *, request_context: RequestContextArgument = None) -> PoolList:
     """The pools this agent is in, and who else is."""
     agent = who.agent(request_context)
-    return PoolList(pools=agent.pools.list(), request_id=agent.caller.request_id)
+    return PoolList.of(agent.pools.list(), agent.caller.request_id)
 
 
 def pool_add(

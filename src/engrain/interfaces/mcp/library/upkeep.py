@@ -40,9 +40,10 @@ def runs(
     *,
     kind: Annotated[RunKind | None, Field(description="Of this kind alone.")] = None,
     limit: given.Limit = 50,
+    after: words.After = None,
 ) -> Runs:
     """What this agent learned when, and how it ended, the newest first."""
-    return Runs(runs=who.memory.runs(who.agent_name, tenant=who.tenant, kind=kind, limit=limit))
+    return Runs.of(who.memory.runs(who.agent_name, tenant=who.tenant, kind=kind, limit=limit, after=after))
 
 
 def undo(who: Identity, run_id: Annotated[str, Field(description="Id of a run, as runs shows it.")]) -> UndoneRun:

@@ -28,4 +28,5 @@ CountTokens = Annotated[
 ]
 Recipe = Annotated[str | None, Field(description="engrain, butler or assistant; the setting's if left out.")]
 RecentEpisodes = Annotated[int | None, Field(description="With so many of the newest episodes, 0 to 100.")]
+After = Annotated[str | None, Field(description="`next` of the page before, unchanged.")]
 DryRun = Annotated[bool, Field(description="Only say what would be done.")]
