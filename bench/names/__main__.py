@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from bench.names.sentences import SENTENCES, SPELT
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.engines.name_finders.spacy import DEFAULT_MODEL, SpacyNames
-from engrain.entities.finding import find
+from engrain.entities.recognition import find_names
 from engrain.errors import EngineUnavailable
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def score(finders: Sequence[NameFinder], kinds: frozenset[str]) -> Score:
     """
     found = there = right = 0
     for sentence in SENTENCES:
-        got = {(each.kind, each.start, each.end) for each in find(sentence.text, finders) if each.kind in kinds}
+        got = {(each.kind, each.start, each.end) for each in find_names(sentence.text, finders) if each.kind in kinds}
         gold = {each for each in sentence.names if each[0] in kinds}
         found, there, right = found + len(got), there + len(gold), right + len(got & gold)
     return Score(found, there, right)

@@ -65,18 +65,18 @@ class Memory(Keeping):
         from engrain.agent.learner import Learner
         from engrain.agent.note_cache import NoteCache
         from engrain.context.recipes import build_recipes
-        from engrain.retrieval import deep
-        from engrain.retrieval.checked_embedder import checked, usable_with
-        from engrain.retrieval.custom_presets import with_custom, with_weights
+        from engrain.retrieval import reranking
+        from engrain.retrieval.checked_embedder import check_compatibility, wrap_embedder
+        from engrain.retrieval.custom_presets import add_custom, apply_weights
         from engrain.retrieval.embedding_queue import EmbeddingQueue
 
         settings = settings or load()
         ranking = settings.retrieval
-        shipped = with_weights(score=ranking.score_weights.model_dump(), hybrid=ranking.hybrid_weights.model_dump())
-        presets = with_custom(ranking.presets, shipped)
+        shipped = apply_weights(score=ranking.score_weights.model_dump(), hybrid=ranking.hybrid_weights.model_dump())
+        presets = add_custom(ranking.presets, shipped)
         workers = Workers(max_parallel=settings.llm.max_parallel)
-        asked = checked(embedder)
-        usable, without_vectors = usable_with(store, asked)
+        asked = wrap_embedder(embedder)
+        usable, without_vectors = check_compatibility(store, asked)
         self._decay_policy = DecayPolicy(**settings.decay.model_dump())
         self._settings = settings
         self._process = os.getpid()
@@ -88,7 +88,7 @@ class Memory(Keeping):
             clock=clock,
             ids=ids or IdSource(clock),
             embedder=caching(usable, settings),
-            reranker=deep.checked(reranker),
+            reranker=reranking.check_reranker(reranker),
             name_finder=name_finder,
             llm=metered(llm, settings),
             asked_embedder=asked,
@@ -133,13 +133,13 @@ class Memory(Keeping):
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
         from engrain import engines
-        from engrain.retrieval.checked_embedder import checked
+        from engrain.retrieval.checked_embedder import wrap_embedder
         from engrain.storage import open_store
 
         chosen = settled(settings, config)
         if embedder is None or isinstance(embedder, str):
             embedder = embedder_of(chosen, embedder)
-        embedder = checked(embedder)
+        embedder = wrap_embedder(embedder)
         chosen_llm = metered(llm_of(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
         if reranker is None or isinstance(reranker, str):
             reranker = reranker_of(chosen, reranker, llm=chosen_llm)

@@ -10,7 +10,7 @@ from engrain.domain.requests import Traits
 from engrain.domain.text.analysis import terms
 from engrain.domain.wording import Wording
 from engrain.retrieval.presets import ENGRAIN, PRESETS
-from engrain.retrieval.search import Question, QuestionVectors, search
+from engrain.retrieval.search import QueryEmbedding, SearchQuery, search
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON, episode, fact, request
 from tests.support.store_samples import put
@@ -72,7 +72,7 @@ def recall(store, text, *, limit=10, preset=ENGRAIN, embed=vector_of, asks=None,
     """The answer of a search; `asks` are the question's own options, `asked` narrow the request."""
 
     def made():
-        return QuestionVectors(begin=lambda text: lambda: embed(text), catch_up=lambda _: False)
+        return QueryEmbedding(begin=lambda text: lambda: embed(text), catch_up=lambda _: False)
 
     narrowed = request(**asked)
-    return search(store, narrowed, Question(text=text, preset=preset, limit=limit, **(asks or {})), made)
+    return search(store, narrowed, SearchQuery(text=text, preset=preset, limit=limit, **(asks or {})), made)

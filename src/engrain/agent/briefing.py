@@ -25,7 +25,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
 from engrain.domain.text.tokens import checked
-from engrain.retrieval.search import Question
+from engrain.retrieval.search import SearchQuery
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,7 +155,7 @@ def packed(found: BlockSources, asked: Asked) -> ContextBlock:
 
 
 def _answer(parts: Parts, caller: Caller, asked: Asked) -> Answer:
-    question = Question(
+    question = SearchQuery(
         text=asked.query,
         preset=parts.preset(asked.recipe.preset),
         limit=asked.recipe.candidates_for(asked.budget_tokens),

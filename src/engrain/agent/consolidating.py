@@ -55,10 +55,10 @@ def means(parts: Parts, llm: LLM) -> ConsolidationDependencies:
 def search_of(parts: Parts) -> HybridSearch:
     """A hybrid search, by reciprocal ranks, that counts nothing as a reference."""
     from engrain.domain.filters import Filter
-    from engrain.retrieval.search import Question
+    from engrain.retrieval.search import SearchQuery
 
     def search(caller: Caller, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
-        question = Question(text=text, preset=parts.preset("hybrid"), limit=limit)
+        question = SearchQuery(text=text, preset=parts.preset("hybrid"), limit=limit)
         return [hit.memory for hit in parts.search(caller, question, Filter(kinds=tuple(kinds)))]
 
     return search

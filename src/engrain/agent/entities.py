@@ -147,7 +147,7 @@ class Entities(View):
         parts = self._parts()
         caller = self._caller
         asked = checks.name(name, name="name")
-        known = resolution.hints_of(hints)
+        known = resolution.parse_hints(hints)
         most = parts.most(limit)
         wanted = None if entity_type is None else _type(entity_type)
         alike = checks.flag(fuzzy, name="fuzzy") and resolution.is_long_enough(asked)
@@ -162,7 +162,7 @@ class Entities(View):
         by_entity = {
             each.id: [fact for fact in facts if fact.entity_id == each.id] for each in (proposed if facts else [])
         }
-        return resolution.ranked(asked, proposed, fuzzy=alike, hints=known, facts=by_entity)[:most]
+        return resolution.rank_matches(asked, proposed, fuzzy=alike, hints=known, facts=by_entity)[:most]
 
     def merge(self, source_id: words.MergeSource, target_id: words.MergeTarget) -> EntityMerge:
         """Let one entity take in another that is the same: facts, mentions, aliases and metadata move to the target.
@@ -212,7 +212,7 @@ class Entities(View):
             entity = self._standing(caller, asked)
             sightings = parts.store.sightings(request, entity.id, _MOST_SIGHTINGS)
             related = parts.store.entities(caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
-            return profile.profile(entity, sightings, {each.id: each for each in related})
+            return profile.build_profile(entity, sightings, {each.id: each for each in related})
 
         return parts.store.in_one_snapshot(caller, told)
 

@@ -11,7 +11,7 @@ from engrain.domain.entities.names import new_names
 from engrain.domain.entities.registry import Enrichment
 from engrain.domain.records import GLOBAL_SCOPE, Entity
 from engrain.engines.name_finders.regex import RegexNames
-from engrain.entities import finding, linking
+from engrain.entities import linking, recognition
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def put(store: Store, act: Act, memories: Sequence[MemoryRecord]) -> list[Memory
     What everybody sees may add names to the registry, which `link` does afterwards.
     """
     named = {
-        memory.id: linking.named(finding.find(memory.content, [_SPELLING]))
+        memory.id: linking.extract_entities(recognition.find_names(memory.content, [_SPELLING]))
         for memory in memories
         if memory.scope != GLOBAL_SCOPE and _may_name(memory.content)
     }
@@ -73,7 +73,7 @@ def put(store: Store, act: Act, memories: Sequence[MemoryRecord]) -> list[Memory
         return store.put(act, memories)
 
     def whom(known: Sequence[Entity]) -> dict[str, list[str]]:
-        meant = {id_: [linking.meant(one, known) for one in found] for id_, found in named.items()}
+        meant = {id_: [linking.match_entity(one, known) for one in found] for id_, found in named.items()}
         return {id_: [entity.id for entity in found if entity is not None] for id_, found in meant.items()}
 
     return store.put_mentioning(act, memories, names, whom)
@@ -122,7 +122,7 @@ def _linked(
 
     The registry is the tenant's: what not everybody of it sees adds no name to it.
     """
-    named = linking.named(finding.find(memory.content, finders))
+    named = linking.extract_entities(recognition.find_names(memory.content, finders))
     if not named:
         return [], 0
     known = parts.store.entities_named(
@@ -132,7 +132,7 @@ def _linked(
     mentioned: list[str] = []
     created = 0
     for one in named:
-        entity = linking.meant(one, known)
+        entity = linking.match_entity(one, known)
         if entity is None and may_tell:
             entity = _created(parts, act, one)
             created += entity is not None
@@ -143,14 +143,14 @@ def _linked(
     return list(dict.fromkeys(mentioned)), created
 
 
-def _created(parts: Parts, act: Act, one: linking.Named) -> Entity | None:
+def _created(parts: Parts, act: Act, one: linking.NamedEntity) -> Entity | None:
     """A new entity; None where somebody else took the name meanwhile."""
     new = Entity(
         id=parts.ids(),
         tenant_id=act.caller.tenant_id,
         canonical_name=one.canonical_name,
         entity_type=one.entity_type,
-        aliases=linking.spellings_beside(one),
+        aliases=linking.other_spellings(one),
         created_at=act.at,
         updated_at=act.at,
     )
@@ -158,11 +158,11 @@ def _created(parts: Parts, act: Act, one: linking.Named) -> Entity | None:
         return parts.store.put_entity(act, new)
     except InvalidInput:
         metrics.count("entities_taken_meanwhile")
-        return linking.meant(one, parts.store.entities_named(act.caller, [one.canonical_name]))
+        return linking.match_entity(one, parts.store.entities_named(act.caller, [one.canonical_name]))
 
 
-def _spelt(parts: Parts, act: Act, entity: Entity, one: linking.Named) -> None:
+def _spelt(parts: Parts, act: Act, entity: Entity, one: linking.NamedEntity) -> None:
     """Let an entity be called as it was written too, besides whatever others call it meanwhile."""
-    new = new_names((entity.canonical_name, *entity.aliases), linking.spellings(one))
+    new = new_names((entity.canonical_name, *entity.aliases), linking.all_spellings(one))
     if new:
         parts.store.change_entity(act, entity.id, also=new)

@@ -71,12 +71,15 @@ class Notes(View):
         caller = self._who
         act = parts.act(caller)
         text = cross_references.note_text(named, said)
-        compared = cross_references.compared_with(parts.store, caller, text, act.at)
-        own, others = tokenize(text), cross_references.tokens_of(each for each in compared if each.predicate != named)
+        compared = cross_references.similar_notes(parts.store, caller, text, act.at)
+        own, others = (
+            tokenize(text),
+            cross_references.tokenize_notes(each for each in compared if each.predicate != named),
+        )
         drafted = self._drafted(act, named, said)
-        fact = replace(drafted, metadata={**drafted.metadata, TFIDF_KEY: cross_references.vocabulary(own, others)})
+        fact = replace(drafted, metadata={**drafted.metadata, TFIDF_KEY: cross_references.tfidf_weights(own, others)})
         try:
-            stored = parts.store.put_related(act, fact, cross_references.related(own, others), after=following)
+            stored = parts.store.put_related(act, fact, cross_references.rank_related(own, others), after=following)
         finally:
             parts.note_cache.drop(fact)
         if stored is None:
@@ -148,11 +151,11 @@ class Notes(View):
         Raises:
             InvalidInput: an unknown mode, or a number out of its range.
         """
-        from engrain.retrieval.notes import source
-        from engrain.retrieval.search import Question
+        from engrain.retrieval.notes import hit_source
+        from engrain.retrieval.search import SearchQuery
 
         parts = self._parts()
-        asked = Question(
+        asked = SearchQuery(
             text=checks.query(query),
             preset=parts.preset("notes"),
             limit=parts.most(limit),
@@ -162,7 +165,7 @@ class Notes(View):
         )
         answer = parts.answer(self._who, asked, Filter())
         hits = [
-            NoteHit(note=note_of(hit.memory), score=hit.score, source=source(hit.why))
+            NoteHit(note=note_of(hit.memory), score=hit.score, source=hit_source(hit.why))
             for hit in answer
             if isinstance(hit.memory, Fact)
         ]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.retrieval.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
-    from engrain.retrieval.search import Question, QuestionVectors
+    from engrain.retrieval.search import QueryEmbedding, SearchQuery
 
 # A search waits for vectors that are being made only while they are few; an import's thousands it does without.
 _WORTH_WAITING_FOR = 64
@@ -194,22 +194,22 @@ class Parts:
         """
         from engrain.retrieval import presets
 
-        return presets.preset(self.settings.retrieval.preset if name is None else name, self.presets)
+        return presets.find_preset(self.settings.retrieval.preset if name is None else name, self.presets)
 
-    def search(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
+    def search(self, caller: Caller, question: SearchQuery, narrowed: Filter) -> Answer:
         """The answer to a question; whose ranking looks at references sees those of every recall before it."""
-        from engrain.retrieval import deep, search
+        from engrain.retrieval import reranking, search
 
         if "recency" in question.preset.weights:
             self.references.settle()
         request = Request(caller=caller, filter=narrowed, now=self.clock())
         if not question.deep:
             return search.search(self.store, request, question, lambda: self._embedding(caller))
-        enough = replace(question, limit=max(question.limit, deep.MOST_CANDIDATES))
+        enough = replace(question, limit=max(question.limit, reranking.MAX_CANDIDATES))
         answer = search.search(self.store, request, enough, lambda: self._embedding(caller))
-        return deep.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.reranking.budget_s)
+        return reranking.rerank(answer, self.reranker, limit=question.limit, budget_s=self.settings.reranking.budget_s)
 
-    def answer(self, caller: Caller, question: Question, narrowed: Filter) -> Answer:
+    def answer(self, caller: Caller, question: SearchQuery, narrowed: Filter) -> Answer:
         """The answer to a question, a reference left to each hit unless it was asked of the past."""
         answer = self.search(caller, question, narrowed)
         if narrowed.as_of is None:
@@ -243,16 +243,16 @@ class Parts:
         except (DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound):
             metrics.count("memories_not_linked")
 
-    def _embedding(self, caller: Caller) -> QuestionVectors:
+    def _embedding(self, caller: Caller) -> QueryEmbedding:
         """How a worker makes a question's vector, once the newest memories have theirs while these are few."""
-        from engrain.retrieval.search import QuestionVectors
+        from engrain.retrieval.search import QueryEmbedding
 
         embedder = self.embedder
         if embedder is None:
             why = self.without_vectors or Wording("keywords alone: no embedder is configured")
-            return QuestionVectors(begin=lambda _: lambda: why, catch_up=lambda _: False)
+            return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
         has_waited = not self.queue.is_idle and not self._catch_up(self.store.waiting(caller))
-        return QuestionVectors(
+        return QueryEmbedding(
             begin=lambda text: self.workers.start(lambda: _embedded(embedder, text)),
             catch_up=lambda waiting: not has_waited and self._catch_up(waiting),
         )

@@ -130,12 +130,12 @@ class Pools(View):
             NotFound: this agent is in no such pool.
             InvalidInput: an unknown preset, or a limit out of its range.
         """
-        from engrain.retrieval.search import Question
+        from engrain.retrieval.search import SearchQuery
 
         named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
         most = parts.most(limit)
-        asked = Question(text=checks.query(query), preset=parts.preset(preset), limit=most)
+        asked = SearchQuery(text=checks.query(query), preset=parts.preset(preset), limit=most)
         return parts.answer(caller, asked, Filter(scopes=(pool_scope(named),)))
 
     def sync_to_agent(self, name: words.PoolName) -> PoolSync:

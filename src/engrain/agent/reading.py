@@ -89,12 +89,12 @@ class Reading(View):
             InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or
                 a number out of its range.
         """
-        from engrain.retrieval.search import Question
+        from engrain.retrieval.search import SearchQuery
 
         parts = self._parts()
         caller = self._caller
         least = None if min_confidence is None else checks.number(min_confidence, name="min_confidence", low=0, high=1)
-        asked = Question(
+        asked = SearchQuery(
             text=checks.query(query),
             preset=parts.preset(preset),
             limit=parts.most(limit),

@@ -115,9 +115,9 @@ def _chosen(parts: Parts, caller: Caller, choice: Choice) -> Sequence[MemoryReco
                     raise unknown(caller, id_)
             return _in_order(found)
         case _:
-            from engrain.retrieval.search import Question
+            from engrain.retrieval.search import SearchQuery
 
-            asked = Question(text=choice.said, preset=parts.preset(None), limit=_FOUND)
+            asked = SearchQuery(text=choice.said, preset=parts.preset(None), limit=_FOUND)
             return _in_order([hit.memory for hit in parts.answer(caller, asked, Filter())])
 
 

@@ -1,1 +1,1 @@
-"""Entities: how names are found in texts, linked to the registry, resolved to candidates, and told of together."""
+"""Entities: recognition of names, linking to the registry, resolution of a name to candidates, and profiles."""

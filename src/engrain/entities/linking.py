@@ -1,4 +1,4 @@
-"""From names in a text to entities of the registry: which one a name means, and what it becomes where it means none."""
+"""Entity linking: from names in a text to entities of the registry, existing ones or new ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engrain.domain.entities.registry import Name, NameKind
     from engrain.domain.records import Entity, EntityType
 
-# What a name becomes in the registry; a date is nobody.
+# The type of entity that a name becomes; a date becomes none.
 _TYPES: Mapping[NameKind, EntityType | None] = {
     "mention": "person",
     "hashtag": "other",
@@ -30,55 +30,59 @@ _TYPES: Mapping[NameKind, EntityType | None] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A name as the registry would hold it, with the ways it was written."""
+class NamedEntity:
+    """An entity as a text names it, with its spellings there."""
 
     canonical_name: str
     entity_type: EntityType
     spellings: tuple[str, ...] = ()
 
 
-def named(names: Iterable[Name]) -> list[Named]:
-    """Whom the names of a text name, each once, in the order of their first place; dates are nobody.
+def extract_entities(names: Iterable[Name]) -> list[NamedEntity]:
+    """Make entities of the names of a text, each once, in the order of their first position; dates are left out.
 
     A mention loses its @, a hashtag its #, an address is written in small letters; "Ana's" is Ana.
     """
-    found: dict[tuple[str, EntityType], Named] = {}
+    entities: dict[tuple[str, EntityType], NamedEntity] = {}
     for name in names:
         entity_type = _TYPES[name.kind]
         canonical = _canonical(name)
         if entity_type is None or not name_key(canonical):
             continue
         key = (name_key(canonical), entity_type)
-        before = found.get(key, Named(canonical, entity_type))
+        before = entities.get(key, NamedEntity(canonical, entity_type))
         spellings = dict.fromkeys((*before.spellings, name.text))
-        found[key] = replace(before, spellings=tuple(each for each in spellings if each != before.canonical_name))
-    return list(found.values())
+        entities[key] = replace(
+            before, spellings=tuple(spelling for spelling in spellings if spelling != before.canonical_name)
+        )
+    return list(entities.values())
 
 
-def meant(one: Named, known: Iterable[Entity]) -> Entity | None:
-    """Which of the known a name means: one of its type by canonical name, then by alias; None where there is none.
+def match_entity(named: NamedEntity, known: Iterable[Entity]) -> Entity | None:
+    """Find the known entity of a name: one of its type by canonical name, then by alias; None where there is none.
 
-    An entity that was merged stands for whom it was merged into. Of several the oldest is meant. What is merely "other"
-    (a hashtag) may mean somebody of any type, where none of its own does.
+    A merged entity stands for the one it was merged into. Of several the oldest is chosen. A name of type "other" (a
+    hashtag) may match an entity of any type, where none of its own matches.
     """
     by_id = {entity.id: entity for entity in known}
-    key = name_key(one.canonical_name)
-    called = [entity for entity in by_id.values() if key in {name_key(name) for name in _names(entity)}]
-    if one.entity_type != "other":
-        called = [entity for entity in called if entity.entity_type == one.entity_type]
-    called.sort(key=lambda each: (each.entity_type != one.entity_type, name_key(each.canonical_name) != key, each.id))
-    return next((there for each in called if (there := _standing(each, by_id)) is not None), None)
+    key = name_key(named.canonical_name)
+    matches = [entity for entity in by_id.values() if key in {name_key(name) for name in _names(entity)}]
+    if named.entity_type != "other":
+        matches = [entity for entity in matches if entity.entity_type == named.entity_type]
+    matches.sort(
+        key=lambda entity: (entity.entity_type != named.entity_type, name_key(entity.canonical_name) != key, entity.id)
+    )
+    return next((survivor for entity in matches if (survivor := _survivor(entity, by_id)) is not None), None)
 
 
-def spellings(one: Named) -> tuple[str, ...]:
-    """Every way in which a name was written, its canonical form first."""
-    return (one.canonical_name, *spellings_beside(one))
+def all_spellings(named: NamedEntity) -> tuple[str, ...]:
+    """All spellings of a name, its canonical form first."""
+    return (named.canonical_name, *other_spellings(named))
 
 
-def spellings_beside(one: Named) -> tuple[str, ...]:
-    """How a name was written besides its canonical form, each once whatever its case."""
-    return new_names([one.canonical_name], one.spellings)
+def other_spellings(named: NamedEntity) -> tuple[str, ...]:
+    """The spellings of a name besides its canonical form, each once regardless of case."""
+    return new_names([named.canonical_name], named.spellings)
 
 
 def _canonical(name: Name) -> str:
@@ -98,8 +102,8 @@ def _names(entity: Entity) -> tuple[str, ...]:
     return (entity.canonical_name, *entity.aliases)
 
 
-def _standing(entity: Entity, by_id: Mapping[str, Entity]) -> Entity | None:
-    """Whom an entity stands for, along its merges; None where that one is not known here."""
+def _survivor(entity: Entity, by_id: Mapping[str, Entity]) -> Entity | None:
+    """The entity at the end of an entity's merges; None where that one is not known here."""
     into = merged_into(entity)
     while into is not None:
         if into not in by_id:

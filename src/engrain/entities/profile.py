@@ -1,4 +1,4 @@
-"""Everything about one entity on one page: facts with their history, what was said, who else is there."""
+"""Profile of one entity: facts with their history, episodes, rules and related entities."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from engrain.domain.entities.registry import Sightings
     from engrain.domain.records import Entity, MemoryRecord
 
-MOST_RELATED = 10
+MAX_RELATED = 10
 
 
-def related_ids(entity_id: str, sightings: Sightings) -> list[tuple[str, int]]:
-    """Who is mentioned in the same memories, and in how many: most first, then by id; the first ten."""
-    counts = Counter(other for ids in sightings.mentions.values() for other in set(ids) if other != entity_id)
-    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:MOST_RELATED]
+def related_ids(entity_id: str, occurrences: Sightings) -> list[tuple[str, int]]:
+    """The entities mentioned in the same memories with the number of those: most first, then by id; the first ten."""
+    counts = Counter(other for ids in occurrences.mentions.values() for other in set(ids) if other != entity_id)
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_RELATED]
 
 
-def profile(entity: Entity, sightings: Sightings, known: Mapping[str, Entity]) -> EntityProfile:
-    """The profile of an entity from where it was seen; `known` are the entities of `related_ids`, by id."""
+def build_profile(entity: Entity, occurrences: Sightings, known: Mapping[str, Entity]) -> EntityProfile:
+    """Build the profile of an entity from its mentions; `known` are the entities of `related_ids`, by id."""
     return EntityProfile(
         entity=entity,
-        facts=_by_predicate(each for each in sightings.memories if _is_about(each, entity)),
-        episodes=tuple(each for each in sightings.memories if isinstance(each, Episode)),
-        rules=tuple(each for each in sightings.memories if isinstance(each, Rule)),
+        facts=_by_predicate(memory for memory in occurrences.memories if _is_about(memory, entity)),
+        episodes=tuple(memory for memory in occurrences.memories if isinstance(memory, Episode)),
+        rules=tuple(memory for memory in occurrences.memories if isinstance(memory, Rule)),
         related=tuple(
             RelatedEntity(
                 entity_id=id_,
@@ -37,11 +37,11 @@ def profile(entity: Entity, sightings: Sightings, known: Mapping[str, Entity]) -
                 entity_type=known[id_].entity_type,
                 memories=count,
             )
-            for id_, count in related_ids(entity.id, sightings)
+            for id_, count in related_ids(entity.id, occurrences)
             if id_ in known
         ),
-        first_seen_at=sightings.first_at,
-        last_seen_at=sightings.last_at,
+        first_seen_at=occurrences.first_at,
+        last_seen_at=occurrences.last_at,
     )
 
 
@@ -50,8 +50,8 @@ def _is_about(memory: MemoryRecord, entity: Entity) -> TypeGuard[Fact]:
 
 
 def _by_predicate(facts: Iterable[Fact]) -> dict[str, tuple[Fact, ...]]:
-    """Each predicate's facts, oldest first: the last active one is what holds."""
-    found: dict[str, list[Fact]] = {}
-    for fact in sorted(facts, key=lambda each: (each.predicate, each.created_at, each.id)):
-        found.setdefault(fact.predicate, []).append(fact)
-    return {predicate: tuple(each) for predicate, each in found.items()}
+    """The facts of each predicate, oldest first: the last active one holds."""
+    grouped: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: (fact.predicate, fact.created_at, fact.id)):
+        grouped.setdefault(fact.predicate, []).append(fact)
+    return {predicate: tuple(group) for predicate, group in grouped.items()}

@@ -1,4 +1,4 @@
-"""Whom a name may mean: candidates in four tiers, raised by what is known of them. Pure; a store only proposes.
+"""Resolution of a name to entities: four tiers of matches, with a boost by their facts. Pure; a store only proposes.
 
 Tiers and numbers are those of the entity resolution that agents already use: an exact name 100, an alias 80, a name
 that begins with or holds the text 50, one that is alike by trigrams 20, and up to 20 for shared words with hints.
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from engrain.domain.records import Entity, Fact
 
 BASE_SCORES: Mapping[NameMatch, float] = {"exact": 100.0, "alias": 80.0, "prefix": 50.0, "fuzzy": 20.0}
-SIMILAR_ENOUGH = 0.3
-MOST_BOOST = 20.0
+MIN_SIMILARITY = 0.3
+MAX_BOOST = 20.0
 # A name of two letters is like half of all names.
-_SHORTEST_FUZZY = 3
+_MIN_FUZZY_LENGTH = 3
 _HINTS = ("topic", "mentioned_with", "domain_scores")
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What is known of whoever is meant: words of the matter, who else is there, and scores of somebody else's."""
+    """Hints on the wanted entity: words of the topic and of names beside it, and scores from elsewhere."""
 
     terms: frozenset[str] = frozenset()
     domain_scores: Mapping[str, float] = field(default_factory=dict)
 
 
-def hints_of(value: object) -> Hints:
-    """Hints as they are given: `topic` a text, `mentioned_with` names, `domain_scores` numbers by entity id.
+def parse_hints(value: object) -> Hints:
+    """Parse hints: `topic` a text, `mentioned_with` names, `domain_scores` numbers by entity id.
 
     Raises:
         InvalidInput: an unknown hint, or one of the wrong type.
@@ -51,13 +51,13 @@ def hints_of(value: object) -> Hints:
     if unknown:
         raise InvalidInput(f"hint {unknown[0]!r:.80} is unknown; known are: {', '.join(_HINTS)}")
     topic = value.get("topic")
-    said = [] if topic is None else [checks.query(topic)]
-    said += checks.names(value.get("mentioned_with"), name="mentioned_with")
+    texts = [] if topic is None else [checks.query(topic)]
+    texts += checks.names(value.get("mentioned_with"), name="mentioned_with")
     scores = value.get("domain_scores") or {}
     if not isinstance(scores, Mapping):
         raise InvalidInput(f"domain_scores must map entity ids to numbers, not {scores!r:.80}")
     return Hints(
-        frozenset(terms(" ".join(said))),
+        frozenset(terms(" ".join(texts))),
         {
             checks.name(id_, name="entity id"): checks.number(score, name="domain score", low=-1e6, high=1e6)
             for id_, score in scores.items()
@@ -65,28 +65,28 @@ def hints_of(value: object) -> Hints:
     )
 
 
-def name_match(entity: Entity, name: str, *, fuzzy: bool) -> NameMatch | None:
-    """The best tier in which an entity answers to a name; None for none, and for a tombstone."""
-    asked = name_key(name)
-    if not asked or merged_into(entity) is not None:
+def match_name(entity: Entity, name: str, *, fuzzy: bool) -> NameMatch | None:
+    """The best tier in which a name matches an entity; None for no match, and for a merged entity."""
+    wanted = name_key(name)
+    if not wanted or merged_into(entity) is not None:
         return None
-    canonical, *aliases = (name_key(each) for each in (entity.canonical_name, *entity.aliases))
-    if asked == canonical:
+    canonical, *aliases = (name_key(known) for known in (entity.canonical_name, *entity.aliases))
+    if wanted == canonical:
         return "exact"
-    if asked in aliases:
+    if wanted in aliases:
         return "alias"
-    if any(asked in each for each in (canonical, *aliases)):
+    if any(wanted in known for known in (canonical, *aliases)):
         return "prefix"
-    alike = fuzzy and is_long_enough(name) and max(similarity(asked, each) for each in (canonical, *aliases))
-    return "fuzzy" if alike >= SIMILAR_ENOUGH and alike is not False else None
+    alike = fuzzy and is_long_enough(name) and max(similarity(wanted, known) for known in (canonical, *aliases))
+    return "fuzzy" if alike >= MIN_SIMILARITY and alike is not False else None
 
 
 def is_long_enough(name: str) -> bool:
-    """Whether a name says enough to look for what is merely like it."""
-    return len(name_key(name)) >= _SHORTEST_FUZZY
+    """True if a name is long enough for a fuzzy match."""
+    return len(name_key(name)) >= _MIN_FUZZY_LENGTH
 
 
-def ranked(
+def rank_matches(
     name: str,
     proposed: Iterable[Entity],
     *,
@@ -94,24 +94,24 @@ def ranked(
     hints: Hints | None = None,
     facts: Mapping[str, Collection[Fact]] | None = None,
 ) -> list[EntityMatch]:
-    """Those of the proposed that answer to the name, by score, then canonical name, then id.
+    """Rank the proposed entities that match the name, by score, then canonical name, then id.
 
-    `facts` are those known of each entity, by its id.
+    `facts` are those about each entity, by its id.
     """
     hints, facts = hints or Hints(), facts or {}
-    found = []
-    for entity in {each.id: each for each in proposed}.values():
-        tier = name_match(entity, name, fuzzy=fuzzy)
+    matches = []
+    for entity in {entity.id: entity for entity in proposed}.values():
+        tier = match_name(entity, name, fuzzy=fuzzy)
         if tier is not None:
             score = BASE_SCORES[tier] + boost(hints.terms, facts.get(entity.id, ()))
-            found.append(_match(entity, tier, score + hints.domain_scores.get(entity.id, 0.0)))
-    return sorted(found, key=lambda each: (-each.score, each.canonical_name, each.entity_id))
+            matches.append(_match(entity, tier, score + hints.domain_scores.get(entity.id, 0.0)))
+    return sorted(matches, key=lambda match: (-match.score, match.canonical_name, match.entity_id))
 
 
-def boost(asked: Collection[str], facts: Iterable[Fact]) -> float:
+def boost(hint_terms: Collection[str], facts: Iterable[Fact]) -> float:
     """0-20: the share that hint terms and the words of facts, predicates and contents, have in common (Jaccard)."""
-    said = {term for fact in facts for term in terms(f"{fact.predicate} {fact.content}")}
-    return MOST_BOOST * jaccard(said, set(asked))
+    known = {term for fact in facts for term in terms(f"{fact.predicate} {fact.content}")}
+    return MAX_BOOST * jaccard(known, set(hint_terms))
 
 
 def _match(entity: Entity, tier: NameMatch, score: float) -> EntityMatch:
@@ -125,8 +125,8 @@ def _match(entity: Entity, tier: NameMatch, score: float) -> EntityMatch:
     )
 
 
-def best(matches: Sequence[EntityMatch]) -> EntityMatch | None:
-    """The one match that stands above all others; None where there is none, or the first two are equal."""
+def best_match(matches: Sequence[EntityMatch]) -> EntityMatch | None:
+    """The one match with the highest score; None where there is none, or the first two are equal."""
     if not matches or (len(matches) > 1 and matches[0].score == matches[1].score):
         return None
     return matches[0]

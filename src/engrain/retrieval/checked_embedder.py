@@ -1,4 +1,4 @@
-"""An embedder that keeps the port's promises, whoever wrote the one it asks, and whether a store can use it."""
+"""Wrapper that makes any embedder keep the port's contract, and the check of an embedder against a store."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import Embedder, EmbedRole, Store
 
-_MOST_DIMS = 65_535
+_MAX_DIMS = 65_535
 # Rows of half precision are off by a thousandth; rows that were never normalised by far more.
 _LENGTH_TOLERANCE = 0.01
 
 
 class CheckedEmbedder:
-    """Another embedder. Whatever it raises, and whatever it returns that is no vector, leaves as EngineUnavailable.
+    """Wrapper of an embedder: its errors, and answers that are no vectors, become EngineUnavailable.
 
     So one policy covers every engine: writers never notice, searches answer by keywords and say why, the queue tries
     again. None and the empty text reach the engine as one space, and no texts do not reach it.
     """
 
     def __init__(self, embedder: Embedder, *, dims: int | None = None) -> None:
-        """Ask `embedder`; with `dims` rely on vectors of that length, where it cannot say so itself now.
+        """Wrap `embedder`; `dims` is the length of its vectors where it cannot say so itself now.
 
         Raises:
             InvalidInput: it lacks what an embedder has.
@@ -45,8 +45,8 @@ class CheckedEmbedder:
         self._embedder = embedder
         self._dims = dims
 
-    def of_dims(self, dims: int) -> CheckedEmbedder:
-        """The same, relying on vectors of that length."""
+    def with_dims(self, dims: int) -> CheckedEmbedder:
+        """The same embedder with that length of vectors."""
         return CheckedEmbedder(self._embedder, dims=dims)
 
     @property
@@ -54,14 +54,14 @@ class CheckedEmbedder:
         """Length of every vector.
 
         Raises:
-            EngineUnavailable: the engine would have to ask somebody who does not answer.
+            EngineUnavailable: the engine would have to ask a service that does not answer.
             InvalidInput: it is no length.
         """
         if self._dims is not None:
             return self._dims
-        dims = checks.count(getattr(self._embedder, "dims", None), name="the embedder's dims", high=_MOST_DIMS)
+        dims = checks.count(getattr(self._embedder, "dims", None), name="the embedder's dims", high=_MAX_DIMS)
         if dims == 0:
-            raise InvalidInput(f"the embedder's dims is 0; it must lie in [1, {_MOST_DIMS:,}]")
+            raise InvalidInput(f"the embedder's dims is 0; it must lie in [1, {_MAX_DIMS:,}]")
         return dims
 
     def embed(self, texts: Sequence[str | None], *, role: EmbedRole) -> NDArray[np.float32]:
@@ -88,13 +88,15 @@ class CheckedEmbedder:
         return rows
 
 
-def checked(embedder: Embedder | None) -> CheckedEmbedder | None:
-    """The embedder, made to keep the port's promises."""
+def wrap_embedder(embedder: Embedder | None) -> CheckedEmbedder | None:
+    """Wrap an embedder; None stays None, and a wrapped one stays as it is."""
     return embedder if embedder is None or isinstance(embedder, CheckedEmbedder) else CheckedEmbedder(embedder)
 
 
-def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[CheckedEmbedder | None, Wording | None]:
-    """The embedder, if its vectors are comparable with those of the store; else a sentence that says what to do."""
+def check_compatibility(
+    store: Store, embedder: CheckedEmbedder | None
+) -> tuple[CheckedEmbedder | None, Wording | None]:
+    """The embedder if its vectors are comparable with those of the store; else a sentence that says what to do."""
     if embedder is None:
         return None, None
     try:
@@ -102,18 +104,18 @@ def usable_with(store: Store, embedder: CheckedEmbedder | None) -> tuple[Checked
     except EngineUnavailable as error:
         # An engine that is away now is waited for, if it has been here before.
         versions = store.embedding_versions()
-        before = [each.dims for each in versions if each.state == "active" and each.name == embedder.name]
-        if not before:
+        known = [version.dims for version in versions if version.state == "active" and version.name == embedder.name]
+        if not known:
             return None, worded(error, "the embedder").after("keywords alone: ")
-        embedder, dims = embedder.of_dims(before[0]), before[0]
+        embedder, dims = embedder.with_dims(known[0]), known[0]
     recorded = store.use_embedder(embedder.name, dims)
     if recorded is None:
         return embedder, None
     metrics.count("embedder_mismatches")
     other = f"not of {dims} dimensions" if recorded == embedder.name else f"not of {embedder.name}"
-    said = (
+    detail = (
         f"keywords alone: the vectors here are of {recorded}, {other}; open with that one, "
         f"or make new ones: engrain reembed --embedder {embedder.name}"
     )
     outside = "keywords alone: the vectors here are of another embedder; whoever runs the memory makes new ones"
-    return None, Wording(said, outside)
+    return None, Wording(detail, outside)

@@ -1,4 +1,4 @@
-"""Rankings of one's own: a preset that ships, with other weights. Parsed once, where the settings come in."""
+"""Presets of the settings: a preset that ships with other weights, parsed once when the settings are read."""
 
 from __future__ import annotations
 
@@ -7,60 +7,54 @@ from dataclasses import replace
 
 from engrain.domain import checks
 from engrain.errors import InvalidInput
-from engrain.retrieval.channels import CHANNELS, ONLY_JUDGE
+from engrain.retrieval.channels import CHANNELS, RESCORING_CHANNELS
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
-from engrain.retrieval.ranking import JUDGES
+from engrain.retrieval.ranking import SIGNALS
 
 _HEAVIEST = 1_000_000.0
 _KEYS = ("base", "weights", "min_confidence")
-
-
-# What two rankings call their weights in the systems they come from, and the channels and judges that share each.
+# The names of weights in the settings of two rankings, with the channels and signals that share each.
 _RECALL = {"relevance": ("vector", "keyword"), "importance": ("importance",), "recency": ("recency",)}
 _RECALL |= {"confidence": ("confidence",)}
 _WEIGHTED = {"recency": ("newest",), "similarity": ("vector",), "importance": ("important",)}
 
 
-def with_weights(*, score: Mapping[str, float], hybrid: Mapping[str, float]) -> Mapping[str, Preset]:
+def apply_weights(*, score: Mapping[str, float], hybrid: Mapping[str, float]) -> Mapping[str, Preset]:
     """The presets that ship; `recall` with the weights `score`, `weighted` with `hybrid`, under their own names.
 
     Raises:
         InvalidInput: weights that leave nothing that proposes memories.
     """
-    weights = {"recall": _shared(score, _RECALL), "weighted": _shared(hybrid, _WEIGHTED)}
+    weights = {"recall": _split_weights(score, _RECALL), "weighted": _split_weights(hybrid, _WEIGHTED)}
     tuned = {
         name: replace(PRESETS[name], weights=_weights(name, given, PRESETS[name])) for name, given in weights.items()
     }
     return {**PRESETS, **tuned}
 
 
-def _shared(weights: Mapping[str, float], channels: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
-    """The weight of each channel: those that are one thing under its name share its weight."""
-    return {each: weights[name] / len(those) for name, those in channels.items() for each in those}
+def _split_weights(weights: Mapping[str, float], channels: Mapping[str, tuple[str, ...]]) -> dict[str, float]:
+    """The weight of each channel; channels under one name share its weight equally."""
+    return {channel: weights[name] / len(named) for name, named in channels.items() for channel in named}
 
 
-def with_custom(settings: Mapping[str, object], shipped: Mapping[str, Preset] = PRESETS) -> Mapping[str, Preset]:
+def add_custom(settings: Mapping[str, object], shipped: Mapping[str, Preset] = PRESETS) -> Mapping[str, Preset]:
     """The presets that ship and those of the setting `retrieval.presets`, which may be based on them, by name.
 
     Raises:
         InvalidInput: a name that is taken, an unknown key, base or channel (with the nearest known one), or a weight
             that is negative, no finite number, or leaves nothing that proposes memories.
     """
-    return (
-        {**shipped, **{name: _parsed(name, value, shipped) for name, value in settings.items()}}
-        if settings
-        else shipped
-    )
+    return {**shipped, **{name: _parse(name, value, shipped) for name, value in settings.items()}}
 
 
-def _parsed(name: str, value: object, shipped: Mapping[str, Preset]) -> Preset:
+def _parse(name: str, value: object, shipped: Mapping[str, Preset]) -> Preset:
     if name in shipped:
         raise InvalidInput(f"preset {name} is one that ships; choose another name for your own")
     if not isinstance(value, Mapping):
         raise InvalidInput(f"preset {name:.80} must be a mapping such as {{'base': 'engrain', 'weights': {{...}}}}")
     for key in value:
-        _known(key, _KEYS, what=f"key of preset {name:.80}")
-    base = shipped[_known(value.get("base", ENGRAIN.name), shipped, what=f"base of preset {name:.80}")]
+        _check_known(key, _KEYS, name=f"key of preset {name:.80}")
+    base = shipped[_check_known(value.get("base", ENGRAIN.name), shipped, name=f"base of preset {name:.80}")]
     least = value.get("min_confidence", base.min_confidence)
     return replace(
         base,
@@ -71,25 +65,25 @@ def _parsed(name: str, value: object, shipped: Mapping[str, Preset]) -> Preset:
 
 
 def _weights(name: str, value: object, base: Preset) -> Mapping[str, float]:
-    """The base's weights under the ones given, in the base's order; what weighs nothing is left out."""
+    """Merge weights into those of the base, in its order; weights of 0 are left out."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"weights of preset {name:.80} must map channels to numbers, not {type(value).__name__}")
     merged: dict[str, float] = dict(base.weights)
-    for channel, weight in value.items():
-        known = _known(channel, (*CHANNELS, *JUDGES), what=f"channel of preset {name:.80}")
-        what = f"preset {name:.80}: the weight of {known}"
-        merged[known] = checks.number(weight, name=what, low=0, high=_HEAVIEST)
-    kept = {channel: weight for channel, weight in merged.items() if weight > 0}
-    if not kept.keys() & (CHANNELS.keys() - ONLY_JUDGE):
-        finds = ", ".join(each for each in CHANNELS if each not in ONLY_JUDGE)
+    for given, weight in value.items():
+        channel = _check_known(given, (*CHANNELS, *SIGNALS), name=f"channel of preset {name:.80}")
+        label = f"preset {name:.80}: the weight of {channel}"
+        merged[channel] = checks.number(weight, name=label, low=0, high=_HEAVIEST)
+    weights = {channel: weight for channel, weight in merged.items() if weight > 0}
+    if not weights.keys() & (CHANNELS.keys() - RESCORING_CHANNELS):
+        finds = ", ".join(channel for channel in CHANNELS if channel not in RESCORING_CHANNELS)
         raise InvalidInput(f"preset {name:.80} finds nothing: give one of these a weight above 0: {finds}")
-    return kept
+    return weights
 
 
-def _known(value: object, known: Iterable[str], *, what: str) -> str:
+def _check_known(value: object, known: Iterable[str], *, name: str) -> str:
     options = list(known)
     if not isinstance(value, str):
-        raise InvalidInput(f"{what} must be text, not {type(value).__name__}; known are: {', '.join(options)}")
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__}; known are: {', '.join(options)}")
     if value in options:
         return value
-    raise InvalidInput(checks.describe_unknown(value, options, name=what))
+    raise InvalidInput(checks.describe_unknown(value, options, name=name))

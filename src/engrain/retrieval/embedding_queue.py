@@ -1,4 +1,4 @@
-"""Vectors for memories that came without one: made in batches by one background thread, off the hot path."""
+"""Embedding queue: one background thread that makes the vectors of new memories in batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LAST_BATCH_S = 10.0  # how long the end of the process waits for one
 
 
 class EmbeddingQueue:
-    """Settles and embeds whatever waits in the store, its own process's or another's.
+    """Queue of the memories that wait for their index entries and vectors, of this process or another.
 
     The queue is the store itself, so nothing is lost with the process. A failing engine or a busy database is counted,
     logged and tried again; writers never wait for it.
@@ -37,19 +37,19 @@ class EmbeddingQueue:
         self._pause_after_failure_s = pause_after_failure_s
         self._stepping = threading.Lock()  # or the thread and a flush would embed the same memories
         self._changed = threading.Condition()
-        self._asked = 0  # how often work was announced, and up to which announcement it is done
+        self._announced = 0  # the number of announcements, and of those whose work is done
         self._done = 0
         self._has_failed = False
         self._closing = False
         self._thread: threading.Thread | None = None
 
     def announce(self) -> None:
-        """Say that something was written; the thread starts with the first call."""
+        """Wake the thread after a write; it starts with the first call."""
         with self._changed:
             if self._closing:
                 return
-            was_idle = self._done >= self._asked
-            self._asked += 1
+            was_idle = self._done >= self._announced
+            self._announced += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="engrain-embedding", daemon=True)
                 self._thread.start()
@@ -59,24 +59,24 @@ class EmbeddingQueue:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last batch failed; it is tried again."""
+        """True if the last batch failed; it is retried."""
         return self._has_failed
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was announced is done."""
+        """True if all announced work is done."""
         with self._changed:
-            return self._done >= self._asked
+            return self._done >= self._announced
 
     def wait(self, timeout_s: float | None) -> bool:
         """Wait until all that was announced so far is done; False where time ran out or the engine fails."""
         with self._changed:
-            goal = self._asked
+            goal = self._announced
             self._changed.wait_for(lambda: self._done >= goal or self._closing or self._has_failed, timeout_s)
             return self._done >= goal
 
     def drain(self, progress: Callable[[int], None] | None = None) -> None:
-        """Do all the waiting work in the caller's thread, telling `progress` after each batch how many were embedded.
+        """Do all the waiting work in the caller's thread, calling `progress` with the size of each batch.
 
         Raises:
             EngineUnavailable: the engine cannot embed; what is left stays queued in the store.
@@ -96,23 +96,23 @@ class EmbeddingQueue:
             try:
                 self.drain()
             except EngrainError as error:
-                self._failed(error)
+                self._log_failure(error)
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closing or self._asked > self._done)
+                self._changed.wait_for(lambda: self._closing or self._announced > self._done)
                 self._changed.wait_for(lambda: self._closing, _GATHER_S)
                 if self._closing:
                     return
-                goal = self._asked
+                goal = self._announced
             try:
                 while any(self._step()) and not self._closing:
                     pass
             except MemoryClosed:
                 return
             except Exception as error:  # noqa: BLE001  # nothing an engine does may end the thread: it tries again
-                self._failed(error)
+                self._log_failure(error)
                 with self._changed:
                     self._has_failed = True
                     self._changed.notify_all()
@@ -131,7 +131,7 @@ class EmbeddingQueue:
             self._thread.join(timeout_s)
 
     def _end_with_process(self) -> None:
-        """Let the current batch of a Memory that nobody closed end; what waits stays queued.
+        """Wait for the current batch of a Memory that was not closed; the rest stays queued.
 
         A thread that is inside onnxruntime when Python goes away takes the process with it: "terminate called without
         an active exception", exit code 134 (onnxruntime 1.31.1 on Python 3.11).
@@ -139,25 +139,25 @@ class EmbeddingQueue:
         self._stop(_LAST_BATCH_S)
 
     def _step(self) -> tuple[int, int]:
-        """One round: settle up to a thousand memories, embed one batch; how many of each."""
+        """Index up to a thousand memories and embed one batch; returns both numbers."""
         with self._stepping:
-            return self._settle_and_embed()
+            return self._index_and_embed()
 
-    def _settle_and_embed(self) -> tuple[int, int]:
+    def _index_and_embed(self) -> tuple[int, int]:
         settled = self._store.settle()
         if self._embedder is None:
             return settled, 0
         waiting = self._store.unembedded(_BATCH)
         if waiting:
             with metrics.timed("embed_seconds"):
-                vectors = self._embedder.embed([each.text for each in waiting], role="document")
-            self._store.attach([each.ref for each in waiting], vectors)
+                vectors = self._embedder.embed([memory.text for memory in waiting], role="document")
+            self._store.attach([memory.ref for memory in waiting], vectors)
             metrics.count("memories_embedded", len(waiting))
         return settled, len(waiting)
 
-    def _failed(self, error: Exception) -> None:
+    def _log_failure(self, error: Exception) -> None:
         metrics.count("embedding_failures")
-        foreseen = isinstance(error, EngrainError)
-        said = {"error": type(error).__name__, "embedder": getattr(self._embedder, "name", None)}
-        _LOG.log(logging.WARNING if foreseen else logging.ERROR, "embedding stopped", extra=said)
+        is_expected = isinstance(error, EngrainError)
+        fields = {"error": type(error).__name__, "embedder": getattr(self._embedder, "name", None)}
+        _LOG.log(logging.WARNING if is_expected else logging.ERROR, "embedding stopped", extra=fields)
         _LOG.debug("embedding stopped", exc_info=error)  # its message may quote what was to be embedded

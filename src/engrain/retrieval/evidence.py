@@ -1,4 +1,4 @@
-"""How well an answer's best hit is supported, so that an agent can say "I don't remember". Pure."""
+"""Level of evidence in an answer, so that an agent can say "I don't remember". Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Level = Literal["none", "weak", "strong"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """A logistic fit for one ranking: of the best hit's score, and the share of the question's words it holds itself.
+    """Logistic fit for one ranking: of the best hit's score, and the share of the query's words in it.
 
     Below `weak` the level is none, from `strong` on it is strong.
     """
@@ -28,15 +28,15 @@ class Calibration:
     strong: float = 0.7
 
 
-def judge(calibration: Calibration, best: Hit | None, asked: Collection[str]) -> tuple[float, Level]:
-    """The chance, 0-1, that the answer holds evidence, and its level; `asked` are the question's terms, no names.
+def assess(calibration: Calibration, best: Hit | None, query_terms: Collection[str]) -> tuple[float, Level]:
+    """The chance, 0-1, that the answer holds evidence, and its level; `query_terms` are without names.
 
     Calibrated on answerable questions against those of other conversations and such as name the wrong person, half of
     each side (bench/retrieval): a chance in such a mixture, not in yours.
     """
     if best is None:
         return 0.0, "none"
-    cover = len(set(best.why.matched_terms) & set(asked)) / len(asked) if asked else 0.0
+    cover = len(set(best.why.matched_terms) & set(query_terms)) / len(query_terms) if query_terms else 0.0
     chance = 1 / (1 + math.exp(-(calibration.intercept + calibration.score * best.score + calibration.cover * cover)))
     if chance < calibration.weak:
         return chance, "none"

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, TypeAlias
 
 from engrain.retrieval.channels import CHANNELS
-from engrain.retrieval.shares import Share
+from engrain.retrieval.contributions import ContributionRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,75 +16,77 @@ if TYPE_CHECKING:
 
     Lists: TypeAlias = Mapping[str, Sequence[Candidate]]
     Weights: TypeAlias = Mapping[str, float]
-    Shares: TypeAlias = Sequence[Mapping[Ref, Share]]
+    Contributions: TypeAlias = Sequence[Mapping[Ref, ContributionRow]]
 
 # Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods"
 # (SIGIR 2009).
 RRF_K = 60
-MOST_IMPORTANT = 10.0
+MAX_IMPORTANCE = 10.0
 
 # Channels whose numbers have no fixed range count relative to the best of the list.
 _RELATIVE = frozenset({"keyword", "entity"})
 
 
-def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[Share, ...]]:
-    """What each channel gives each candidate of any list, in the preset's order of channels.
+def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[ContributionRow, ...]]:
+    """Compute the contribution of each channel to each candidate of any list, in the preset's order of channels.
 
-    A list is best first and holds a ref once. `depth` is the length a list was cut to. A list that is missing is of a
-    channel that could not be asked: it takes nothing from the others.
+    A list is best first and holds a ref once. `depth` is the length a list was cut to. A missing list is
+    of a channel that could not answer: it takes nothing from the others.
     """
     weights = {channel: weight for channel, weight in preset.weights.items() if channel in CHANNELS}
-    asked = {channel: lists[channel] for channel in weights if channel in lists}
-    judged: dict[Ref, tuple[Share, ...]] = {each.ref: () for found in asked.values() for each in found}
-    for shares in FUSIONS[preset.fusion](asked, weights, depth):
-        for ref, share in shares.items():
-            judged[ref] += (share,)
-    return judged
+    weighted = {channel: lists[channel] for channel in weights if channel in lists}
+    fused: dict[Ref, tuple[ContributionRow, ...]] = {
+        candidate.ref: () for candidates in weighted.values() for candidate in candidates
+    }
+    for contributions in FUSIONS[preset.fusion](weighted, weights, depth):
+        for ref, contribution in contributions.items():
+            fused[ref] += (contribution,)
+    return fused
 
 
-def value(lists: Lists, weights: Weights, depth: int) -> Shares:
-    """`weight * raw`, each channel's number brought to a scale of about 1; a list gives to its own alone."""
-    return [_scaled(channel, weights[channel], found, depth) for channel, found in lists.items()]
+def value(lists: Lists, weights: Weights, depth: int) -> Contributions:
+    """`weight * raw`, with the channel's number on a scale of about 1; only for the candidates of the list."""
+    return [_scaled(channel, weights[channel], candidates, depth) for channel, candidates in lists.items()]
 
 
-def rrf(lists: Lists, weights: Weights, depth: int) -> Shares:  # noqa: ARG001  # one signature for all fusions
-    """`weight / (60 + rank)`; a list gives to its own alone."""
-    return [_by_rank(channel, weights[channel], found) for channel, found in lists.items()]
+def rrf(lists: Lists, weights: Weights, depth: int) -> Contributions:  # noqa: ARG001  # one signature for all fusions
+    """`weight / (60 + rank)`; only for the candidates of the list."""
+    return [_by_rank(channel, weights[channel], candidates) for channel, candidates in lists.items()]
 
 
-def rrf_full(lists: Lists, weights: Weights, depth: int) -> Shares:
-    """`weight / (60 + rank)`; what another list holds and this one lacks stands just behind its end, at depth + 1."""
-    behind = {each.ref: depth + 1 for found in lists.values() for each in found}
-    return [_by_rank(channel, weights[channel], found, behind) for channel, found in lists.items()]
+def rrf_full(lists: Lists, weights: Weights, depth: int) -> Contributions:
+    """`weight / (60 + rank)`; a candidate that this list lacks ranks just behind its end, at depth + 1."""
+    behind = {candidate.ref: depth + 1 for candidates in lists.values() for candidate in candidates}
+    return [_by_rank(channel, weights[channel], candidates, behind) for channel, candidates in lists.items()]
 
 
-def relevance(lists: Lists, weights: Weights, depth: int) -> Shares:
+def relevance(lists: Lists, weights: Weights, depth: int) -> Contributions:
     """Full reciprocal ranks as a share of the best possible, 1 in every list, times the weight of all lists together.
 
-    Lists that could not be asked leave their weight to the others: the best possible stays what it is.
+    Missing lists leave their weight to the others: the best possible stays what it is.
     """
-    asked = math.fsum(weights[channel] for channel in lists)
+    present = math.fsum(weights[channel] for channel in lists)
     whole = math.fsum(weights.values())
     best = 1 / (RRF_K + 1)
-    return rrf_full(lists, {channel: weights[channel] / asked * whole / best for channel in lists}, depth)
+    return rrf_full(lists, {channel: weights[channel] / present * whole / best for channel in lists}, depth)
 
 
-def blend(lists: Lists, weights: Weights, depth: int) -> Shares:
-    """`weight * (1 - place / n)` of the keyword list, places from 0; every other list by value.
+def blend(lists: Lists, weights: Weights, depth: int) -> Contributions:
+    """`weight * (1 - index / n)` of the keyword list; every other list by value.
 
-    Linear from 1 at the top to 1/n at the end: whatever was found counts something. Where TF-IDF tells nothing apart,
+    Linear from 1 at the top to 1/n at the end: each candidate counts something. Where TF-IDF distinguishes nothing,
     the keyword list has its weight too.
     """
-    silent = 0.0 if lists.get("tfidf") else weights.get("tfidf", 0.0)
+    unused = 0.0 if lists.get("tfidf") else weights.get("tfidf", 0.0)
     return [
-        _by_place(channel, weights[channel] + silent, found)
+        _by_position(channel, weights[channel] + unused, candidates)
         if channel == "keyword"
-        else _scaled(channel, weights[channel], found, depth)
-        for channel, found in lists.items()
+        else _scaled(channel, weights[channel], candidates, depth)
+        for channel, candidates in lists.items()
     ]
 
 
-FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Shares]] = {
+FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Contributions]] = {
     "value": value,
     "weighted": value,
     "rrf": rrf,
@@ -94,37 +96,41 @@ FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Shares]] = {
 }
 
 
-def _scaled(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, Share]:
+def _scaled(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, ContributionRow]:
     """`weight` times the channel's number on a scale of about 1."""
-    best = max((each.raw for each in candidates), default=0.0) if channel in _RELATIVE else 1.0
+    best = max((candidate.raw for candidate in candidates), default=0.0) if channel in _RELATIVE else 1.0
     ranked = enumerate(candidates, start=1)
     match channel:
-        case "newest":  # its number is a date: its place counts
+        case "newest":  # its number is a date: its rank counts
             return {
-                each.ref: Share(channel, rank, each.raw, weight, weight * (1 - (rank - 1) / depth))
-                for rank, each in ranked
+                candidate.ref: ContributionRow(channel, rank, candidate.raw, weight, weight * (1 - (rank - 1) / depth))
+                for rank, candidate in ranked
             }
         case "important":
-            best = MOST_IMPORTANT
+            best = MAX_IMPORTANCE
     return {
-        each.ref: Share(channel, rank, each.raw, weight, weight * each.raw / best if best else 0.0)
-        for rank, each in ranked
+        candidate.ref: ContributionRow(
+            channel, rank, candidate.raw, weight, weight * candidate.raw / best if best else 0.0
+        )
+        for rank, candidate in ranked
     }
 
 
 def _by_rank(
     channel: str, weight: float, candidates: Sequence[Candidate], absent: Mapping[Ref, int] | None = None
-) -> dict[Ref, Share]:
-    """`weight / (60 + rank)`; `absent`: the ranks of those the list does not hold."""
-    places = {each.ref: (rank, each.raw) for rank, each in enumerate(candidates, start=1)}
-    places |= {ref: (rank, 0.0) for ref, rank in (absent or {}).items() if ref not in places}
-    return {ref: Share(channel, rank, raw, weight, weight / (RRF_K + rank)) for ref, (rank, raw) in places.items()}
+) -> dict[Ref, ContributionRow]:
+    """`weight / (60 + rank)`; `absent`: the ranks of candidates that the list lacks."""
+    ranks = {candidate.ref: (rank, candidate.raw) for rank, candidate in enumerate(candidates, start=1)}
+    ranks |= {ref: (rank, 0.0) for ref, rank in (absent or {}).items() if ref not in ranks}
+    return {
+        ref: ContributionRow(channel, rank, raw, weight, weight / (RRF_K + rank)) for ref, (rank, raw) in ranks.items()
+    }
 
 
-def _by_place(channel: str, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, Share]:
-    """`weight * (1 - place / n)`, places from 0."""
+def _by_position(channel: str, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, ContributionRow]:
+    """`weight * (1 - index / n)`."""
     n = len(candidates)
     return {
-        each.ref: Share(channel, place + 1, each.raw, weight, weight * (1 - place / n))
-        for place, each in enumerate(candidates)
+        candidate.ref: ContributionRow(channel, index + 1, candidate.raw, weight, weight * (1 - index / n))
+        for index, candidate in enumerate(candidates)
     }

@@ -1,4 +1,4 @@
-"""What a search of an agent's own notes does besides: which candidates it looks at, and where a hit comes from."""
+"""Search of an agent's own notes: the selection of candidates, and the source of a hit."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Candidate, Ref
 
 
-def notes_of(
+def select_notes(
     caller: Caller, candidates: Sequence[Candidate], memories: Mapping[Ref, MemoryRecord], category: str | None
 ) -> list[Candidate]:
-    """The candidates that are notes of this agent, in their order; of one category, unless that leaves none."""
-    own = [each for each in candidates if each.ref in memories and is_note(memories[each.ref], caller)]
-    return [each for each in own if _category(memories[each.ref]) == category] or own
+    """Select the notes of this agent, in their order; those of one category, unless there is none."""
+    own = [found for found in candidates if found.ref in memories and is_note(memories[found.ref], caller)]
+    return [found for found in own if _category(memories[found.ref]) == category] or own
 
 
-def source(why: Explanation) -> Source:
-    """Which search a hit owes its place to: the keyword list, TF-IDF, both, or a model that read it."""
-    gave = {each.channel for each in why.contributions if each.value > 0}
-    if "rerank" in gave:
+def hit_source(why: Explanation) -> Source:
+    """The search that returned a hit: keywords, TF-IDF, both, or a reranker."""
+    channels = {contribution.channel for contribution in why.contributions if contribution.value > 0}
+    if "rerank" in channels:
         return "llm"
-    if {"keyword", "tfidf"} <= gave:
+    if {"keyword", "tfidf"} <= channels:
         return "combined"
-    return "tfidf" if "tfidf" in gave else "fts5"
+    return "tfidf" if "tfidf" in channels else "fts5"
 
 
 def _category(memory: MemoryRecord) -> str | None:

@@ -1,4 +1,4 @@
-"""Rankings by name, as data."""
+"""Presets: the rankings that ship, as data, by name."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ Fusion = Literal["value", "weighted", "rrf", "rrf_full", "relevance", "blend"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Which channels propose and judge, how much each counts, and how their lists become one.
+    """Named set of fusion and ranking weights.
 
-    `weights`: names of `channels.CHANNELS`, whose lists `fusion` makes one, and of `ranking.JUDGES`, which then add to
-    what was proposed. From each list `depth` candidates are taken, or `depth_per_hit` for each hit asked for where
-    those are more. `private`: only facts about the agent itself in its own scope. `min_confidence`: effective
+    `weights`: names of `channels.CHANNELS`, whose lists `fusion` combines, and of `ranking.SIGNALS`, which then add to
+    the scores. From each list `depth` candidates are taken, or `depth_per_hit` for each requested hit where those are
+    more. `private`: only facts about the agent itself in its own scope. `min_confidence`: effective
     confidence below which nothing is a hit. `ties`: of equal scores the better rank of this list comes first, before
-    the newest and the id decide. `evidence`: what its scores say of whether the answer is
-    there, where that was measured.
+    the newest and the id decide. `evidence`: the calibration of its scores as evidence, where it was measured.
     """
 
     name: str
@@ -41,7 +40,7 @@ class Preset:
     evidence: Calibration | None = None
 
     def depth_for(self, limit: int) -> int:
-        """How many candidates are taken from each list."""
+        """The number of candidates taken from each list."""
         return max(self.depth, self.depth_per_hit * limit)
 
 
@@ -93,7 +92,7 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def preset(name: str, known: Mapping[str, Preset] = PRESETS) -> Preset:
+def find_preset(name: str, known: Mapping[str, Preset] = PRESETS) -> Preset:
     """The preset of that name.
 
     Raises:

@@ -1,6 +1,6 @@
-"""What judges candidates once their lists are one: each a function from all of them to what some of them gain.
+"""Ranking signals, which add to the fused score of candidates: one function each, and their registry.
 
-A new judge is a function and its line in `JUDGES`; how much it counts, and in which ranking, is data of `presets`.
+A new signal is a function and its line in `SIGNALS`; how much it counts, and in which ranking, is data of `presets`.
 """
 
 from __future__ import annotations
@@ -9,103 +9,110 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.memories import scoring
-from engrain.retrieval import voices
-from engrain.retrieval.fusion import MOST_IMPORTANT
-from engrain.retrieval.shares import Share, total
+from engrain.retrieval import speakers
+from engrain.retrieval.contributions import ContributionRow, total
+from engrain.retrieval.fusion import MAX_IMPORTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from engrain.domain.requests import Ref, Request, Traits
-    from engrain.retrieval.moments import Span
+    from engrain.retrieval.time_expressions import Span
 
-    Judged = Mapping[Ref, tuple[Share, ...]]
+    Fused = Mapping[Ref, tuple[ContributionRow, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
-    """All candidates of one question, what is known of each, and their scores so far.
+class RankingInput:
+    """All candidates of one query with their traits and their scores so far.
 
-    `speakers`: who ever spoke, for rankings that weigh it. `asked`: the times that the question names.
+    `speakers`: all speakers, for rankings that weigh them. `spans`: the times that the query names.
     """
 
     request: Request
     text: str
     speakers: Sequence[str]
-    asked: Sequence[Span]
+    spans: Sequence[Span]
     traits: Mapping[Ref, Traits]
     scores: Mapping[Ref, float]
 
 
 class Gain(NamedTuple):
-    """What a judge sees in a candidate, in its own number, and what that is worth at a weight of 1."""
+    """Gain of a candidate by one signal: the signal's own number, and its worth at a weight of 1."""
 
     raw: float
     worth: float
 
 
-def session(judging: Judging) -> dict[Ref, Gain]:
+def session(candidates: RankingInput) -> dict[Ref, Gain]:
     """The best score of its session: evidence lies near evidence.
 
     One without a session is a session of its own, so that facts lose nothing to turns.
     """
-    places: dict[Ref, Hashable] = {
-        ref: (traits.scope, traits.session) for ref, traits in judging.traits.items() if traits.session is not None
+    sessions: dict[Ref, Hashable] = {
+        ref: (traits.scope, traits.session) for ref, traits in candidates.traits.items() if traits.session is not None
     }
     best: dict[Hashable, float] = {}
-    for ref, score in judging.scores.items():
-        place = places.get(ref, (ref,))
-        best[place] = max(score, best.get(place, score))
-    return {ref: _as_it_is(best[places.get(ref, (ref,))]) for ref in judging.scores}
+    for ref, score in candidates.scores.items():
+        key = sessions.get(ref, (ref,))
+        best[key] = max(score, best.get(key, score))
+    return {ref: _unscaled(best[sessions.get(ref, (ref,))]) for ref in candidates.scores}
 
 
-def speaker(judging: Judging) -> dict[Ref, Gain]:
-    """1 for what is said by whom the question is about, nothing for the rest."""
-    voice = voices.asked_about(judging.text, judging.speakers)
-    said = _as_it_is(1.0)
-    return {ref: said for ref, traits in judging.traits.items() if voices.speaks(traits, voice)}
+def speaker(candidates: RankingInput) -> dict[Ref, Gain]:
+    """1 for turns of the speaker that the query is about, nothing for the rest."""
+    wanted = speakers.find_speaker(candidates.text, candidates.speakers)
+    gain = _unscaled(1.0)
+    return {ref: gain for ref, traits in candidates.traits.items() if speakers.is_said_by(traits, wanted)}
 
 
-def statement(judging: Judging) -> dict[Ref, Gain]:
-    """The share of its words that ask nothing: evidence is stated, and who asks holds little of it."""
-    return {ref: _as_it_is(1.0 - each.asking) for ref, each in judging.traits.items()}
+def statement(candidates: RankingInput) -> dict[Ref, Gain]:
+    """The share of its words outside questions: evidence is stated, and questions hold little of it."""
+    return {ref: _unscaled(1.0 - traits.asking) for ref, traits in candidates.traits.items()}
 
 
-def moment(judging: Judging) -> dict[Ref, Gain]:
-    """How near it lies to the times that the question names: 1 within one, 0 far from all."""
-    if not judging.asked:
+def moment(candidates: RankingInput) -> dict[Ref, Gain]:
+    """Nearness to the times that the query names: 1 within one, 0 far from all."""
+    if not candidates.spans:
         return {}
-    near = {ref: max(span.nearness(each.happened_at) for span in judging.asked) for ref, each in judging.traits.items()}
-    return {ref: _as_it_is(raw) for ref, raw in near.items() if raw > 0}
+    nearness = {
+        ref: max(span.nearness(traits.happened_at) for span in candidates.spans)
+        for ref, traits in candidates.traits.items()
+    }
+    return {ref: _unscaled(raw) for ref, raw in nearness.items() if raw > 0}
 
 
-def importance(judging: Judging) -> dict[Ref, Gain]:
+def importance(candidates: RankingInput) -> dict[Ref, Gain]:
     """Importance, 0-10, as a share of 10."""
-    return {ref: Gain(each.importance, each.importance / MOST_IMPORTANT) for ref, each in judging.traits.items()}
-
-
-def recency(judging: Judging) -> dict[Ref, Gain]:
-    """How lately somebody asked for it: half after a week, 0 for what nobody ever did."""
-    now = judging.request.now
-    return {ref: _as_it_is(scoring.recency(each.referenced_at, now=now)) for ref, each in judging.traits.items()}
-
-
-def confidence(judging: Judging) -> dict[Ref, Gain]:
-    """How much it is still believed."""
-    return {ref: _as_it_is(believed(each, judging.request)) for ref, each in judging.traits.items()}
-
-
-def age(judging: Judging) -> dict[Ref, Gain]:
-    """What its whole score loses by the time since the last change, in steps; the number is what is left of it."""
     return {
-        ref: Gain(left, judging.scores[ref] * (left - 1.0))
-        for ref, each in judging.traits.items()
-        for left in [scoring.age_multiplier(each.created_at, now=judging.request.now)]
+        ref: Gain(traits.importance, traits.importance / MAX_IMPORTANCE) for ref, traits in candidates.traits.items()
     }
 
 
-# In the order they judge: the session looks at what the lists gave, the age at the whole score.
-JUDGES: Mapping[str, Callable[[Judging], Mapping[Ref, Gain]]] = {
+def recency(candidates: RankingInput) -> dict[Ref, Gain]:
+    """Recency of the last reference: half after a week, 0 for a memory that was never referenced."""
+    now = candidates.request.now
+    return {ref: _unscaled(scoring.recency(traits.referenced_at, now=now)) for ref, traits in candidates.traits.items()}
+
+
+def confidence(candidates: RankingInput) -> dict[Ref, Gain]:
+    """The effective confidence."""
+    return {
+        ref: _unscaled(effective_confidence(traits, candidates.request)) for ref, traits in candidates.traits.items()
+    }
+
+
+def age(candidates: RankingInput) -> dict[Ref, Gain]:
+    """The loss of the whole score with the time since the last change, in steps; `raw` is the share that is left."""
+    return {
+        ref: Gain(left, candidates.scores[ref] * (left - 1.0))
+        for ref, traits in candidates.traits.items()
+        for left in [scoring.age_multiplier(traits.created_at, now=candidates.request.now)]
+    }
+
+
+# In the order of their use: the session reads the fused scores, the age the whole score.
+SIGNALS: Mapping[str, Callable[[RankingInput], Mapping[Ref, Gain]]] = {
     "session": session,
     "speaker": speaker,
     "statement": statement,
@@ -117,30 +124,30 @@ JUDGES: Mapping[str, Callable[[Judging], Mapping[Ref, Gain]]] = {
 }
 
 
-def judge(
-    judged: Judged, weights: Mapping[str, float], judging: Callable[[Mapping[Ref, float]], Judging]
-) -> dict[Ref, tuple[Share, ...]]:
-    """What the lists gave, and what each weighed judge adds, without a rank.
+def add_signals(
+    fused: Fused, weights: Mapping[str, float], candidates: Callable[[Mapping[Ref, float]], RankingInput]
+) -> dict[Ref, tuple[ContributionRow, ...]]:
+    """Add the contribution of each weighted signal, without a rank, to those of the channels.
 
-    `judging` makes the value that judges see of the scores so far.
+    `candidates` makes the input of the signals from the scores so far.
     """
-    found = dict(judged)
-    scores = {ref: total(shares) for ref, shares in found.items()}
-    for name, gains_of in JUDGES.items():
+    contributions = dict(fused)
+    scores = {ref: total(rows) for ref, rows in contributions.items()}
+    for name, gains_of in SIGNALS.items():
         if name not in weights:
             continue
         weight = weights[name]
-        for ref, gain in gains_of(judging(scores)).items():
-            share = Share(name, None, gain.raw, weight, weight * gain.worth)
-            found[ref] += (share,)
-            scores[ref] += share.value
-    return found
+        for ref, gain in gains_of(candidates(scores)).items():
+            row = ContributionRow(name, None, gain.raw, weight, weight * gain.worth)
+            contributions[ref] += (row,)
+            scores[ref] += row.value
+    return contributions
 
 
-def believed(traits: Traits, request: Request) -> float:
+def effective_confidence(traits: Traits, request: Request) -> float:
     """The effective confidence of a memory now."""
     return scoring.effective_confidence(traits.confidence, traits.decay_rate, traits.confirmed_at, now=request.now)
 
 
-def _as_it_is(raw: float) -> Gain:
+def _unscaled(raw: float) -> Gain:
     return Gain(raw, raw)

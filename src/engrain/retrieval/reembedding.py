@@ -1,4 +1,4 @@
-"""The vectors of another embedder, made beside those that are searched, and then searched in their place."""
+"""Reembedding: new vectors by another embedder, made beside the ones in use and then put in their place."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Act, Ref, Unembedded
 
-BATCH = 64  # made in one call and kept in one transaction: what a crash costs
-_LOOK_AHEAD = 16 * BATCH  # finding what is missing reads past all that is there
+BATCH = 64  # made in one call and stored in one transaction: the loss by a crash
+_LOOK_AHEAD = 16 * BATCH  # the search for missing vectors reads past all existing ones
 _PRUNE_AT_ONCE = 1_000
-# So many texts that an engine refuses are no matter of the texts.
-_MOST_REFUSED = 100
-_MOST_NAMED = 5
+# The engine is at fault, not the texts, where it refuses so many.
+_MAX_REFUSED = 100
+_MAX_NAMED = 5
 _HARMLESS = "Is anybody there?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReembedReport(Record):
-    """What a re-embedding did: whose vectors are searched now, how many this call made and how many old ones went."""
+    """Report of a reembedding: the embedder now in use, and the numbers of vectors made and of old ones removed."""
 
     embedder: str
     dims: int
@@ -54,28 +54,28 @@ def reembed(
             have their vectors. The old vectors are searched as before.
         InvalidInput: vectors of yet another embedder are being built.
     """
-    version = _begun(store, embedder)
-    making = _Making(store, embedder, version, progress)
+    version = _begin_version(store, embedder)
+    builder = _VersionBuilder(store, embedder, version, progress)
     while True:
-        making.finish()
-        if version.state == "active" or _switched(store, act, version):
+        builder.finish()
+        if version.state == "active" or _switch_version(store, act, version):
             break
     store.use_embedder(embedder.name, embedder.dims)
     pruned = 0
     while removed := store.prune_vectors(_PRUNE_AT_ONCE):
         pruned += removed
     return ReembedReport(
-        embedder=embedder.name, dims=embedder.dims, version=version.version, embedded=making.embedded, pruned=pruned
+        embedder=embedder.name, dims=embedder.dims, version=version.version, embedded=builder.embedded, pruned=pruned
     )
 
 
-class _Making:
-    """The vectors of one version, as far as they are."""
+class _VersionBuilder:
+    """Builder of the vectors of one version."""
 
     def __init__(
         self, store: Store, embedder: Embedder, version: EmbeddingVersion, progress: Callable[[int], None] | None
     ) -> None:
-        """Nothing was made yet by this call."""
+        """Begin with no vectors made by this call."""
         self.embedded = 0
         self._store = store
         self._embedder = embedder
@@ -92,12 +92,12 @@ class _Making:
         while True:
             settled = self._store.settle()
             missing = self._store.unembedded(_LOOK_AHEAD + len(self._refused), version=self._version.version)
-            fresh = [each for each in missing if each.ref not in self._refused]
+            fresh = [memory for memory in missing if memory.ref not in self._refused]
             for first in range(0, len(fresh), BATCH):
                 self._make(fresh[first : first + BATCH])
             if not fresh and not settled:
                 break
-        refused = [each.id for each in missing]  # some may have been forgotten since
+        refused = [memory.id for memory in missing]  # some may have been forgotten since
         if refused:
             raise EngineUnavailable(_refusal(self._version, refused))
 
@@ -105,22 +105,22 @@ class _Making:
         made = self._embed(batch)
         if made:
             rows = np.array([row for _, row in made], np.float32)
-            self._store.attach([each.ref for each, _ in made], rows, version=self._version.version)
+            self._store.attach([memory.ref for memory, _ in made], rows, version=self._version.version)
         self.embedded += len(made)
         metrics.count("memories_embedded", len(made))
         if self._progress is not None and made:
             self._progress(len(made))
-        if len(self._refused) > _MOST_REFUSED:
+        if len(self._refused) > _MAX_REFUSED:
             raise EngineUnavailable(_refusal(self._version, list(self._refused.values())))
 
     def _embed(self, batch: Sequence[Unembedded]) -> list[tuple[Unembedded, NDArray[np.float32]]]:
-        """The vectors of a batch; a text that makes it fail is found by halves, and left out.
+        """The vectors of a batch; a text that makes it fail is found by bisection, and left out.
 
         Raises:
             EngineUnavailable: it would fail with any text.
         """
         try:
-            rows = self._embedder.embed([each.text for each in batch], role="document")
+            rows = self._embedder.embed([memory.text for memory in batch], role="document")
         except EngineUnavailable:
             if len(batch) == 1:
                 self._embedder.embed([_HARMLESS], role="document")
@@ -131,19 +131,19 @@ class _Making:
         return list(zip(batch, rows, strict=True))
 
 
-def _begun(store: Store, embedder: Embedder) -> EmbeddingVersion:
-    """The version to complete: a building one, or the active one where that is this embedder's already."""
+def _begin_version(store: Store, embedder: Embedder) -> EmbeddingVersion:
+    """Begin or continue a version: a building one, or the active one where that is this embedder's already."""
     if store.use_embedder(embedder.name, embedder.dims) is not None:
         try:
             return store.begin_version(embedder.name, embedder.dims)
         except InvalidInput:
             if store.use_embedder(embedder.name, embedder.dims) is not None:
                 raise
-    return next(each for each in store.embedding_versions() if each.state == "active")
+    return next(version for version in store.embedding_versions() if version.state == "active")
 
 
-def _switched(store: Store, act: Act, version: EmbeddingVersion) -> bool:
-    """Whether the version is searched now; False where a memory came meanwhile that lacks its vector."""
+def _switch_version(store: Store, act: Act, version: EmbeddingVersion) -> bool:
+    """Switch searches to the version; False where a memory without its vector came meanwhile."""
     try:
         return store.switch_version(act, version.version)
     except InvalidInput:
@@ -153,8 +153,8 @@ def _switched(store: Store, act: Act, version: EmbeddingVersion) -> bool:
 
 
 def _refusal(version: EmbeddingVersion, ids: Sequence[str]) -> str:
-    named = ", ".join(ids[:_MOST_NAMED])
-    rest = f" and {len(ids) - _MOST_NAMED:,} more" if len(ids) > _MOST_NAMED else ""
+    named = ", ".join(ids[:_MAX_NAMED])
+    rest = f" and {len(ids) - _MAX_NAMED:,} more" if len(ids) > _MAX_NAMED else ""
     texts = "the text of 1 memory" if len(ids) == 1 else f"the texts of {len(ids):,} memories"
     until_then = "are by words alone for it" if version.state == "active" else "keep the vectors they had"
     return (

@@ -1,4 +1,4 @@
-"""One search from question to hits: ask the channels, fuse their lists, judge, load the winners, say why."""
+"""Search from query to hits: channels, fusion, ranking signals, loading of the best, explanations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import own_terms
 from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
-from engrain.retrieval import channels, evidence, fusion, moments, notes, ranking, shares, voices
+from engrain.retrieval import channels, contributions, evidence, fusion, notes, ranking, speakers, time_expressions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import Store
     from engrain.domain.requests import Candidate, Ref, Request, Traits
+    from engrain.retrieval.contributions import ContributionRow
     from engrain.retrieval.presets import Preset
-    from engrain.retrieval.shares import Share
 
 EMPTY_QUERY = Wording("the query has no words to search for: these are the newest memories")
-MOST_DROPPED = 50
+MAX_DROPPED = 50
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is asked, cleaned, and how it is to be answered.
+class SearchQuery:
+    """A search query, validated, with its options.
 
-    `deep`: a re-ranker judges the best of them. `min_confidence` is the preset's where None. `min_similarity` holds for
-    the score before its age counts, `category` for notes: one that would leave none is passed over. `neighbours`: how
-    many turns before and after an episode come with it, one statement for each hit. `explains`: whether the answer
-    tells what did not become a hit.
+    `deep`: a reranker orders the best hits. `min_confidence` is the preset's where None. `min_similarity` applies to
+    the score before its age counts, `category` to notes: one without notes is ignored. `neighbours`: the number of
+    turns before and after an episode that come with it, one statement for each hit. `explains`: the answer lists what
+    did not become a hit.
     """
 
     text: str
@@ -55,11 +55,11 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionVectors:
-    """How the vector of a question is made.
+class QueryEmbedding:
+    """Embedding of a query.
 
-    `begin` starts on it; what it returns waits for the vector, or a sentence that says why there is none, and gives the
-    same whenever it is asked. `catch_up` is told how many memories that the search looks at have no vector yet; whether
+    `begin` starts on it and returns a function that waits for the vector, or for a sentence that says why there is
+    none; it may be called again. `catch_up` takes the number of visible memories without a vector, and returns true if
     it made those vectors.
     """
 
@@ -67,80 +67,81 @@ class QuestionVectors:
     catch_up: Callable[[int], bool]
 
 
-_NO_VECTORS = QuestionVectors(begin=lambda _: lambda: Wording(""), catch_up=lambda _: False)
+_NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Wording(""), catch_up=lambda _: False)
 
 
-def search(store: Store, request: Request, question: Question, embedding: Callable[[], QuestionVectors]) -> Answer:
-    """The best memories for a question; ties by the preset's list, newest, id. All is read of one state.
+def search(store: Store, request: Request, query: SearchQuery, embedding: Callable[[], QueryEmbedding]) -> Answer:
+    """Find the best memories for a query; ties by the preset's list, newest, id. All is read from one snapshot.
 
-    The question's vector is made while the store answers the other channels. Where there is none they decide alone, and
-    the answer says why.
+    The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
+    says why.
     """
-    preset, narrowed = question.preset, _narrowed(request, question.preset)
+    preset, narrowed = query.preset, _narrow(request, query.preset)
     if narrowed is None:
-        said = f"preset {preset.name} searches {_searched(preset)}, and nothing of them was asked for"
-        return Answer(query=question.text, preset=preset.name, degraded=(Wording(said),))
-    vectors = embedding() if "vector" in preset.weights and question.text else _NO_VECTORS
-    settled = _settle(store)
+        why = f"preset {preset.name} searches {_searched_kinds(preset)}, and nothing of them was asked for"
+        return Answer(query=query.text, preset=preset.name, degraded=(Wording(why),))
+    vectors = embedding() if "vector" in preset.weights and query.text else _NO_VECTORS
+    degraded = _flush_index(store)
 
-    def answered() -> tuple[Answer, int]:
-        return store.in_one_snapshot(request.caller, lambda: _answer(store, narrowed, question, vectors))
+    def attempt() -> tuple[Answer, int]:
+        return store.in_one_snapshot(request.caller, lambda: _answer(store, narrowed, query, vectors))
 
-    answer, waiting = answered()
+    answer, waiting = attempt()
     if waiting and vectors.catch_up(waiting):
-        answer, waiting = answered()
+        answer, waiting = attempt()
     if waiting:
-        settled.append(Wording(f"{waiting:,} memories have no vector yet and were searched by their words alone"))
-    return replace(answer, degraded=(*settled, *answer.degraded)) if settled else answer
+        degraded.append(Wording(f"{waiting:,} memories have no vector yet and were searched by their words alone"))
+    return replace(answer, degraded=(*degraded, *answer.degraded)) if degraded else answer
 
 
-def _settle(store: Store) -> list[Wording]:
-    """Finish what single writes left for later; a busy or read-only file is searched as it is, and that said."""
+def _flush_index(store: Store) -> list[Wording]:
+    """Finish the index of recent writes; a busy or read-only file is searched as it is, and the answer says so."""
     try:
         store.settle()
     except (DatabaseBusy, DatabaseReadOnly):
-        said = "the newest memories were searched by their own words alone: the database cannot be written now"
-        return [Wording(said)]
+        return [
+            Wording("the newest memories were searched by their own words alone: the database cannot be written now")
+        ]
     return []
 
 
-def _narrowed(request: Request, preset: Preset) -> Request | None:
-    """The request within what the preset searches, None where nothing of it is left."""
-    asked, agent = request.filter, request.caller.agent
-    kinds = tuple(kind for kind in asked.kinds if kind in preset.kinds)
-    if not kinds or (preset.private and asked.subjects and agent not in asked.subjects):
+def _narrow(request: Request, preset: Preset) -> Request | None:
+    """Narrow the request to what the preset searches; None where nothing is left."""
+    given, agent = request.filter, request.caller.agent
+    kinds = tuple(kind for kind in given.kinds if kind in preset.kinds)
+    if not kinds or (preset.private and given.subjects and agent not in given.subjects):
         return None
-    narrowed = replace(asked, kinds=kinds)
+    narrowed = replace(given, kinds=kinds)
     if preset.private:
         narrowed = replace(narrowed, subjects=(agent,), scopes=(agent,))
     return replace(request, filter=narrowed)
 
 
-def _searched(preset: Preset) -> str:
+def _searched_kinds(preset: Preset) -> str:
     about = " about the agent itself" if preset.private else ""
     return f"{' and '.join(f'{kind}s' for kind in preset.kinds)}{about}"
 
 
-def _answer(store: Store, request: Request, question: Question, vectors: QuestionVectors) -> tuple[Answer, int]:
-    """The answer, and how many memories were not looked at by their vectors for want of one."""
-    speakers = store.speakers(request) if "speaker" in question.preset.weights else []
-    about = voices.without_names(question.text, speakers)
-    lists, said = _ask(store, request, question, vectors, about=about)
+def _answer(store: Store, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> tuple[Answer, int]:
+    """The answer, and the number of memories without a vector."""
+    known = store.speakers(request) if "speaker" in query.preset.weights else []
+    about = speakers.remove_speaker_names(query.text, known)
+    lists, degraded = _query_channels(store, request, query, vectors, about=about)
     waiting = store.waiting(request.caller) if "vector" in lists else 0
-    if not any(lists.values()) and not terms(question.text) and not (question.text and "vector" in lists):
-        said.append(EMPTY_QUERY)
-        hits, dropped = _newest(store, request, question)
+    if not any(lists.values()) and not terms(query.text) and not (query.text and "vector" in lists):
+        degraded.append(EMPTY_QUERY)
+        hits, dropped = _newest(store, request, query)
         count = len(hits)
     else:
-        judged = _judge(store, request, question, lists, speakers=speakers)
-        hits, dropped = _choose(store, request, question, judged)
-        count = len(judged.scores)
-    chance, level = _evidence(question, hits, about, lists)
+        candidates = _rank(store, request, query, lists, known=known)
+        hits, dropped = _choose(store, request, query, candidates)
+        count = len(candidates.scores)
+    chance, level = _evidence(query, hits, about, lists)
     answer = Answer(
-        query=question.text,
-        preset=question.preset.name,
-        hits=_with_neighbours(store, request, hits, question.neighbours),
-        degraded=tuple(said),
+        query=query.text,
+        preset=query.preset.name,
+        hits=_with_neighbours(store, request, hits, query.neighbours),
+        degraded=tuple(degraded),
         candidates=count,
         evidence=level,
         evidence_score=chance,
@@ -150,110 +151,114 @@ def _answer(store: Store, request: Request, question: Question, vectors: Questio
 
 
 def _evidence(
-    question: Question, hits: Sequence[Hit], about: str, lists: Mapping[str, object]
+    query: SearchQuery, hits: Sequence[Hit], about: str, lists: Mapping[str, object]
 ) -> tuple[float | None, evidence.Level | None]:
-    """Whether the answer is there; not told of rankings that were not measured, nor without vectors or words."""
-    calibration, asked = question.preset.evidence, terms(about)
-    if calibration is None or "vector" not in lists or not asked or question.limit == 0:
+    """The chance and level of evidence; None for presets without a calibration, and without vectors or words."""
+    calibration, query_terms = query.preset.evidence, terms(about)
+    if calibration is None or "vector" not in lists or not query_terms or query.limit == 0:
         return None, None
-    return evidence.judge(calibration, hits[0] if hits else None, set(asked))
+    return evidence.assess(calibration, hits[0] if hits else None, set(query_terms))
 
 
-def _ask(
-    store: Store, request: Request, question: Question, vectors: QuestionVectors, *, about: str
+def _query_channels(
+    store: Store, request: Request, query: SearchQuery, vectors: QueryEmbedding, *, about: str
 ) -> tuple[dict[str, Sequence[Candidate]], list[Wording]]:
-    """The list of every channel that the preset weighs and that can answer, and why others cannot.
+    """Get the list of every channel that the preset weighs, and why some channels cannot answer.
 
-    `about` is what the vector is made of.
+    `about` is the text to embed.
     """
-    preset = question.preset
+    preset = query.preset
     lists: dict[str, Sequence[Candidate]] = {}
-    said: list[Wording] = []
-    search = channels.Search(
+    degraded: list[Wording] = []
+    search = channels.ChannelInput(
         store=store,
         request=request,
-        text=question.text,
-        terms=tuple(dict.fromkeys(terms(question.text)))[: channels.MOST_TERMS],
-        depth=preset.depth_for(question.limit),
+        text=query.text,
+        terms=tuple(dict.fromkeys(terms(query.text)))[: channels.MAX_TERMS],
+        depth=preset.depth_for(query.limit),
         vector=vectors.begin(about),
-        proposed=lists,
+        lists=lists,
         completes=preset.fusion == "value",
     )
-    for name, propose in channels.CHANNELS.items():
+    for name, channel in channels.CHANNELS.items():
         if name in preset.weights:
-            found = propose(search)
-            if isinstance(found, Wording):
-                said.append(found)
+            candidates = channel(search)
+            if isinstance(candidates, Wording):
+                degraded.append(candidates)
             else:
-                lists[name] = _own(search, found, question) if preset.private else found
+                lists[name] = _own_notes(search, candidates, query) if preset.private else candidates
     if "vector" in preset.weights and "vector" not in lists and "keyword" not in lists:
         lists["keyword"] = channels.keyword(search)
-    return lists, said
+    return lists, degraded
 
 
-def _own(search: channels.Search, found: Sequence[Candidate], question: Question) -> Sequence[Candidate]:
-    memories = search.store.load(search.request, [each.ref for each in found])
-    return notes.notes_of(search.request.caller, found, memories, question.category)
+def _own_notes(
+    search: channels.ChannelInput, candidates: Sequence[Candidate], query: SearchQuery
+) -> Sequence[Candidate]:
+    memories = search.store.load(search.request, [candidate.ref for candidate in candidates])
+    return notes.select_notes(search.request.caller, candidates, memories, query.category)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Everything that was proposed: why, its score, and what is known of it where the answer depends on that."""
+    """All candidates with their contributions, their scores and, where the answer depends on them, their traits."""
 
     preset: str
-    shares: Mapping[Ref, tuple[Share, ...]]
+    rows: Mapping[Ref, tuple[ContributionRow, ...]]
     scores: Mapping[Ref, float]
     traits: Mapping[Ref, Traits]
 
     def why(self, ref: Ref) -> Explanation:
-        """Why it has its score."""
-        return Explanation(preset=self.preset, contributions=tuple(share.told() for share in self.shares[ref]))
+        """The explanation of a score."""
+        return Explanation(preset=self.preset, contributions=tuple(row.to_record() for row in self.rows[ref]))
 
 
-def _judge(
+def _rank(
     store: Store,
     request: Request,
-    question: Question,
+    query: SearchQuery,
     lists: Mapping[str, Sequence[Candidate]],
     *,
-    speakers: Sequence[str],
+    known: Sequence[str],
 ) -> _Candidates:
-    """The fused lists, and what the judges add."""
-    preset = _standing_in(question.preset, lists)
-    judged = fusion.fuse(lists, preset, depth=preset.depth_for(question.limit))
-    is_looked_at = bool(preset.weights.keys() & ranking.JUDGES.keys()) or _least(question) > 0 or question.explains
-    if not judged or not is_looked_at:
-        return _candidates(preset, judged, {})
-    told = moments.anchored(question.text) if "moment" in preset.weights else None
-    anchors = _anchors(store, request, told)
-    known = store.traits(request, {*judged, *anchors})
-    traits = {ref: each for ref, each in known.items() if ref in judged}
-    asked = (
-        *moments.spans(question.text, request.now),
-        *(told.around(known[ref].happened_at) for ref in anchors if told and ref in known),
+    """Fuse the lists, and add the ranking signals; `known` are all speakers."""
+    preset = _with_keywords_for_vectors(query.preset, lists)
+    fused = fusion.fuse(lists, preset, depth=preset.depth_for(query.limit))
+    needs_traits = bool(preset.weights.keys() & ranking.SIGNALS.keys()) or _min_confidence(query) > 0 or query.explains
+    if not fused or not needs_traits:
+        return _candidates(preset, fused, {})
+    relative = time_expressions.parse_relative_span(query.text) if "moment" in preset.weights else None
+    anchors = _anchors(store, request, relative)
+    all_traits = store.traits(request, {*fused, *anchors})
+    traits = {ref: found for ref, found in all_traits.items() if ref in fused}
+    spans = (
+        *time_expressions.parse_spans(query.text, request.now),
+        *(relative.around(all_traits[ref].happened_at) for ref in anchors if relative and ref in all_traits),
     )
 
-    def judging(scores: Mapping[Ref, float]) -> ranking.Judging:
-        return ranking.Judging(
-            request=request, text=question.text, speakers=speakers, asked=asked, traits=traits, scores=scores
+    def ranking_input(scores: Mapping[Ref, float]) -> ranking.RankingInput:
+        return ranking.RankingInput(
+            request=request, text=query.text, speakers=known, spans=spans, traits=traits, scores=scores
         )
 
-    return _candidates(preset, ranking.judge(judged, preset.weights, judging), traits)
+    return _candidates(preset, ranking.add_signals(fused, preset.weights, ranking_input), traits)
 
 
-def _candidates(preset: Preset, judged: Mapping[Ref, tuple[Share, ...]], traits: Mapping[Ref, Traits]) -> _Candidates:
-    scores = {ref: shares.total(given) for ref, given in judged.items()}
-    return _Candidates(preset.name, judged, scores, traits)
+def _candidates(
+    preset: Preset, rows: Mapping[Ref, tuple[ContributionRow, ...]], traits: Mapping[Ref, Traits]
+) -> _Candidates:
+    scores = {ref: contributions.total(own) for ref, own in rows.items()}
+    return _Candidates(preset.name, rows, scores, traits)
 
 
-def _anchors(store: Store, request: Request, told: moments.Anchored | None) -> list[Ref]:
-    """What tells best of the event that a question counts its time from."""
-    asked = set(terms(told.event)) if told else set()
-    return [each.ref for each in store.keyword(request, asked, 1)] if asked else []
+def _anchors(store: Store, request: Request, relative: time_expressions.RelativeSpan | None) -> list[Ref]:
+    """The best memory of the event that a relative span counts from."""
+    event = set(terms(relative.event)) if relative else set()
+    return [candidate.ref for candidate in store.keyword(request, event, 1)] if event else []
 
 
-def _standing_in(preset: Preset, lists: Mapping[str, Sequence[Candidate]]) -> Preset:
-    """The preset, weighing keywords in place of the vectors where they were asked in their place."""
+def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Candidate]]) -> Preset:
+    """The preset with the weight of the vectors on the keywords, where those were queried in their place."""
     if "keyword" not in lists or "keyword" in preset.weights:
         return preset
     weights = {"keyword" if name == "vector" else name: weight for name, weight in preset.weights.items()}
@@ -261,47 +266,49 @@ def _standing_in(preset: Preset, lists: Mapping[str, Sequence[Candidate]]) -> Pr
 
 
 def _choose(
-    store: Store, request: Request, question: Question, candidates: _Candidates
+    store: Store, request: Request, query: SearchQuery, candidates: _Candidates
 ) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
-    """The best `limit` as hits, and why others are none. Only they and what ties with the last of them are loaded."""
-    refused = _refused(request, question, candidates)
-    scores = {ref: each for ref, each in candidates.scores.items() if ref not in refused}
-    best = heapq.nlargest(question.limit, scores.values())
+    """Make hits of the best `limit`, and say why others are none. Only hits and ties with the last are loaded."""
+    refused = _refused(request, query, candidates)
+    scores = {ref: score for ref, score in candidates.scores.items() if ref not in refused}
+    best = heapq.nlargest(query.limit, scores.values())
     wanted = [ref for ref, score in scores.items() if score >= best[-1]] if best else []
     loaded = store.load(request, wanted) if wanted else {}
-    ties = question.preset.ties
-    ranked = sorted(loaded, key=lambda ref: _order(scores[ref], _rank(candidates.shares[ref], ties), loaded[ref]))
-    chosen = ranked[: question.limit]
-    asked = list(dict.fromkeys(terms(question.text)))
+    ties = query.preset.ties
+    ranked = sorted(loaded, key=lambda ref: _order(scores[ref], _rank_in(candidates.rows[ref], ties), loaded[ref]))
+    chosen = ranked[: query.limit]
+    query_terms = list(dict.fromkeys(terms(query.text)))
     hits = tuple(
-        Hit(score=scores[ref], memory=loaded[ref], why=_with_terms(candidates.why(ref), loaded[ref], asked))
+        Hit(score=scores[ref], memory=loaded[ref], why=_with_terms(candidates.why(ref), loaded[ref], query_terms))
         for ref in chosen
     )
-    if not question.explains:
+    if not query.explains:
         return hits, ()
     reasons = dict.fromkeys(candidates.scores, "below the limit")
     reasons |= {ref: "gone meanwhile" for ref in wanted if ref not in loaded} | refused
     return hits, _dropped(candidates, {ref: why for ref, why in reasons.items() if ref not in set(chosen)})
 
 
-def _refused(request: Request, question: Question, candidates: _Candidates) -> dict[Ref, str]:
-    """Who is believed too little, or too unlike the question, and how much."""
+def _refused(request: Request, query: SearchQuery, candidates: _Candidates) -> dict[Ref, str]:
+    """The candidates of too little confidence or similarity, with the numbers."""
     refused: dict[Ref, str] = {}
-    least = _least(question)
+    least = _min_confidence(query)
     if least > 0:
-        believed = {ref: ranking.believed(traits, request) for ref, traits in candidates.traits.items()}
-        refused |= {ref: f"min_confidence {least:g}: {each:.3g}" for ref, each in believed.items() if each < least}
-    if question.min_similarity > 0:
-        for ref, given in candidates.shares.items():
-            similarity = shares.total(share for share in given if share.channel != "age")
-            if similarity < question.min_similarity:
-                refused.setdefault(ref, f"min_similarity {question.min_similarity:g}: {similarity:.3g}")
+        for ref, traits in candidates.traits.items():
+            confidence = ranking.effective_confidence(traits, request)
+            if confidence < least:
+                refused[ref] = f"min_confidence {least:g}: {confidence:.3g}"
+    if query.min_similarity > 0:
+        for ref, rows in candidates.rows.items():
+            similarity = contributions.total(row for row in rows if row.channel != "age")
+            if similarity < query.min_similarity:
+                refused.setdefault(ref, f"min_similarity {query.min_similarity:g}: {similarity:.3g}")
     return refused
 
 
 def _dropped(candidates: _Candidates, reasons: Mapping[Ref, str]) -> tuple[Dropped, ...]:
-    """Those with a reason, the best first, at most MOST_DROPPED."""
-    best = sorted(reasons, key=lambda ref: (-candidates.scores[ref], _id(candidates, ref) or ""))[:MOST_DROPPED]
+    """The candidates with a reason, best first, at most MAX_DROPPED."""
+    best = sorted(reasons, key=lambda ref: (-candidates.scores[ref], _id(candidates, ref) or ""))[:MAX_DROPPED]
     return tuple(
         Dropped(id=_id(candidates, ref), score=candidates.scores[ref], reason=reasons[ref], why=candidates.why(ref))
         for ref in best
@@ -312,14 +319,14 @@ def _id(candidates: _Candidates, ref: Ref) -> str | None:
     return candidates.traits[ref].id if ref in candidates.traits else None
 
 
-def _least(question: Question) -> float:
+def _min_confidence(query: SearchQuery) -> float:
     """The effective confidence below which nothing is a hit."""
-    return question.preset.min_confidence if question.min_confidence is None else question.min_confidence
+    return query.preset.min_confidence if query.min_confidence is None else query.min_confidence
 
 
-def _rank(given: Sequence[Share], channel: str | None) -> float:
-    """The place in one list; behind all others where it is not there."""
-    ranks = [share.rank for share in given if share.channel == channel and share.rank is not None]
+def _rank_in(rows: Sequence[ContributionRow], channel: str | None) -> float:
+    """The rank in one list; infinite where it is not there."""
+    ranks = [row.rank for row in rows if row.channel == channel and row.rank is not None]
     return ranks[0] if ranks else math.inf
 
 
@@ -327,26 +334,26 @@ def _order(score: float, rank: float, memory: MemoryRecord) -> tuple[float, floa
     return -score, rank, _END_OF_TIME - memory.happened_at, memory.id
 
 
-def _with_terms(why: Explanation, memory: MemoryRecord, asked: list[str]) -> Explanation:
+def _with_terms(why: Explanation, memory: MemoryRecord, query_terms: list[str]) -> Explanation:
     own = set(own_terms(memory))
-    return replace(why, matched_terms=tuple(term for term in asked if term in own))
+    return replace(why, matched_terms=tuple(term for term in query_terms if term in own))
 
 
-def _newest(store: Store, request: Request, question: Question) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
-    why = Explanation(preset=question.preset.name, contributions=())
-    newest = store.recent(request, question.limit)
-    own = [each for each in newest if not question.preset.private or is_note(each, request.caller)]
+def _newest(store: Store, request: Request, query: SearchQuery) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
+    why = Explanation(preset=query.preset.name, contributions=())
+    newest = store.recent(request, query.limit)
+    own = [memory for memory in newest if not query.preset.private or is_note(memory, request.caller)]
     return tuple(Hit(score=0.0, memory=memory, why=why) for memory in own), ()
 
 
-def _with_neighbours(store: Store, request: Request, hits: tuple[Hit, ...], reach: int) -> tuple[Hit, ...]:
-    """The hits with the turns around them, whoever said those."""
-    if reach == 0:
+def _with_neighbours(store: Store, request: Request, hits: tuple[Hit, ...], count: int) -> tuple[Hit, ...]:
+    """The hits with `count` turns before and after each, of any speaker."""
+    if count == 0:
         return hits
-    asked = request.filter
-    around = replace(request, filter=Filter(as_of=asked.as_of, include_inactive=asked.include_inactive))
+    given = request.filter
+    around = replace(request, filter=Filter(as_of=given.as_of, include_inactive=given.include_inactive))
     return tuple(
-        replace(hit, neighbours=tuple(store.neighbours(around, hit.memory, reach)))
+        replace(hit, neighbours=tuple(store.neighbours(around, hit.memory, count)))
         if isinstance(hit.memory, Episode)
         else hit
         for hit in hits

@@ -1,4 +1,4 @@
-"""TF-IDF vectors of short texts: how alike two of them are by the words that set them apart. Pure but for the corpus.
+"""TF-IDF vectors of short texts, and their cosine similarity. Pure but for the corpus.
 
 Salton and Buckley, "Term-weighting approaches in automatic text retrieval" (1988), with idf = log((N + 1) / (1 + df)),
 which is 0 for a word that every text of the corpus holds.
@@ -24,12 +24,12 @@ def tokenize(text: str) -> list[str]:
 
 
 def term_frequencies(tokens: Sequence[str]) -> dict[str, float]:
-    """How often each term occurs, as a share of the text's length."""
+    """The frequency of each term, as a share of the text's length."""
     return {term: count / len(tokens) for term, count in Counter(tokens).items()}
 
 
 class IdfCorpus:
-    """In how many texts each term occurs; grows and shrinks by whole texts."""
+    """Corpus with the document frequency of each term; grows and shrinks by whole texts."""
 
     def __init__(self, texts: Iterable[Sequence[str]] = ()) -> None:
         """A corpus of the texts given as tokens."""
@@ -40,7 +40,7 @@ class IdfCorpus:
 
     @property
     def size(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return self._size
 
     @property
@@ -54,9 +54,9 @@ class IdfCorpus:
         self._size += 1
 
     def remove(self, tokens: Sequence[str]) -> None:
-        """Count one text less; what was never added takes nothing below zero."""
+        """Count one text less; counts never fall below zero."""
         self._frequencies.subtract(set(tokens))
-        self._frequencies = +self._frequencies  # without what nobody says any more
+        self._frequencies = +self._frequencies  # without terms of count 0
         self._size = max(self._size - 1, 0)
 
     def idf(self, term: str) -> float:
@@ -68,7 +68,7 @@ class IdfCorpus:
         return {term: share * self.idf(term) for term, share in term_frequencies(tokens).items()}
 
     def dense_vector(self, tokens: Sequence[str], vocabulary: Sequence[str]) -> list[float]:
-        """The vector of a text along the terms of a vocabulary; what is not among them is left out."""
+        """The vector of a text along the terms of a vocabulary; other terms are left out."""
         sparse = self.vector(tokens)
         return [sparse.get(term, 0.0) for term in vocabulary]
 

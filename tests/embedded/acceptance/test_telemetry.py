@@ -189,7 +189,7 @@ def test_what_a_room_logs_says_in_which_verb_and_for_which_request(log):
     with Memory.open(":memory:", embedder="none") as memory:
         memory.agent("ana", request_id="r-2").recall("tram", deep=True)
     warned = next(each for each in log() if each["level"] == "warning")
-    assert (warned["logger"], warned["verb"], warned["request_id"]) == ("engrain.retrieval.deep", "recall", "r-2")
+    assert (warned["logger"], warned["verb"], warned["request_id"]) == ("engrain.retrieval.reranking", "recall", "r-2")
 
 
 def test_of_another_package_a_line_says_where_from_warning_on_and_nothing_below(log):

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.retrieval.checked_embedder import checked
+from engrain.retrieval.checked_embedder import wrap_embedder
 from engrain.retrieval.embedding_queue import EmbeddingQueue
 from engrain.retrieval.reembedding import BATCH, reembed
 from engrain.storage.sqlite.store import SqliteStore
@@ -53,7 +53,7 @@ def states(store):
 
 
 def changed(store, embedder=None, progress=None):
-    return reembed(store, checked(embedder or new()), act(), progress=progress)
+    return reembed(store, wrap_embedder(embedder or new()), act(), progress=progress)
 
 
 @pytest.mark.req("B31.2")

@@ -16,6 +16,8 @@ CLEAN_ROOMS = {
     "__main__.py",
     "cache.py",
     "engines",
+    "entities",
+    "retrieval",
     "errors.py",
     "metrics.py",
     "storage/migrations",

@@ -11,7 +11,7 @@ from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.engines.name_finders.llm import LLMNames
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.engines.rerankers.llm import LLMReranker
-from engrain.entities.finding import find
+from engrain.entities.recognition import find_names
 from engrain.errors import EngineUnavailable, InvalidInput
 
 TEXT = "Ana met Ben in Porto; Ana was late."
@@ -51,7 +51,7 @@ def test_the_text_is_data_and_the_schema_names_every_kind():
 
 def test_spelling_is_surer_than_a_model():
     asked = ScriptedLLM(['{"names": [{"text": "a@b.org", "kind": "person", "confidence": 1}]}'])
-    assert [each.kind for each in find("Mail a@b.org", [LLMNames(asked), RegexNames()])] == ["email"]
+    assert [each.kind for each in find_names("Mail a@b.org", [LLMNames(asked), RegexNames()])] == ["email"]
 
 
 def test_nobody_is_asked_of_a_text_without_letters():

@@ -11,7 +11,7 @@ from bench.names.sentences import SENTENCES, SPELT
 from engrain.domain.entities.registry import NAME_KINDS, Name
 from engrain.engines.callables import CallableNames
 from engrain.engines.name_finders.regex import RegexNames
-from engrain.entities.finding import find, without_overlaps
+from engrain.entities.recognition import find_names, remove_overlaps
 from engrain.errors import EngineUnavailable
 
 PIECES = st.lists(
@@ -27,7 +27,7 @@ def wrong(finders, kinds):
     """What was found that is none, and what was missed; each as (kind, text)."""
     extra, missed, right = [], [], 0
     for sentence in SENTENCES:
-        got = {each for each in spans(find(sentence.text, finders)) if each[0] in kinds}
+        got = {each for each in spans(find_names(sentence.text, finders)) if each[0] in kinds}
         gold = {each for each in sentence.names if each[0] in kinds}
         right += len(got & gold)
         extra += [(kind, sentence.text[start:end]) for kind, start, end in got - gold]
@@ -81,9 +81,9 @@ def name(start, end, confidence=0.5, kind="person", source="x"):
 @pytest.mark.req("Y14")
 def test_of_names_that_overlap_the_surest_stays_then_the_longest():
     sure, long, short, apart = name(2, 5, 0.9), name(0, 4, 0.8), name(0, 3, 0.8), name(5, 7, 0.1)
-    assert without_overlaps([short, long, sure, apart]) == [sure, apart]
-    assert without_overlaps([short, long]) == [long]
-    assert without_overlaps([apart, long, short]) == [long, apart]
+    assert remove_overlaps([short, long, sure, apart]) == [sure, apart]
+    assert remove_overlaps([short, long]) == [long]
+    assert remove_overlaps([apart, long, short]) == [long, apart]
 
 
 NAMES = st.lists(
@@ -96,10 +96,10 @@ NAMES = st.lists(
 
 @given(NAMES, st.randoms())
 def test_what_is_kept_never_overlaps_and_whatever_went_met_something_better(names, numbers):
-    kept = without_overlaps(names)
+    kept = remove_overlaps(names)
     shuffled = list(names)
     numbers.shuffle(shuffled)
-    assert without_overlaps(shuffled) == kept
+    assert remove_overlaps(shuffled) == kept
     assert all(one.end <= two.start for one, two in itertools.pairwise(kept))
     for each in names:
         overlapping = [other for other in kept if other.start < each.end and each.start < other.end]
@@ -132,7 +132,7 @@ def test_what_is_no_name_in_the_answer_of_a_function_is_left_out(item):
 
 def test_nothing_that_a_function_says_is_surer_than_spelling():
     mine = CallableNames(lambda _: [{"text": "a@b.org", "kind": "person", "confidence": 1.0}], name="mine")
-    assert [each.kind for each in find("Mail a@b.org", [mine, RegexNames()])] == ["email"]
+    assert [each.kind for each in find_names("Mail a@b.org", [mine, RegexNames()])] == ["email"]
 
 
 @pytest.mark.parametrize("answer", ["no JSON", '"Ana"', "3", "{}", "[1]", None])

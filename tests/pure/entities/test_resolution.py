@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.entities.registry import MERGED_INTO
 from engrain.domain.text.trigrams import similarity
-from engrain.entities.resolution import boost, hints_of, name_match, ranked
+from engrain.entities.resolution import boost, match_name, parse_hints, rank_matches
 from engrain.errors import InvalidInput
 from tests.support.sample_records import entity, fact
 
@@ -22,50 +22,55 @@ def shown(matches):
 @pytest.mark.req("B17.1")
 @pytest.mark.parametrize("name", ["Ana María", "ana maría", "  ANA  MARÍA "])
 def test_a_canonical_name_scores_100_whatever_its_case(name):
-    assert shown(ranked(name, [entity("Ana María")])) == [("Ana María", "exact", 100.0)]
+    assert shown(rank_matches(name, [entity("Ana María")])) == [("Ana María", "exact", 100.0)]
 
 
 @pytest.mark.req("B17.1")
 def test_a_tombstone_is_no_candidate():
-    assert ranked("Ana", [entity("Ana", aliases=("Annie",), metadata={MERGED_INTO: "x"})], fuzzy=True) == []
+    assert rank_matches("Ana", [entity("Ana", aliases=("Annie",), metadata={MERGED_INTO: "x"})], fuzzy=True) == []
 
 
 @pytest.mark.req("B17.2")
 def test_an_alias_scores_80_whatever_its_case():
-    assert shown(ranked("THE boss", [entity("Ana", aliases=("A.", "The Boss"))])) == [("Ana", "alias", 80.0)]
+    assert shown(rank_matches("THE boss", [entity("Ana", aliases=("A.", "The Boss"))])) == [("Ana", "alias", 80.0)]
 
 
 @pytest.mark.req("B17.3")
 def test_what_begins_with_or_holds_the_name_scores_50():
     known = [entity("Anatole"), entity("Johanna"), entity("Ben", aliases=("Banana Ben",)), entity("Cleo")]
-    assert shown(ranked("ana", known)) == [("Anatole", "prefix", 50.0), ("Ben", "prefix", 50.0)]
-    assert shown(ranked("anna", known)) == [("Johanna", "prefix", 50.0)]
+    assert shown(rank_matches("ana", known)) == [("Anatole", "prefix", 50.0), ("Ben", "prefix", 50.0)]
+    assert shown(rank_matches("anna", known)) == [("Johanna", "prefix", 50.0)]
 
 
 @pytest.mark.req("B17.3")
 def test_a_percent_sign_is_a_character():
-    assert shown(ranked("%", [entity("Ana"), entity("100%")])) == [("100%", "prefix", 50.0)]
+    assert shown(rank_matches("%", [entity("Ana"), entity("100%")])) == [("100%", "prefix", 50.0)]
 
 
 @pytest.mark.req("B17.4")
 def test_what_is_alike_scores_20_and_only_where_it_is_asked_for():
     known = [entity("Katherine"), entity("Ben")]
     assert similarity("catherine", "katherine") >= 0.3
-    assert ranked("Catherine", known) == []
-    assert shown(ranked("Catherine", known, fuzzy=True)) == [("Katherine", "fuzzy", 20.0)]
+    assert rank_matches("Catherine", known) == []
+    assert shown(rank_matches("Catherine", known, fuzzy=True)) == [("Katherine", "fuzzy", 20.0)]
 
 
 @pytest.mark.req("B17.4")
 def test_a_name_of_two_characters_is_like_nothing():
     assert similarity("jo", "jon") >= 0.3
-    assert ranked("Jo", [entity("Jn Jo"[::-1])], fuzzy=True) == []
-    assert ranked("on", [entity("oh no")], fuzzy=True) == []
+    assert rank_matches("Jo", [entity("Jn Jo"[::-1])], fuzzy=True) == []
+    assert rank_matches("on", [entity("oh no")], fuzzy=True) == []
 
 
 @pytest.mark.req("B17.4")
 def test_what_an_earlier_tier_found_is_not_merely_alike():
     known = [entity("Ana"), entity("Anna", aliases=("ana",)), entity("Ana Lopez"), entity("Anaa")]
-    assert [each.name_match for each in ranked("Ana", known, fuzzy=True)] == ["exact", "alias", "prefix", "prefix"]
+    assert [each.name_match for each in rank_matches("Ana", known, fuzzy=True)] == [
+        "exact",
+        "alias",
+        "prefix",
+        "prefix",
+    ]
 
 
 @pytest.mark.req("B17.5")
@@ -75,8 +80,8 @@ def test_words_that_facts_share_with_hints_raise_a_candidate_by_up_to_20():
         baker.id: [fact("a bakery in Lisbon", predicate="runs", entity_id=baker.id)],
         tram.id: [fact("trams", predicate="maps", entity_id=tram.id)],
     }
-    hints = hints_of({"topic": "the bakery", "mentioned_with": ["Lisbon"]})
-    first, second = ranked("Ana", [tram, baker], hints=hints, facts=facts)
+    hints = parse_hints({"topic": "the bakery", "mentioned_with": ["Lisbon"]})
+    first, second = rank_matches("Ana", [tram, baker], hints=hints, facts=facts)
     assert (first.entity_id, second.entity_id) == (baker.id, tram.id)
     assert first.score == round(100 + 20 * 2 / 3, 4)  # bakeri, lisbon of run, bakeri, lisbon
     assert second.score == 100.0
@@ -92,8 +97,8 @@ def test_a_boost_is_the_jaccard_overlap_times_20():
 @pytest.mark.req("B17.6")
 def test_domain_scores_are_added_to_whom_they_name():
     ana, anatole = entity("Ana"), entity("Anatole")
-    hints = hints_of({"domain_scores": {anatole.id: 60.55557, "nobody": 9}})
-    assert shown(ranked("ana", [ana, anatole], hints=hints)) == [
+    hints = parse_hints({"domain_scores": {anatole.id: 60.55557, "nobody": 9}})
+    assert shown(rank_matches("ana", [ana, anatole], hints=hints)) == [
         ("Anatole", "prefix", 110.5556),
         ("Ana", "exact", 100.0),
     ]
@@ -102,7 +107,7 @@ def test_domain_scores_are_added_to_whom_they_name():
 @pytest.mark.req("B17.7")
 def test_candidates_come_by_score_then_by_name():
     known = [entity("Ana Z"), entity("Ana B"), entity("x", aliases=("ana",)), entity("Ana"), entity("Anna")]
-    found = ranked("ana", known, fuzzy=True)
+    found = rank_matches("ana", known, fuzzy=True)
     assert shown(found) == [
         ("Ana", "exact", 100.0),
         ("x", "alias", 80.0),
@@ -118,7 +123,7 @@ def test_candidates_come_by_score_then_by_name():
 
 @pytest.mark.req("B17.8")
 def test_a_name_that_nobody_has_has_no_candidates():
-    assert ranked("Zoe", [entity("Ana")], fuzzy=True) == ranked("", [entity("Ana")], fuzzy=True) == []
+    assert rank_matches("Zoe", [entity("Ana")], fuzzy=True) == rank_matches("", [entity("Ana")], fuzzy=True) == []
 
 
 @given(NAMES, st.lists(NAMES, min_size=1, max_size=4))
@@ -126,7 +131,7 @@ def test_a_tier_is_what_its_definition_says_and_no_earlier_one(name, names):
     known = entity(names[0], aliases=tuple(names[1:]))
     keys = [" ".join(each.casefold().split()) for each in names]
     asked = " ".join(name.casefold().split())
-    match name_match(known, name, fuzzy=True):
+    match match_name(known, name, fuzzy=True):
         case "exact":
             assert asked == keys[0]
         case "alias":
@@ -144,8 +149,8 @@ def test_a_tier_is_what_its_definition_says_and_no_earlier_one(name, names):
 @given(st.lists(NAMES, max_size=6), NAMES)
 def test_the_order_of_proposals_does_not_matter(names, asked):
     known = [entity(name) for name in names]
-    found = ranked(asked, known, fuzzy=True)
-    assert found == ranked(asked, known[::-1] + known, fuzzy=True)
+    found = rank_matches(asked, known, fuzzy=True)
+    assert found == rank_matches(asked, known[::-1] + known, fuzzy=True)
     assert [-each.score for each in found] == sorted(-each.score for each in found)
     assert all(math.isfinite(each.score) for each in found)
 
@@ -163,4 +168,4 @@ def test_the_order_of_proposals_does_not_matter(names, asked):
 )
 def test_a_hint_that_cannot_be_meant_is_refused(hints):
     with pytest.raises(InvalidInput):
-        hints_of(hints)
+        parse_hints(hints)

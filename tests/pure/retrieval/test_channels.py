@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.entities.names import name_key
-from engrain.retrieval.channels import CHANNELS, names_in
+from engrain.retrieval.channels import CHANNELS, candidate_names
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,18 @@ from engrain.retrieval.channels import CHANNELS, names_in
     ],
 )
 def test_the_names_a_question_holds(text, named):
-    assert named <= set(names_in(text))
+    assert named <= set(candidate_names(text))
 
 
 @given(st.text())
 def test_a_name_found_is_as_names_are_compared_and_no_longer_than_four_words(text):
-    for name in names_in(text):
+    for name in candidate_names(text):
         assert name == name_key(name) != ""
         assert len(name.split()) <= 4
 
 
 def test_a_pasted_book_names_a_bounded_number():
-    assert len(names_in(" ".join(f"word{number}" for number in range(100_000)))) <= 200 * 4 * 2
+    assert len(candidate_names(" ".join(f"word{number}" for number in range(100_000)))) <= 200 * 4 * 2
 
 
 def test_what_judges_others_proposals_is_asked_after_them():

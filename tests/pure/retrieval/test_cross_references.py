@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.text.likeness import jaccard
-from engrain.retrieval.cross_references import compared_with, note_text, related, tokens_of, vocabulary
+from engrain.retrieval.cross_references import note_text, rank_related, similar_notes, tfidf_weights, tokenize_notes
 from engrain.retrieval.tfidf import tokenize
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import CALLER, NOON, fact
@@ -31,23 +31,23 @@ def test_only_notes_above_the_threshold_are_related():
     nineteen = " ".join(f"word{place}" for place in range(19))
     twenty = " ".join(f"word{place}" for place in range(1, 20))
     near, far = note("tram", nineteen), note("tram", twenty)
-    assert related(["tram"], tokens_of([near, far])) == {}  # 1 word of 20 is a twentieth, and no more
+    assert rank_related(["tram"], tokenize_notes([near, far])) == {}  # 1 word of 20 is a twentieth, and no more
     nearer = note("tram", " ".join(f"word{place}" for place in range(18)))
-    assert related(["tram"], tokens_of([nearer])) == {nearer.id: 1 / 19}
+    assert rank_related(["tram"], tokenize_notes([nearer])) == {nearer.id: 1 / 19}
 
 
 @pytest.mark.req("C13")
 def test_the_ten_most_alike_are_related_best_first_and_of_equals_the_newest():
     best = note("best", "tram river")
     equals = [note("x", "tram", created_at=NOON + timedelta(days=day)) for day in range(12)]
-    found = related(tokenize("tram river best"), tokens_of([*equals, best]))
+    found = rank_related(tokenize("tram river best"), tokenize_notes([*equals, best]))
     assert list(found) == [best.id, *[each.id for each in reversed(equals)][:9]]
 
 
 @pytest.mark.req("C04")
 def test_the_vocabulary_holds_the_heaviest_terms_with_their_weights():
     others = [note("a", "tram coffee"), note("b", "tram garden"), note("c", "tram")]
-    weights = vocabulary(tokenize("tram river river"), tokens_of(others))
+    weights = tfidf_weights(tokenize("tram river river"), tokenize_notes(others))
     assert weights == {"river": pytest.approx(2 / 3 * math.log(5 / 2), abs=1e-6), "tram": 0.0}
     assert list(weights) == ["river", "tram"]
 
@@ -55,10 +55,10 @@ def test_the_vocabulary_holds_the_heaviest_terms_with_their_weights():
 @pytest.mark.req("C04")
 def test_the_vocabulary_is_of_fifty_terms_at_most():
     text = " ".join(f"word{place:03}" for place in range(80))
-    assert list(vocabulary(tokenize(text), tokens_of([note("a", "tram")]))) == [
+    assert list(tfidf_weights(tokenize(text), tokenize_notes([note("a", "tram")]))) == [
         f"word{place:03}" for place in range(50)
     ]
-    assert vocabulary([], {}) == {}
+    assert tfidf_weights([], {}) == {}
 
 
 def test_only_the_agents_own_notes_are_compared_those_with_most_of_the_words_first():
@@ -75,14 +75,14 @@ def test_only_the_agents_own_notes_are_compared_those_with_most_of_the_words_fir
             fact("tram river"),
         ],
     )
-    assert compared_with(store, CALLER, "tram river", NOON) == [two, one]
-    assert compared_with(store, CALLER, "", NOON) == []
+    assert similar_notes(store, CALLER, "tram river", NOON) == [two, one]
+    assert similar_notes(store, CALLER, "", NOON) == []
 
 
 def test_fifty_notes_are_compared_however_many_there_are():
     store = ReferenceStore()
     put(store, [note(str(place), f"tram number{place}") for place in range(60)])
-    assert len(compared_with(store, CALLER, "tram", NOON)) == 50
+    assert len(similar_notes(store, CALLER, "tram", NOON)) == 50
 
 
 def test_a_book_is_compared_by_its_beginning():

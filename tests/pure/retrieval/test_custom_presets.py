@@ -3,7 +3,7 @@ import math
 import pytest
 
 from engrain.errors import InvalidInput
-from engrain.retrieval.custom_presets import with_custom, with_weights
+from engrain.retrieval.custom_presets import add_custom, apply_weights
 from engrain.retrieval.presets import ENGRAIN, PRESETS
 
 
@@ -12,11 +12,11 @@ def str_of(value):
 
 
 def mine(**value):
-    return with_custom({"mine": value})["mine"]
+    return add_custom({"mine": value})["mine"]
 
 
 def test_without_settings_there_are_those_that_ship():
-    assert with_custom({}) is PRESETS
+    assert add_custom({}) == PRESETS
 
 
 def test_a_preset_of_ones_own_is_its_base_with_other_weights():
@@ -24,22 +24,22 @@ def test_a_preset_of_ones_own_is_its_base_with_other_weights():
     kept = {name: weight for name, weight in ENGRAIN.weights.items() if name != "session"}
     assert found.weights == {**kept, "keyword": 1.2, "entity": 0.1}
     assert (found.name, found.fusion, found.depth) == ("mine", ENGRAIN.fusion, ENGRAIN.depth)
-    assert with_custom({"mine": {}}).keys() == {*PRESETS, "mine"}
+    assert add_custom({"mine": {}}).keys() == {*PRESETS, "mine"}
 
 
 @pytest.mark.req("B23.1", "G15")
 def test_the_weights_that_other_systems_have_by_default_are_those_that_ship():
     score = {"relevance": 0.4, "importance": 0.3, "recency": 0.2, "confidence": 0.1}
-    assert with_weights(score=score, hybrid={"recency": 0.3, "similarity": 0.5, "importance": 0.2}) == PRESETS
+    assert apply_weights(score=score, hybrid={"recency": 0.3, "similarity": 0.5, "importance": 0.2}) == PRESETS
 
 
 def test_their_weights_are_for_two_rankings_and_for_what_is_based_on_them():
     score = {"relevance": 0.8, "importance": 0.0, "recency": 0.5, "confidence": 0.1}
-    shipped = with_weights(score=score, hybrid={"recency": 0.0, "similarity": 2.0, "importance": 0.0})
+    shipped = apply_weights(score=score, hybrid={"recency": 0.0, "similarity": 2.0, "importance": 0.0})
     assert shipped["recall"].weights == {"vector": 0.4, "keyword": 0.4, "recency": 0.5, "confidence": 0.1}
     assert shipped["weighted"].weights == {"vector": 2.0}
     assert {**shipped, "recall": PRESETS["recall"], "weighted": PRESETS["weighted"]} == PRESETS
-    based = with_custom({"mine": {"base": "recall", "weights": {"recency": 0}}}, shipped)["mine"]
+    based = add_custom({"mine": {"base": "recall", "weights": {"recency": 0}}}, shipped)["mine"]
     assert based.weights == {"vector": 0.4, "keyword": 0.4, "confidence": 0.1}
 
 
@@ -47,7 +47,7 @@ def test_weights_that_leave_nothing_to_find_are_refused():
     nothing = {"recency": 0.0, "similarity": 0.0, "importance": 0.0}
     score = {"relevance": 0.4, "importance": 0.3, "recency": 0.2, "confidence": 0.1}
     with pytest.raises(InvalidInput, match="preset weighted finds nothing"):
-        with_weights(score=score, hybrid=nothing)
+        apply_weights(score=score, hybrid=nothing)
 
 
 def test_the_default_base_is_the_default_ranking():
@@ -87,9 +87,9 @@ def test_a_weight_that_is_none_is_refused_with_its_preset_and_channel(weight):
 )
 def test_what_makes_no_preset_is_refused(value, said):
     with pytest.raises(InvalidInput, match=said):
-        with_custom({"mine": value})
+        add_custom({"mine": value})
 
 
 def test_the_name_of_one_that_ships_is_taken():
     with pytest.raises(InvalidInput, match="preset engrain is one that ships; choose another name"):
-        with_custom({"engrain": {"weights": {"session": 0}}})
+        add_custom({"engrain": {"weights": {"session": 0}}})

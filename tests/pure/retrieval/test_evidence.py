@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Contribution, Explanation, Hit
-from engrain.retrieval.evidence import Calibration, judge
+from engrain.retrieval.evidence import Calibration, assess
 from engrain.retrieval.presets import ENGRAIN
 from tests.support.sample_records import episode
 
@@ -23,7 +23,7 @@ def hit(score: float, *matched: str) -> Hit:
 
 
 def test_the_chance_is_logistic_in_score_and_cover():
-    chance, level = judge(PLAIN, hit(0.5, "tram", "ana"), {"tram", "river"})  # names are not asked for
+    chance, level = assess(PLAIN, hit(0.5, "tram", "ana"), {"tram", "river"})  # names are not asked for
     assert chance == pytest.approx(1 / (1 + math.exp(-(-2.0 + 2.0 * 0.5 + 2.0 * 0.5))))
     assert level == "weak"
 
@@ -32,20 +32,20 @@ def test_the_chance_is_logistic_in_score_and_cover():
     ("score", "level"), [(0.0, "none"), (0.57, "none"), (0.58, "weak"), (1.42, "weak"), (1.43, "strong")]
 )
 def test_the_levels_begin_at_their_thresholds(score, level):
-    assert judge(PLAIN, hit(score), {"tram"})[1] == level
+    assert assess(PLAIN, hit(score), {"tram"})[1] == level
 
 
 def test_no_hit_is_no_evidence():
-    assert judge(PLAIN, None, {"tram"}) == (0.0, "none")
+    assert assess(PLAIN, None, {"tram"}) == (0.0, "none")
 
 
 def test_a_question_of_no_words_has_no_cover():
-    assert judge(PLAIN, hit(1.0), ())[0] == pytest.approx(0.5)
+    assert assess(PLAIN, hit(1.0), ())[0] == pytest.approx(0.5)
 
 
 @given(st.floats(-10, 10), st.floats(0, 10), st.sets(st.sampled_from("abc")))
 def test_more_score_is_never_less_evidence(score, more, matched):
     assert ENGRAIN.evidence is not None
     asked = {"a", "b", "c"}
-    lower, higher = (judge(ENGRAIN.evidence, hit(each, *matched), asked)[0] for each in (score, score + more))
+    lower, higher = (assess(ENGRAIN.evidence, hit(each, *matched), asked)[0] for each in (score, score + more))
     assert 0 <= lower <= higher <= 1

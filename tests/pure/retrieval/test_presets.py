@@ -5,20 +5,20 @@ import pytest
 from engrain.domain.checks import MAX_LIMIT
 from engrain.domain.records import KINDS
 from engrain.errors import InvalidInput
-from engrain.retrieval.channels import CHANNELS, ONLY_JUDGE
+from engrain.retrieval.channels import CHANNELS, RESCORING_CHANNELS
 from engrain.retrieval.fusion import FUSIONS
-from engrain.retrieval.presets import ENGRAIN, PRESETS, Fusion, preset
-from engrain.retrieval.ranking import JUDGES
+from engrain.retrieval.presets import ENGRAIN, PRESETS, Fusion, find_preset
+from engrain.retrieval.ranking import SIGNALS
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_found_by_its_name_and_made_of_known_parts(name):
-    found = preset(name)
+    found = find_preset(name)
     assert found.name == name
     assert found.fusion in FUSIONS
-    assert found.weights.keys() <= CHANNELS.keys() | JUDGES.keys()
+    assert found.weights.keys() <= CHANNELS.keys() | SIGNALS.keys()
     assert all(weight > 0 for weight in found.weights.values())
-    assert found.weights.keys() & (CHANNELS.keys() - ONLY_JUDGE)
+    assert found.weights.keys() & (CHANNELS.keys() - RESCORING_CHANNELS)
     assert found.depth <= MAX_LIMIT
     assert found.ties is None or found.ties in found.weights
     assert set(found.kinds) <= set(KINDS)
@@ -30,14 +30,14 @@ def test_every_way_to_make_one_list_of_many_has_its_function():
 
 
 def test_channels_and_judges_share_no_name():
-    assert not CHANNELS.keys() & JUDGES.keys()
+    assert not CHANNELS.keys() & SIGNALS.keys()
 
 
 def test_an_unknown_preset_is_refused_with_the_known_ones():
     with pytest.raises(InvalidInput, match="preset 'best' is unknown; choose one of: engrain, semantic, keyword"):
-        preset("best")
+        find_preset("best")
     with pytest.raises(InvalidInput, match="choose one of: mine"):
-        preset("engrain", {"mine": ENGRAIN})
+        find_preset("engrain", {"mine": ENGRAIN})
 
 
 @pytest.mark.req("B08.1")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Contribution, Explanation
 from engrain.retrieval import ranking
-from engrain.retrieval.moments import Span
-from engrain.retrieval.ranking import JUDGES, Judging, judge
+from engrain.retrieval.ranking import SIGNALS, RankingInput, add_signals
+from engrain.retrieval.time_expressions import Span
 from tests.support.sample_records import NOON, request
 from tests.support.sample_search import traits
 
@@ -27,7 +27,7 @@ TRAITS = st.builds(
     referenced_at=st.none() | AGES,
 )
 KNOWN = st.fixed_dictionaries(dict.fromkeys(range(1, 13), TRAITS))
-WEIGHTS = st.dictionaries(st.sampled_from([*JUDGES]), st.floats(0.01, 1))
+WEIGHTS = st.dictionaries(st.sampled_from([*SIGNALS]), st.floats(0.01, 1))
 
 
 def listed(scores):
@@ -38,11 +38,13 @@ def listed(scores):
     }
 
 
-def judged(scores, known, weights, text="Which tram?", asked=()):
+def judged(scores, known, weights, text="Which tram?", spans=()):
     def judging(so_far):
-        return Judging(request=request(now=NOON), text=text, speakers=["Ana"], asked=asked, traits=known, scores=so_far)
+        return RankingInput(
+            request=request(now=NOON), text=text, speakers=["Ana"], spans=spans, traits=known, scores=so_far
+        )
 
-    return judge(listed(scores), weights, judging)
+    return add_signals(listed(scores), weights, judging)
 
 
 def gained(found, ref, name):
@@ -57,7 +59,7 @@ def test_contributions_add_up_exactly_and_what_the_lists_gave_stays(scores, know
     for ref, shares in found.items():
         assert shares[0] == listed(scores)[ref][0]
         names = [share.channel for share in shares[1:]]
-        assert names == [name for name in JUDGES if name in names]
+        assert names == [name for name in SIGNALS if name in names]
         assert set(names) <= set(weights)
         assert Explanation(preset="any", contributions=shares).score == math.fsum(share.value for share in shares)
         assert all(share.rank is None and share.weight == weights[share.channel] for share in shares[1:])
@@ -102,7 +104,7 @@ def test_a_turn_gains_by_what_it_states():
 def test_what_lies_in_a_time_that_is_asked_for_gains_and_what_is_near_it_less():
     day = Span(NOON, NOON + timedelta(days=1))
     known = {place: traits(happened_at=NOON + timedelta(days=days)) for place, days in enumerate((0.5, 1.75, 9))}
-    found = judged(dict.fromkeys(known, 0.5), known, {"moment": 0.1}, asked=[day])
+    found = judged(dict.fromkeys(known, 0.5), known, {"moment": 0.1}, spans=[day])
     assert [each and each.value for each in (gained(found, ref, "moment") for ref in known)] == [
         0.1,
         pytest.approx(0.025),
@@ -155,9 +157,9 @@ def test_age_takes_its_share_of_the_whole_score_and_says_so(days, left):
 
 
 def test_a_candidate_of_whom_nothing_is_known_gains_nothing_and_stays():
-    found = judged({1: 0.7}, {}, dict.fromkeys(JUDGES, 1.0))
+    found = judged({1: 0.7}, {}, dict.fromkeys(SIGNALS, 1.0))
     assert [share.channel for share in found[1]] == ["vector", "session"]
 
 
 def test_judges_know_no_channel_of_the_lists():
-    assert not ranking.JUDGES.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}
+    assert not ranking.SIGNALS.keys() & {"vector", "keyword", "entity", "newest", "important", "tfidf"}

@@ -14,7 +14,7 @@ from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import embedding_text, own_terms
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
-from engrain.retrieval.search import EMPTY_QUERY, MOST_DROPPED
+from engrain.retrieval.search import EMPTY_QUERY, MAX_DROPPED
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import FILTERS, NOON, act, episode, fact, request, rule
 from tests.support.sample_search import (
@@ -429,7 +429,7 @@ def test_what_went_between_the_channels_and_the_loading_is_told():
 def test_at_most_fifty_candidates_are_told_of_the_best_first():
     store = store_of([episode(f"tram {'tram ' * number}") for number in range(70)])
     answer = recall(store, "tram", limit=5, preset=PRESETS["keyword"], asks={"explains": True})
-    assert len(answer.dropped) == MOST_DROPPED
+    assert len(answer.dropped) == MAX_DROPPED
     assert answer.dropped[0].score <= answer[-1].score
 
 

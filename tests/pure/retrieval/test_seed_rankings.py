@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.records import Caller
-from engrain.retrieval.notes import source
+from engrain.retrieval.notes import hit_source
 from engrain.retrieval.presets import PRESETS
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON, act, entity, episode, fact, link, rule
@@ -230,7 +230,7 @@ def test_a_search_of_notes_by_hand():
     assert by_key["one"].score == pytest.approx(0.4 * 1.0 + 0.6 * cosine)
     for key in ("two", "three"):
         assert by_key[key].score == pytest.approx(0.4 * (1 - (ranks[key] - 1) / 3))
-    assert {key: source(hit.why) for key, hit in by_key.items()} == {
+    assert {key: hit_source(hit.why) for key, hit in by_key.items()} == {
         "one": "combined",
         "two": "fts5",
         "three": "fts5",
@@ -242,7 +242,7 @@ def test_where_no_word_tells_notes_apart_their_rank_decides_alone():
     store = store_of([note("one", "tram"), note("two", "tram tram")])
     answer = recall(store, "tram", preset=NOTES)
     assert [hit.score for hit in answer] == [1.0, 0.5]
-    assert {source(hit.why) for hit in answer} == {"fts5"}
+    assert {hit_source(hit.why) for hit in answer} == {"fts5"}
 
 
 @pytest.mark.req("C08")

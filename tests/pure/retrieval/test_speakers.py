@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.retrieval.voices import Voice, asked_about, names, speaks
+from engrain.retrieval.speakers import SpeakerRef, find_speaker, is_said_by, mentions_speaker
 from tests.support.sample_search import traits
 
 ANA, BEN, WILL = "Ana", "Ben Okafor", "Will"
-USER, ASSISTANT = Voice(role="user"), Voice(role="assistant")
+USER, ASSISTANT = SpeakerRef(role="user"), SpeakerRef(role="assistant")
 NAMES = st.sampled_from([ANA, BEN, WILL, "東京 太郎", "", "!?", "ⓐ", "The Doctor", "Élise"]) | st.text()
 
 
@@ -30,7 +30,7 @@ NAMES = st.sampled_from([ANA, BEN, WILL, "東京 太郎", "", "!?", "ⓐ", "The 
     ],
 )
 def test_a_question_names_a_speaker(text, speaker):
-    assert names(text, speaker)
+    assert mentions_speaker(text, speaker)
 
 
 @pytest.mark.parametrize(
@@ -48,15 +48,15 @@ def test_a_question_names_a_speaker(text, speaker):
     ],
 )
 def test_a_question_does_not_name_a_speaker(text, speaker):
-    assert not names(text, speaker)
+    assert not mentions_speaker(text, speaker)
 
 
 @pytest.mark.parametrize(
     ("text", "voice"),
     [
-        ("Where does Ana live?", Voice(speaker=ANA)),
+        ("Where does Ana live?", SpeakerRef(speaker=ANA)),
         ("What did Ana tell Ben?", None),
-        ("What did Ana tell me?", Voice(speaker=ANA)),
+        ("What did Ana tell me?", SpeakerRef(speaker=ANA)),
         ("What is my favourite tea?", USER),
         ("What did I tell you?", USER),
         ("I've seen it where?", USER),
@@ -66,13 +66,13 @@ def test_a_question_does_not_name_a_speaker(text, speaker):
     ],
 )
 def test_whom_a_question_is_about(text, voice):
-    assert asked_about(text, [ANA, BEN, WILL]) == voice
+    assert find_speaker(text, [ANA, BEN, WILL]) == voice
 
 
 @given(st.text() | st.lists(NAMES).map(" and ".join), st.lists(NAMES, unique=True))
 def test_a_voice_has_a_name_exactly_where_one_speaker_is_named(text, speakers):
-    named = [speaker for speaker in speakers if names(text, speaker)]
-    voice = asked_about(text, speakers)
+    named = [speaker for speaker in speakers if mentions_speaker(text, speaker)]
+    voice = find_speaker(text, speakers)
     assert (voice is not None and voice.speaker is not None) == (len(named) == 1)
     if voice is not None and voice.speaker is not None:
         assert [voice.speaker] == named
@@ -82,7 +82,7 @@ def test_a_voice_has_a_name_exactly_where_one_speaker_is_named(text, speakers):
     ("voice", "expected"),
     [
         (None, []),
-        (Voice(speaker="Ana"), ["Ana as user", "Ana as assistant"]),
+        (SpeakerRef(speaker="Ana"), ["Ana as user", "Ana as assistant"]),
         (ASSISTANT, ["Ana as assistant", "nobody"]),
     ],
 )
@@ -94,4 +94,4 @@ def test_whose_turns_a_voice_speaks(voice, expected):
         "nobody": traits(role="assistant", speaker=None),
         "a fact": traits(kind="fact"),
     }
-    assert [name for name, each in memories.items() if speaks(each, voice)] == expected
+    assert [name for name, each in memories.items() if is_said_by(each, voice)] == expected

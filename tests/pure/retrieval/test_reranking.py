@@ -13,7 +13,7 @@ from engrain import metrics
 from engrain.domain.records import Answer, Contribution, Explanation, Hit
 from engrain.engines import CallableReranker
 from engrain.errors import EngineUnavailable
-from engrain.retrieval import deep
+from engrain.retrieval import reranking
 from tests.support.sample_records import episode
 
 BUDGET_S = 30.0
@@ -31,7 +31,7 @@ def answer(count: int) -> Answer:
 
 
 def by(judge, found, *, limit=10, budget_s=BUDGET_S):
-    return deep.rerank(found, CallableReranker(judge, name="test:judge"), limit=limit, budget_s=budget_s)
+    return reranking.rerank(found, CallableReranker(judge, name="test:judge"), limit=limit, budget_s=budget_s)
 
 
 def contents(found):
@@ -124,7 +124,7 @@ def test_a_judge_that_fails_leaves_the_order_and_a_warning(caplog):
 
 @pytest.mark.req("C11")
 def test_no_judge_leaves_the_order_and_a_warning(caplog):
-    found = deep.rerank(answer(3), None, limit=2, budget_s=BUDGET_S)
+    found = reranking.rerank(answer(3), None, limit=2, budget_s=BUDGET_S)
     assert contents(found) == ["turn 0", "turn 1"]
     assert (found.mode, found.degraded) == (
         "fast",

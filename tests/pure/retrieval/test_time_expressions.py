@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.retrieval.moments import Span, anchored, spans
+from engrain.retrieval.time_expressions import Span, parse_relative_span, parse_spans
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)  # a Saturday
 
@@ -49,11 +49,11 @@ def between(first: str, last: str) -> Span:
     ],
 )
 def test_a_time_is_read_as_a_span(text: str, expected: list[tuple[str, str]]) -> None:
-    assert spans(text, NOW) == tuple(between(*each) for each in expected)
+    assert parse_spans(text, NOW) == tuple(between(*each) for each in expected)
 
 
 def test_the_past_weeks_end_now() -> None:
-    [found] = spans("in the past three weeks", NOW)
+    [found] = parse_spans("in the past three weeks", NOW)
     assert found == Span(NOW - timedelta(days=21), NOW)
 
 
@@ -70,15 +70,15 @@ def test_the_past_weeks_end_now() -> None:
     ],
 )
 def test_what_names_no_time_gives_none(text: str) -> None:
-    assert spans(text, NOW) == ()
+    assert parse_spans(text, NOW) == ()
 
 
 def test_a_date_is_not_its_month_or_year_besides() -> None:
-    assert len(spans("on 13 October 2023", NOW)) == 1
+    assert len(parse_spans("on 13 October 2023", NOW)) == 1
 
 
 def test_two_dates_are_two_spans() -> None:
-    found = spans("between May 2023 and August 2023", NOW)
+    found = parse_spans("between May 2023 and August 2023", NOW)
     assert set(found) == {between("2023-05-01", "2023-06-01"), between("2023-08-01", "2023-09-01")}
 
 
@@ -92,19 +92,19 @@ def test_nearness_falls_from_one_inside_to_zero_a_length_away() -> None:
 
 
 def test_a_time_told_by_an_event_waits_for_the_event() -> None:
-    found = anchored("What did Bo do two weeks before Ana's wedding day?")
+    found = parse_relative_span("What did Bo do two weeks before Ana's wedding day?")
     assert found is not None
     assert found.event == "Ana's wedding day"
     wedding = datetime(2026, 5, 20, tzinfo=UTC)
     assert found.around(wedding) == Span(wedding - timedelta(days=17, hours=12), wedding - timedelta(days=10, hours=12))
-    after = anchored("three days after the accident")
+    after = parse_relative_span("three days after the accident")
     assert after is not None
     assert after.around(wedding).start == wedding + timedelta(days=2)
 
 
 @pytest.mark.parametrize("text", ["two days after March 1, 2024", "before lunch", "a week ago", ""])
 def test_what_is_told_by_no_event_is_not_anchored(text: str) -> None:
-    assert anchored(text) is None
+    assert parse_relative_span(text) is None
 
 
 @given(
@@ -112,6 +112,6 @@ def test_what_is_told_by_no_event_is_not_anchored(text: str) -> None:
     | st.lists(st.sampled_from("last may 2023 31 june two weeks ago before after on 0 99 day".split())).map(" ".join)
 )
 def test_any_text_is_read_without_a_fault(text: str) -> None:
-    for span in spans(text, NOW):
+    for span in parse_spans(text, NOW):
         assert span.start < span.end
-    anchored(text)
+    parse_relative_span(text)

@@ -1,4 +1,4 @@
-"""When a question asks about: dates and expressions of time in English, as spans of time. Pure; no memory is looked at.
+"""Parser of dates and time expressions in English queries into spans of time. Pure; reads no memory.
 
 A library that finds dates in text gives points, takes 10-100 ms for a sentence and reads "may" as a month; a ranking
 needs spans ("last spring"), for every question, and a miss costs nothing: time is a boost, never a filter.
@@ -49,7 +49,7 @@ _IN = r"(?:in|on|of|during|by|since|until|from|last|this|next|early|mid|late|bef
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `start` up to, and without, `end`; both aware, UTC."""
+    """Span of time from `start` up to, and without, `end`; both aware, UTC."""
 
     start: datetime
     end: datetime
@@ -61,21 +61,21 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchored:
-    """A span told by what happened: so long before or after whatever `event` names, give or take."""
+class RelativeSpan:
+    """Span of time relative to an event: `offset` before or after it, give or take `within`."""
 
     event: str
     offset: timedelta
     within: timedelta
 
     def around(self, moment: datetime) -> Span:
-        """The span, once it is known when the event was."""
+        """The span for an event at that moment."""
         middle = moment + self.offset
         return Span(middle - self.within, middle + self.within)
 
 
-def spans(text: str, now: datetime) -> tuple[Span, ...]:
-    """What times a question names, seen from `now`; the most exact reading of each, none where it names none."""
+def parse_spans(text: str, now: datetime) -> tuple[Span, ...]:
+    """The times that a query names, seen from `now`: the most exact reading of each."""
     left = " ".join(text.split())
     found: list[Span] = []
     for pattern, read in _READINGS:
@@ -87,14 +87,14 @@ def spans(text: str, now: datetime) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def anchored(text: str) -> Anchored | None:
-    """A time told by an event ("two weeks before Ana's wedding day"); None where there is none, or it is a date."""
+def parse_relative_span(text: str) -> RelativeSpan | None:
+    """Parse a time relative to an event ("two weeks before Ana's wedding day"); None for none, and for a date."""
     match = _ANCHORED.search(" ".join(text.split()))
     if match is None or _DATED.search(match["event"]):
         return None
     unit = _DAYS[match["unit"].lower()]
     away = timedelta(days=_number(match["count"]) * unit)
-    return Anchored(
+    return RelativeSpan(
         match["event"].strip(" ?.!,"),
         -away if match["side"].lower() == "before" else away,
         timedelta(days=max(1.0, unit / 2)),
@@ -187,7 +187,7 @@ def _named_day(match: re.Match[str], now: datetime) -> Span:
 
 def _beside_date(match: re.Match[str], now: datetime) -> Span | None:
     """The stretch right before or after a date ("the week before 16 November 2023")."""
-    dates = spans(match["date"], now)
+    dates = parse_spans(match["date"], now)
     if not dates:
         return None
     count = _number(match["count"]) if match["count"] else 1

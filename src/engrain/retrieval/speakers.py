@@ -1,0 +1,82 @@
+"""Speakers that a query is about: one that it names, or the side of a chat that its pronouns mean."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engrain.domain.text.analysis import STOP_WORDS, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.domain.records import Role
+    from engrain.domain.requests import Traits
+
+_WRITTEN_WORD = re.compile(r"\w+")
+_NAMED = re.compile(r"(\w+)(?:['\u2019]s\b)?")
+_USER_WORDS = frozenset({"i", "me", "my", "mine", "myself"})
+_ASSISTANT_WORDS = frozenset({"you", "your", "yours", "yourself"})
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerRef:
+    """Reference to a speaker, by name or by role in a chat."""
+
+    speaker: str | None = None
+    role: Role | None = None
+
+
+def find_speaker(text: str, speakers: Sequence[str]) -> SpeakerRef | None:
+    """Find the one speaker that a query names; else the user for "I" and "my", else the assistant for "you" and "your".
+
+    None where it names several, or refers to none.
+    """
+    named = [speaker for speaker in speakers if mentions_speaker(text, speaker)]
+    if named:
+        return SpeakerRef(speaker=named[0]) if len(named) == 1 else None
+    own = set(words(text))
+    if own & _USER_WORDS:
+        return SpeakerRef(role="user")
+    return SpeakerRef(role="assistant") if own & _ASSISTANT_WORDS else None
+
+
+def remove_speaker_names(text: str, speakers: Sequence[str]) -> str:
+    """Remove the speakers that a query names: they are a signal of their own, and a name matches all their turns.
+
+    A query that would be left without words stays as it is.
+    """
+    names_of = {word for speaker in speakers if mentions_speaker(text, speaker) for word in words(speaker)}
+    if not names_of:
+        return text
+    left = _NAMED.sub(lambda match: "" if _is_named(match, names_of) else match[0], text)
+    return " ".join(left.split()) if words(left) else text
+
+
+def is_said_by(turn: Traits, wanted: SpeakerRef | None) -> bool:
+    """True if a memory is a turn of that speaker."""
+    if wanted is None:
+        return False
+    return turn.speaker == wanted.speaker if wanted.speaker is not None else turn.role == wanted.role
+
+
+def mentions_speaker(text: str, speaker: str) -> bool:
+    """True if a query names a speaker, by the first word of the name.
+
+    A name that is also a common word ("Will") counts only as it is written.
+    """
+    name = words(speaker)
+    if not name:
+        return False
+    if name[0] in STOP_WORDS:
+        written = _WRITTEN_WORD.findall(speaker)[:1]
+        return bool(written) and written[0] in _WRITTEN_WORD.findall(text)
+    return name[0] in words(text)
+
+
+def _is_named(match: re.Match[str], names_of: set[str]) -> bool:
+    """True if a word as written is one of the names; one that is also a common word only where it is capital."""
+    folded = words(match[1])
+    is_name = bool(folded) and folded[0] in names_of
+    return is_name and (folded[0] not in STOP_WORDS or match[1][0].isupper())
