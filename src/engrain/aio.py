@@ -805,7 +805,7 @@ class AsyncEntities:
         *,
         entity_type: words.OfEntityType | None = None,
         after: words.After | None = None,
-        limit: words.PageLimit | None = None,
+        limit: words.PageLimit = 100,
     ) -> Page[Entity]:
         """The entities that stand for themselves, by canonical name, then type."""
         return await asyncio.to_thread(self._wrapped.find, entity_type=entity_type, after=after, limit=limit)
@@ -1101,9 +1101,13 @@ class AsyncWorking:
         """What tools answered, by name."""
         return await asyncio.to_thread(self._wrapped.tool_results)
 
-    async def scratchpad(self, text: words.ScratchpadText | None = None) -> str:
-        """What the agent notes for itself while it works, replaced by `text` where that is given."""
-        return await asyncio.to_thread(self._wrapped.scratchpad, text)
+    async def scratchpad(self) -> str:
+        """Read the notes that the agent made for itself while it works."""
+        return await asyncio.to_thread(self._wrapped.scratchpad)
+
+    async def write_scratchpad(self, text: words.ScratchpadText) -> str:
+        """Replace the notes that the agent made for itself while it works."""
+        return await asyncio.to_thread(self._wrapped.write_scratchpad, text)
 
     async def messages(self) -> list[Episode]:
         """The messages that are still here, oldest first; each is stored as this episode later."""
@@ -1145,13 +1149,15 @@ class AsyncKeys:
             self._wrapped.create, role=role, tenant=tenant, agent=agent, name=name, expires_at=expires_at
         )
 
-    async def list(self, *, tenant: words.Tenant | None = None) -> list[AccessKey]:
-        """The keys of a tenant, revoked and expired ones too, newest first (then the larger id)."""
-        return await asyncio.to_thread(self._wrapped.list, tenant=tenant)
+    async def list(self, *, tenant: words.Tenant | None = None, agent: words.OfAgent | None = None) -> list[AccessKey]:
+        """List the keys of a tenant, or of one of its agents."""
+        return await asyncio.to_thread(self._wrapped.list, tenant=tenant, agent=agent)
 
-    async def revoke(self, key_id: words.KeyId, *, tenant: words.Tenant | None = None) -> AccessKey:
-        """Let a key open nothing from now on, in whatever process it is shown. Twice is once."""
-        return await asyncio.to_thread(self._wrapped.revoke, key_id, tenant=tenant)
+    async def revoke(
+        self, key_id: words.KeyId, *, tenant: words.Tenant | None = None, agent: words.BoundAgent | None = None
+    ) -> AccessKey:
+        """Let a key of a tenant, or of one of its agents, open nothing from now on, in any process. Twice is once."""
+        return await asyncio.to_thread(self._wrapped.revoke, key_id, tenant=tenant, agent=agent)
 
     async def authenticate(self, secret: words.Secret) -> Grant:
         """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute."""

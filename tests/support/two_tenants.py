@@ -56,7 +56,7 @@ class Tenant:
         agent.remember(f"pooled {word}", subject="WebGPU", predicate="takes", scope=f"pool:{POOL}")
         agent.working.append(f"working on {word}")
         agent.working.tool_result("timetable", {"first": word})
-        agent.working.scratchpad(f"hates {word}")
+        agent.working.write_scratchpad(f"hates {word}")
         agent.hooks.message(f"said {word}", speaker=WHO)
         self.ids = {
             "episode": episode.id,

@@ -102,7 +102,7 @@ class Entities(View):
         *,
         entity_type: words.OfEntityType | None = None,
         after: words.After | None = None,
-        limit: words.PageLimit | None = None,
+        limit: words.PageLimit = 100,
     ) -> Page[Entity]:
         """The entities that stand for themselves, by canonical name, then type.
 

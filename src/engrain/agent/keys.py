@@ -75,20 +75,28 @@ class Keys(View):
         self._parts().store.put_key(act, key, hash_secret(secret))
         return CreatedKey(secret=secret, key=key)
 
-    def list(self, *, tenant: words.Tenant | None = None) -> list[AccessKey]:
-        """The keys of a tenant, revoked and expired ones too, newest first (then the larger id)."""
-        return self._parts().store.keys(self._of(tenant))
+    def list(self, *, tenant: words.Tenant | None = None, agent: words.OfAgent | None = None) -> list[AccessKey]:
+        """List the keys of a tenant, or of one of its agents.
 
-    def revoke(self, key_id: words.KeyId, *, tenant: words.Tenant | None = None) -> AccessKey:
-        """Let a key open nothing from now on, in whatever process it is shown. Twice is once.
+        Revoked and expired ones too, newest first (then the larger id).
+        """
+        keys = self._parts().store.keys(self._of(tenant))
+        return keys if agent is None else [key for key in keys if key.agent == agent]
+
+    def revoke(
+        self, key_id: words.KeyId, *, tenant: words.Tenant | None = None, agent: words.BoundAgent | None = None
+    ) -> AccessKey:
+        """Let a key of a tenant, or of one of its agents, open nothing from now on, in any process. Twice is once.
 
         Raises:
-            NotFound: the tenant has no such key.
+            NotFound: the tenant, or its agent, has no such key.
         """
         named = checks.name(key_id, name="key_id")
-        revoked = self._parts().store.revoke_key(self._act(tenant), named)
+        owner = f"tenant {self._of(tenant).tenant_id}" if agent is None else f"agent {agent!r:.80}"
+        is_known = agent is None or named in [key.id for key in self.list(tenant=tenant, agent=agent)]
+        revoked = self._parts().store.revoke_key(self._act(tenant), named) if is_known else None
         if revoked is None:
-            raise NotFound(f"tenant {self._of(tenant).tenant_id} has no key {named}; keys.list shows those it has")
+            raise NotFound(f"{owner} has no key {named}; keys.list shows those it has")
         return revoked
 
     def authenticate(self, secret: words.Secret) -> Grant:

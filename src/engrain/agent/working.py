@@ -95,24 +95,25 @@ class Working(View):
         """What tools answered, by name."""
         return self._parts().intake.working.copy(self._who).tool_results
 
-    def scratchpad(self, text: words.ScratchpadText | None = None) -> str:
-        """What the agent notes for itself while it works, replaced by `text` where that is given.
+    def scratchpad(self) -> str:
+        """Read the notes that the agent made for itself while it works."""
+        return self._parts().intake.working.copy(self._who).scratchpad
+
+    def write_scratchpad(self, text: words.ScratchpadText) -> str:
+        """Replace the notes that the agent made for itself while it works.
 
         Raises:
             InvalidInput: no text, or one of more than 10 million characters.
         """
-        working = self._parts().intake.working
-        if text is None:
-            return working.copy(self._who).scratchpad
-        said = checks.query(text)
-        if len(said) > _MOST_CHARACTERS:
-            raise InvalidInput(f"the scratchpad has {len(said):,} characters; keep at most 10,000,000")
+        notes = checks.query(text)
+        if len(notes) > _MOST_CHARACTERS:
+            raise InvalidInput(f"the scratchpad has {len(notes):,} characters; keep at most 10,000,000")
 
         def work(session: WorkingSession) -> None:
-            session.scratchpad = said
+            session.scratchpad = notes
 
-        working.change(self._who, work)
-        return said
+        self._parts().intake.working.change(self._who, work)
+        return notes
 
     def messages(self) -> list[Episode]:
         """The messages that are still here, oldest first; each is stored as this episode later."""

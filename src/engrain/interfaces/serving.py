@@ -19,9 +19,9 @@ from anyio.to_thread import current_default_thread_limiter
 from engrain.errors import CannotListen, InvalidInput
 from engrain.interfaces import logs
 from engrain.interfaces.access import Gate
-from engrain.interfaces.http import mem0
+from engrain.interfaces.compat.mem0 import routes as mem0
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.patience import patient
+from engrain.interfaces.http.slow_clients import timed_protocol
 from engrain.jobs.worker import Worker
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def run(app: ASGIApp, listener: socket.socket, bounds: Bounds, *, ready: Callabl
     """
     config = uvicorn.Config(
         app,
-        http=patient(bounds.body_timeout_s, most=bounds.max_connections),
+        http=timed_protocol(bounds.body_timeout_s, max_connections=bounds.max_connections),
         ws="none",
         lifespan="on",
         log_config=None,

@@ -27,7 +27,6 @@ class Verb:
         owner: whose verb it is: an agent's, or the whole memory's.
         effect: what it does to the memory.
         is_idempotent: whether a second call with the same arguments changes nothing more, of a verb that adds.
-        method: the method's name, where another row has it as well.
         needs: the role it needs, where the effect does not say it.
         route: HTTP method and path under /v1, with the parameters that stand in the path.
         creates: whether its route answers 201.
@@ -43,7 +42,6 @@ class Verb:
     owner: Owner = "agent"
     effect: Effect = "reads"
     is_idempotent: bool = False
-    method: str | None = None
     needs: Role | None = None
     route: str | None = None
     creates: bool = False
@@ -63,7 +61,7 @@ class Verb:
     @property
     def method_name(self) -> str:
         """The name of its method."""
-        return self.method or self.name.rpartition(".")[2]
+        return self.name.rpartition(".")[2]
 
     @property
     def role(self) -> Role:

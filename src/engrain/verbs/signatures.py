@@ -10,18 +10,18 @@ import ast
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from engrain.verbs.table import VERBS, Verb, by_name
 
 if TYPE_CHECKING:
-    from engrain.verbs.words import Word
+    from engrain.verbs.words import Origin, Word
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 # The class behind each group of verbs; the facades themselves have none.
@@ -39,6 +39,8 @@ class Parameter:
         default: its default; NO_DEFAULT where it is required.
         is_optional: whether None is allowed.
     """
+
+    NO_DEFAULT: ClassVar[Any] = NO_DEFAULT
 
     name: str
     word: Word
@@ -62,7 +64,7 @@ class Signature:
 
     Attributes:
         parameters: those that are arguments on every surface, in their order.
-        caller_parameters: names of those that the caller's identity gives.
+        caller_parameters: those that the caller's identity gives, each with its origin.
         progress: the types of what its progress function is called with; empty where it takes none.
         answer: the type of its answer, without None.
         is_optional: whether it gives None where what it names is not there.
@@ -73,7 +75,7 @@ class Signature:
     verb: Verb
     method: Callable[..., Any]
     parameters: tuple[Parameter, ...]
-    caller_parameters: frozenset[str]
+    caller_parameters: Mapping[str, Origin]
     progress: tuple[type, ...]
     answer: Any
     is_optional: bool
@@ -102,6 +104,19 @@ class Signature:
             return get_args(self.answer)[0] if self.verb.field is None and origin is not dict else None
         return None
 
+    def to_json(self, value: Any) -> Any:
+        """The answer as JSON: an object; None of a verb that gives nothing, or where nothing is there.
+
+        A list is {"items", "next"}, a bare value stands under the `field` of its row.
+        """
+        if value is None:
+            return None
+        if self.verb.field is not None:
+            return {self.verb.field: value}
+        if isinstance(value, Sequence) and not hasattr(value, "to_dict"):
+            return {"items": [item.to_dict() for item in value], "next": None}
+        return value.to_dict()
+
 
 @cache
 def signature(name: str) -> Signature:
@@ -124,7 +139,7 @@ def signature(name: str) -> Signature:
         verb=verb,
         method=method,
         parameters=tuple(each for each in parameters if each.word.origin == "argument"),
-        caller_parameters=frozenset(each.name for each in parameters if each.word.origin == "caller"),
+        caller_parameters={each.name: each.word.origin for each in parameters if each.word.origin in {"caller", "key"}},
         progress=_callback(hints.get("progress")),
         answer=answer,
         is_optional=is_optional,
@@ -155,9 +170,21 @@ def _owner(verb: Verb) -> type:
     return made
 
 
+class _NamesForTypes(dict[str, Any]):
+    """The names that a module imports under TYPE_CHECKING, imported when an annotation asks for them."""
+
+    def __init__(self, homes: Mapping[str, tuple[str, str]]) -> None:
+        super().__init__()
+        self._homes = homes
+
+    def __missing__(self, name: str) -> Any:
+        module, imported = self._homes[name]
+        self[name] = _imported(module, imported)
+        return self[name]
+
+
 @cache
-def _names_for_types(module: str) -> dict[str, Any]:
-    """What a module imports under TYPE_CHECKING, by name."""
+def _names_for_types(module: str) -> _NamesForTypes:
     file = sys.modules[module].__file__
     assert file is not None
     tree = ast.parse(Path(file).read_text(encoding="utf-8"))
@@ -167,12 +194,14 @@ def _names_for_types(module: str) -> dict[str, Any]:
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
         for node in block.body
     ]
-    return {
-        alias.asname or alias.name: _imported(node.module, alias.name)
-        for node in guarded
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
+    return _NamesForTypes(
+        {
+            alias.asname or alias.name: (node.module, alias.name)
+            for node in guarded
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        }
+    )
 
 
 def _imported(module: str, name: str) -> Any:

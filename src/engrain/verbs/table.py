@@ -265,7 +265,6 @@ VERBS: tuple[Verb, ...] = (
     _agent(
         "working.write_scratchpad",
         effect="replaces",
-        method="scratchpad",
         route="PUT /working/scratchpad",
         tool=False,
         field="text",

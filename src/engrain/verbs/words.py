@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from engrain.domain.access.keys import Role as KeyRoleName
 from engrain.domain.checks import MAX_LIMIT
@@ -24,9 +24,9 @@ from engrain.domain.runs.jobs import JobName, JobStatus
 from engrain.domain.runs.runs import RunKind
 from engrain.domain.runs.summaries import Strategy
 
-# argument: whoever calls says it. caller: the caller's identity says it on every remote surface. library: a Python
-# object, which no other surface can send.
-Origin = Literal["argument", "caller", "library"]
+# argument: whoever calls says it. caller: the caller's identity says it on every remote surface. key: the access key
+# says it, where it is bound to one agent. library: a Python object, which no other surface can send.
+Origin = Literal["argument", "caller", "key", "library"]
 Identified = Literal["memory", "entity", "run", "job", "key"]
 MAX_DAYS = 36_500
 MAX_TOKENS = 10_000_000
@@ -270,7 +270,12 @@ Summarise = Annotated[
 ]
 SummaryQuery = Annotated[str, Word(sentence="Summarize what a search for this finds.", metavar="QUERY")]
 SummarySession = Annotated[
-    str, Word(sentence="Summarize this conversation; the current one if nothing is named.", metavar="NAME")
+    str,
+    Word(
+        sentence="Summarize this conversation; the current one if nothing is named.",
+        example="2026-11-21",
+        metavar="NAME",
+    ),
 ]
 SummaryIds = Annotated[
     Names, Word(sentence="Summarize the memories of these ids.", option="--id", metavar="ID", id_of="memory")
@@ -375,12 +380,26 @@ Durable = Annotated[
     bool, Word(sentence="Durable when it returns; false: stored with others soon, as the settings `batching` say.")
 ]
 
+
 # Of consolidation, runs, jobs and keys.
+class ExtractedFact(TypedDict):
+    """A fact that a session teaches."""
+
+    subject: Subject
+    predicate: Predicate
+    content: Statement
+    importance: NotRequired[Importance]
+    confidence: NotRequired[Confidence]
+    permanence: NotRequired[HowLong]
+    valid_from: NotRequired[ValidFrom]
+    tags: NotRequired[Tags]
+    source_ids: NotRequired[Annotated[Iterable[str], Word(sentence="Ids of the episodes that say so.")]]
+
+
 ExtractedFacts = Annotated[
-    Iterable[Mapping[str, Any]],
+    Iterable[ExtractedFact],
     Word(
-        sentence="Facts that the session teaches: subject, predicate, content; optionally importance, confidence, "
-        "permanence, valid_from, tags, source_ids.",
+        sentence="Facts that the session teaches, each once.",
         example=[{"subject": "Ana", "predicate": "lives in", "content": "Lisbon"}],
         most=1000,
         option="--fact",
@@ -392,7 +411,7 @@ DoubtedFact = Annotated[
     str, Word(sentence="Id of the fact that is doubted from now on.", metavar="OLD", id_of="memory")
 ]
 StandingFact = Annotated[str, Word(sentence="Id of the fact that stands against it.", metavar="NEW", id_of="memory")]
-PageNumber = Annotated[int, Word(sentence="Number of the page, from 0.", low=0, metavar="N")]
+PageNumber = Annotated[int, Word(sentence="Number of the page, from 0.", low=0, high=1_000_000, metavar="N")]
 DryRun = Annotated[bool, Word(sentence="Only say what would be done; nothing is written.")]
 MaxEntries = Annotated[int, Word(sentence="Most episodes that may stay; the setting if left out.", low=0, metavar="N")]
 MaxBatches = Annotated[int, Word(sentence="Most batches for each agent.", low=0, high=1000, metavar="N")]
@@ -438,6 +457,7 @@ StepProgress = Annotated[
 
 # The caller, of verbs of the whole memory.
 Tenant = Annotated[str, Word(sentence="Name of the tenant; all tenants if left out.", origin="caller")]
+BoundAgent = Annotated[str, Word(sentence="Name of the only agent in question; any if left out.", origin="key")]
 CallerAgent = Annotated[str, Word(sentence="Name of the agent; the setting if left out.", origin="caller")]
 OfAgent = Annotated[
     str, Word(sentence="Only this agent's; the whole tenant's if left out.", metavar="NAME", origin="argument")

@@ -16,7 +16,7 @@ import pytest
 from engrain import Memory
 from engrain.domain.access.keys import ROLES, allows
 from engrain.interfaces.access import Gate
-from engrain.interfaces.http import mem0
+from engrain.interfaces.compat.mem0 import routes as mem0
 from engrain.interfaces.http.app import create_app
 from tests.support.asgi import serving
 from tests.support.two_tenants import AGENT, NOTE, SESSION, WHO, Clock, TwoTenants
@@ -142,7 +142,7 @@ class Hidden:
 def operations(app):
     described = app.openapi()
     return [
-        Operation(told["operationId"], method.upper(), path, told["x-engrain-role"], told)
+        Operation(told["x-engrain-verb"], method.upper(), path, told["x-engrain-role"], told)
         for path, methods in described["paths"].items()
         for method, told in methods.items()
     ] + [Hidden(*place, needs, said) for place, (needs, said) in BESIDES.items() if needs is not None]

@@ -32,7 +32,7 @@ def test_each_agent_and_session_has_its_own_messages_results_and_scratchpad(path
         assert (first.messages, first.tokens) == (1, 8)
         assert desk.append("Known to be long.", role="assistant", tokens=90).tokens == 98
         assert desk.tool_result("search", {"hits": [1, 2]}).tool_results == 1
-        assert desk.scratchpad("first this, then that") == desk.scratchpad() == "first this, then that"
+        assert desk.write_scratchpad("first this, then that") == desk.scratchpad() == "first this, then that"
         assert desk.tool_results() == {"search": {"hits": [1, 2]}}
         assert [(each.role, each.speaker) for each in desk.messages()] == [("user", "Ana"), ("assistant", None)]
         for other in (memory.agent("aide", session="friday"), memory.agent("else", session="monday")):

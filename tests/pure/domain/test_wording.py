@@ -11,7 +11,7 @@ from engrain import errors
 from engrain.agent.leases import said
 from engrain.domain.records import Answer
 from engrain.domain.wording import Wording, code_of, is_of_the_request, sentence, worded
-from engrain.interfaces.outside import outside
+from engrain.interfaces.redaction import redacted
 
 ERRORS = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, errors.EngrainError)]
 WORDS = "/srv/memory.db at db.internal:5432 as postgres refused"
@@ -36,7 +36,7 @@ def test_an_engine_that_cannot_answer_is_named_by_what_it_is():
     assert worded(errors.DatabaseBusy(WORDS), "the reranker").outside == worded(errors.DatabaseBusy("x")).outside
 
 
-def test_words_of_our_own_are_the_same_outside():
+def test_words_of_our_own_are_the_same_redacted():
     own = Wording("no embedder is configured")
     assert (own, own.outside) == ("no embedder is configured", own)
     assert Wording(Wording("whole", "outside")).outside == "outside"
@@ -51,7 +51,7 @@ def test_a_copy_says_the_same_in_both(again):
 def test_an_answer_prints_whole_and_leaves_without_the_machine(caplog):
     answer = Answer(query="tram", preset="engrain", degraded=(Wording(WORDS, "it is away"), Wording("it is slow")))
     assert json.loads(json.dumps(answer.to_dict()))["degraded"] == [WORDS, "it is slow"]
-    left = outside({"inner": [answer.to_dict()], "count": 3, "none": None})
+    left = redacted({"inner": [answer.to_dict()], "count": 3, "none": None})
     assert left["inner"][0]["degraded"] == ["it is away", "it is slow"]
     assert {type(each) for each in left["inner"][0]["degraded"]} == {str}
     assert (left["inner"][0]["query"], left["count"], left["none"]) == ("tram", 3, None)

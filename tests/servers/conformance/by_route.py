@@ -122,7 +122,7 @@ def routes(document: Mapping[str, Any]) -> dict[str, Route]:
 
 
 def _route(document: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> Route:
-    said = operation["operationId"]
+    said = operation["x-engrain-verb"]
     parameters = [each for each in operation["parameters"] if "$ref" not in each]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     return Route(

@@ -1,38 +1,22 @@
-"""The application: every room of verbs, and how each fault is told."""
+"""The ASGI application: the routes of all verbs, MCP, monitoring and the middleware around them."""
 
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from starlette.routing import Route
 
 from engrain import __version__
-from engrain.interfaces.http import (
-    consolidation,
-    dashboard,
-    entities,
-    graph,
-    hooks,
-    jobs,
-    keys,
-    memories,
-    notes,
-    openapi,
-    pools,
-    problems,
-    recalling,
-    rules,
-    safekeeping,
-    upkeep,
-    working,
-)
-from engrain.interfaces.http.asking import REQUEST_ID
-from engrain.interfaces.http.crowd import Crowd
+from engrain.interfaces.http import openapi, problems, routes
+from engrain.interfaces.http.access_log import AccessLog
+from engrain.interfaces.http.concurrency import ConcurrencyLimit
 from engrain.interfaces.http.guards import Bounds, Guards
 from engrain.interfaces.http.operations import Operations
-from engrain.interfaces.http.telling import Told
+from engrain.interfaces.http.request_identity import REQUEST_ID
 from engrain.interfaces.mcp import over_http
-from engrain.interfaces.outside import REQUEST
+from engrain.interfaces.redaction import REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,26 +26,6 @@ if TYPE_CHECKING:
     from engrain.interfaces.access import Gate
     from engrain.service import Memory
 
-ROOMS = tuple(
-    each.room
-    for each in (
-        memories,
-        recalling,
-        rules,
-        entities,
-        graph,
-        notes,
-        pools,
-        working,
-        hooks,
-        consolidation,
-        upkeep,
-        dashboard,
-        safekeeping,
-        keys,
-        jobs,
-    )
-)
 _HEADER = b"x-request-id"
 _FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it comes
 
@@ -78,17 +42,17 @@ def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        openapi_tags=[room.tag for room in ROOMS],
+        openapi_tags=routes.tags(),
     )
     app.state.memory, app.state.gate = memory, gate
-    problems.install(app, [route for room in ROOMS for route in room.routes])
-    for room in ROOMS:
-        app.include_router(room.router)
+    verbs = routes.router()
+    problems.install(app, [route for route in verbs.routes if isinstance(route, APIRoute)])
+    app.include_router(verbs)
     app.include_router(Operations(memory, gate).router)
     app.router.routes.append(Route(over_http.PATH, over_http.McpApp(memory, gate, profile=mcp_profile)))
-    app.openapi = openapi.of(app, ROOMS)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
-    app.add_middleware(Crowd, most=memory.settings.server.max_requests)
-    app.add_middleware(Told)
+    app.openapi = partial(openapi.describe, app)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.add_middleware(ConcurrencyLimit, max_requests=memory.settings.server.max_requests)
+    app.add_middleware(AccessLog)
     app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))
     app.add_middleware(RequestIds)
     return app

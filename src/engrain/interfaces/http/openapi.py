@@ -1,17 +1,18 @@
-"""The description of the API: what FastAPI reads off the routes, with the values' schemas and every fault."""
+"""The OpenAPI document: what FastAPI reads from the routes, with the schemas of answers and all faults."""
 
-from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from engrain.interfaces.http.asking import AGENT, SESSION
+from engrain.domain.records import Caller
 from engrain.interfaces.http.examples import example
 from engrain.interfaces.http.problems import MEDIA_TYPE
-from engrain.interfaces.http.schemas import REF, File, Schema, components
-from engrain.interfaces.http.verbs import Room, Verb
+from engrain.interfaces.http.request_identity import AGENT, SESSION
+from engrain.interfaces.http.schemas import REF, Schema, answer_type, components
+from engrain.verbs.signatures import signature, signatures
+from engrain.verbs.table import by_name
 
 _PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -67,19 +68,14 @@ _HEADERS = {
 }
 
 
-def of(app: FastAPI, rooms: Iterable[Room]) -> Callable[[], dict[str, Any]]:
-    """What makes the description of an application, once."""
-    verbs = {verb.name: verb for room in rooms for verb in room.verbs}
-
-    def described() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _described(app, verbs)
-        return app.openapi_schema
-
-    return described
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document of an application, made once."""
+    if app.openapi_schema is None:
+        app.openapi_schema = _document(app)
+    return app.openapi_schema
 
 
-def _described(app: FastAPI, verbs: dict[str, Verb]) -> dict[str, Any]:
+def _document(app: FastAPI) -> dict[str, Any]:
     whole = get_openapi(
         title=app.title,
         version=app.version,
@@ -88,9 +84,8 @@ def _described(app: FastAPI, verbs: dict[str, Verb]) -> dict[str, Any]:
         tags=app.openapi_tags,
     )
     parts = whole.setdefault("components", {})
-    parts.setdefault("schemas", {}).update(
-        components(each.answers for each in verbs.values() if each.answers and not isinstance(each.answers, File))
-    )
+    answers = [answer_type(found) for found in signatures() if found.answer is not None and not found.verb.sends]
+    parts.setdefault("schemas", {}).update(components([*answers, Caller]))
     parts["schemas"]["Problem"] = _PROBLEM
     for unused in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(unused, None)
@@ -100,41 +95,47 @@ def _described(app: FastAPI, verbs: dict[str, Verb]) -> dict[str, Any]:
     security: list[dict[str, Any]] = [{"key": []}] if app.state.gate.keys_required else [{}, {"key": []}]
     for operations in whole["paths"].values():
         for operation in operations.values():
-            verb = verbs.get(operation.get("operationId", ""))
-            if verb is not None:
-                _complete(operation, verb, security)
+            if "x-engrain-verb" in operation:
+                _complete(operation, security)
                 _exemplify(operation, parts["schemas"])
     return whole
 
 
-def _complete(operation: dict[str, Any], verb: Verb, security: list[dict[str, Any]]) -> None:
-    """Add to one operation what holds for all: who may, on whose behalf, and what can go wrong."""
+def _complete(operation: dict[str, Any], security: list[dict[str, Any]]) -> None:
+    """Add to one operation what all have: security, the headers of identity, and the faults."""
     operation["security"] = security
     names = [{"$ref": f"#/components/parameters/{name}"} for name in _HEADERS]
     operation["parameters"] = [*operation.get("parameters", ()), *names]
     if any(each.get("name") == "If-None-Match" for each in operation["parameters"]):
         operation["responses"]["304"] = {"description": "The version that If-None-Match names is the newest."}
-    for status in _faults(operation, verb):
+    for status in _faults(operation):
         name = status.name.title().replace("_", "")
         operation["responses"][str(int(status))] = {"$ref": f"#/components/responses/{name}"}
 
 
 def _exemplify(operation: dict[str, Any], schemas: dict[str, Schema]) -> None:
-    """Add to one operation what its body and its answer look like."""
+    """Add examples of body and answer to one operation."""
     answers = [each for status, each in operation["responses"].items() if status in ("200", "201")]
-    for told in (operation.get("requestBody", {}), *answers):
-        for media_type, content in told.get("content", {}).items():
+    for message in (operation.get("requestBody", {}), *answers):
+        for media_type, content in message.get("content", {}).items():
             if media_type == "application/json":
                 content["example"] = example(content["schema"], schemas)
 
 
-def _faults(operation: dict[str, Any], verb: Verb) -> list[HTTPStatus]:
+def _faults(operation: dict[str, Any]) -> list[HTTPStatus]:
     found = [*_ALWAYS]
     found += _WITH_BODY if "requestBody" in operation else ()
-    found += _WRITING if verb.needs != "reader" else ()
-    may_be_missing = any(word in (verb.calls.__doc__ or "") for word in ("NotFound", "None where", "None before"))
-    found += [HTTPStatus.NOT_FOUND] if may_be_missing else []
+    found += _WRITING if operation["x-engrain-role"] != "reader" else ()
+    found += [HTTPStatus.NOT_FOUND] if _may_be_missing(operation["x-engrain-verb"]) else []
     return sorted(found)
+
+
+def _may_be_missing(verb: str) -> bool:
+    """Whether what a verb names may not be there."""
+    if verb not in by_name():
+        return False
+    found = signature(verb)
+    return found.is_optional or "NotFound" in (found.method.__doc__ or "")
 
 
 def _fault(status: HTTPStatus) -> dict[str, Any]:

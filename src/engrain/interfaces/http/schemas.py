@@ -1,39 +1,19 @@
-"""JSON schemas of what the library answers, read off its values: as `to_dict()` says them, and never written twice."""
+"""JSON schemas of answers, read from the library's records as `to_dict()` gives them."""
 
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from engrain.context.recipes import SectionName
 from engrain.domain import records
-from engrain.domain.maintenance.backups import VectorSpace
-from engrain.domain.maintenance.findings import Finding
-from engrain.domain.maintenance.stats import Stats
-from engrain.domain.memories.aging import AgingKind
-from engrain.domain.memories.notes import Note
-from engrain.domain.memories.working import WorkingStats
-from engrain.domain.pagination import Page
-from engrain.domain.records import Entity, MemoryRecord, Record
-from engrain.domain.runs.completions import Usage
-from engrain.domain.runs.plans import ActionKind, Rejection
-from engrain.domain.runs.runs import PendingSession, Run
+from engrain.domain.records import MemoryRecord, Record
+from engrain.verbs.signatures import Signature, type_hints
+from engrain.verbs.table import Verb
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/"
-# What modules import for their annotations alone.
-_NAMES: Mapping[str, Any] = {
-    **{name: getattr(records, name) for name in ("Answer", "Caller", "Episode", "Fact", "Kind", "Maturity", "Rule")},
-    **{each.__name__: each for each in (datetime, Mapping, Sequence, Entity, Note, WorkingStats, Usage)},
-    **{each.__name__: each for each in (VectorSpace, Finding, Rejection, Run, PendingSession, Stats)},
-    "MemoryRecord": MemoryRecord,
-    "Wording": str,
-    "SectionName": SectionName,
-    "ActionKind": ActionKind,
-    "AgingKind": AgingKind,
-}
 _MEMORY = frozenset(get_args(MemoryRecord))
 _PLAIN: Mapping[Any, Schema] = {
     str: {"type": "string"},
@@ -43,8 +23,8 @@ _PLAIN: Mapping[Any, Schema] = {
     type(None): {"type": "null"},
     datetime: {"type": "string", "format": "date-time"},
 }
-# Said by `to_dict()` besides the fields.
-_BESIDES: Mapping[type, Mapping[str, Any]] = {
+# What `to_dict()` adds to the fields.
+_ADDED: Mapping[type, Mapping[str, Any]] = {
     records.Episode: {"kind": Literal["episode"]},
     records.Fact: {"kind": Literal["fact"], "state": records.FactState},
     records.Rule: {"kind": Literal["rule"]},
@@ -52,43 +32,54 @@ _BESIDES: Mapping[type, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A body that is bytes, of one of some media types."""
+class PageOf:
+    """A page of a list: `items`, and `next`, the cursor of the page after it, null where there is none."""
 
-    media_types: tuple[str, ...]
-
-    def __init__(self, *media_types: str) -> None:
-        object.__setattr__(self, "media_types", media_types)
-
-    @property
-    def content(self) -> Schema:
-        """As OpenAPI describes it."""
-        return {each: {"schema": {"type": "string", "format": "binary"}} for each in self.media_types}
+    item: Any
 
 
-Answers = Any  # a Record, a union of Records, or Page[Record]
+@dataclass(frozen=True, slots=True)
+class BareValue:
+    """A value that is no record, under the name of its field."""
+
+    verb: Verb
+    type: Any
 
 
-def reference(answers: Answers) -> Schema:
-    """Where the schema of an answer stands."""
-    return {"$ref": f"{REF}{_name(answers)}"}
+AnswerType = Any  # a Record, a union of memories, a PageOf one or a BareValue
 
 
-def said_of(answers: Answers) -> str:
+def answer_type(found: Signature) -> AnswerType:
+    """The type of a verb's answer in JSON."""
+    if found.verb.field is not None:
+        return BareValue(found.verb, found.answer)
+    return found.answer if found.item is None else PageOf(found.item)
+
+
+def reference(answer: AnswerType) -> Schema:
+    """A reference to the schema of an answer."""
+    return {"$ref": f"{REF}{_name(answer)}"}
+
+
+def summary_of(answer: AnswerType) -> str:
     """The first sentence about an answer."""
-    match answers:
-        case _ if _is_page(answers):
-            return f"A page: {said_of(*get_args(answers))}"
+    match answer:
+        case PageOf(item=item):
+            return f"A page: {summary_of(item)}"
+        case BareValue(verb=verb):
+            return f"The answer of {verb.name}."
         case type():
-            return (answers.__doc__ or "").strip().partition("\n")[0]
-        case _:
+            return (answer.__doc__ or "").strip().partition("\n")[0]
+        case _ if frozenset(get_args(answer)) <= _MEMORY:
             return "An episode, a fact or a rule; `kind` says which."
+        case _:
+            return "One of several records."
 
 
-def components(answers: Iterable[Answers]) -> dict[str, Schema]:
+def components(answers: Iterable[AnswerType]) -> dict[str, Schema]:
     """The schemas of answers and of all that they hold, by name."""
     waiting = list(answers)
-    known: dict[str, Answers] = {}
+    known: dict[str, AnswerType] = {}
     while waiting:
         each = waiting.pop()
         name = _name(each)
@@ -98,30 +89,37 @@ def components(answers: Iterable[Answers]) -> dict[str, Schema]:
     return {name: _schema(known[name]) for name in sorted(known)}
 
 
-def _name(answers: Answers) -> str:
-    match answers:
-        case _ if _is_page(answers):
-            return f"{_name(*get_args(answers))}Page"
+def _name(answer: AnswerType) -> str:
+    match answer:
+        case PageOf(item=item):
+            return f"{_name(item)}Page"
+        case BareValue(verb=verb):
+            return f"{''.join(part.title() for part in verb.identifier.split('_'))}Answer"
         case type():
-            return answers.__name__
-        case _:
+            return answer.__name__
+        case _ if frozenset(get_args(answer)) == _MEMORY:
             return "Memory"
-
-
-def _schema(answers: Answers) -> Schema:
-    match answers:
-        case _ if _is_page(answers):
-            listed = {"type": "array", "items": reference(*get_args(answers))}
-            cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
-            return _object({"items": listed, "next": cursor}, said_of(answers))
-        case type():
-            return _object({name: _of(hint) for name, hint in _hints(answers).items()}, said_of(answers))
         case _:
-            by_kind = {get_args(_BESIDES[each]["kind"])[0]: f"{REF}{each.__name__}" for each in get_args(answers)}
+            return "Or".join(record.__name__ for record in get_args(answer))
+
+
+def _schema(answer: AnswerType) -> Schema:
+    match answer:
+        case PageOf(item=item):
+            items = {"type": "array", "items": reference(item)}
+            cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
+            return _object({"items": items, "next": cursor}, summary_of(answer))
+        case BareValue(verb=verb, type=of):
+            assert verb.field is not None
+            return _object({verb.field: _of(of)}, summary_of(answer))
+        case type():
+            return _object({name: _of(hint) for name, hint in _hints(answer).items()}, summary_of(answer))
+        case _:
+            by_kind = {get_args(_ADDED[each]["kind"])[0]: f"{REF}{each.__name__}" for each in get_args(answer)}
             return {
                 "oneOf": [{"$ref": each} for each in by_kind.values()],
                 "discriminator": {"propertyName": "kind", "mapping": by_kind},
-                "description": said_of(answers),
+                "description": summary_of(answer),
             }
 
 
@@ -137,12 +135,14 @@ def _object(properties: Mapping[str, Schema], description: str) -> Schema:
 
 @cache
 def _hints(record: type) -> Mapping[str, Any]:
-    hints = get_type_hints(record, localns=dict(_NAMES))
-    return {**_BESIDES.get(record, {}), **{each.name: hints[each.name] for each in fields(record)}}
+    hints = type_hints(record)
+    return {**_ADDED.get(record, {}), **{each.name: hints[each.name] for each in fields(record)}}
 
 
 def _of(hint: Any) -> Schema:
     """The schema of one annotation; that of any JSON where it says no more."""
+    if get_origin(hint) is Annotated:
+        return _of(get_args(hint)[0])
     origin, arguments = get_origin(hint), get_args(hint)
     schema: Schema = {}
     if _is_memory(hint) or (isinstance(hint, type) and is_dataclass(hint)):
@@ -153,7 +153,7 @@ def _of(hint: Any) -> Schema:
         schema = {"type": "string", "enum": list(arguments)}
     elif origin in (Union, types.UnionType):
         schema = _either([_of(each) for each in arguments])
-    elif origin is tuple:
+    elif origin in (tuple, list):
         schema = {"type": "array", "items": _of(arguments[0])}
     elif origin in (Mapping, dict):
         schema = {"type": "object", "additionalProperties": _of(arguments[1])}
@@ -169,16 +169,18 @@ def _either(choices: list[Schema]) -> Schema:
     return {"anyOf": choices}
 
 
-def _inside(answers: Answers) -> Iterator[Any]:
+def _inside(answer: AnswerType) -> Iterator[Any]:
     """The records that an answer holds."""
-    match answers:
-        case _ if _is_page(answers):
-            yield from get_args(answers)
+    match answer:
+        case PageOf(item=item):
+            yield item
+        case BareValue(type=of):
+            yield from _records(of)
         case type():
-            for hint in _hints(answers).values():
+            for hint in _hints(answer).values():
                 yield from _records(hint)
         case _:
-            yield from get_args(answers)
+            yield from get_args(answer)
 
 
 def _records(hint: Any) -> Iterator[Any]:
@@ -187,11 +189,6 @@ def _records(hint: Any) -> Iterator[Any]:
     else:
         for each in get_args(hint):
             yield from _records(each)
-
-
-def _is_page(answers: Any) -> bool:
-    origin: Any = get_origin(answers)
-    return origin is Page
 
 
 def _is_memory(hint: Any) -> bool:

@@ -1,6 +1,6 @@
 """The profile `consolidator`: the steps of an agent that reads sessions and keeps what they teach."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -65,7 +65,8 @@ def save_facts_batch(
 ) -> SavedBatch:
     """Keep the facts of a session, all or none. What is known already is confirmed, what repeats itself kept once."""
     agent = who.agent(request_context)
-    saved = agent.consolidation.save_facts([each.model_dump(exclude_none=True) for each in facts])
+    stated: list[Any] = [fact.model_dump(exclude_none=True) for fact in facts]
+    saved = agent.consolidation.save_facts(stated)
     return SavedBatch(
         saved=list(saved.saved),
         confirmed=list(saved.confirmed),

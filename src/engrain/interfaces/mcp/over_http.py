@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from engrain.domain import checks
 from engrain.errors import EngrainError, Unauthenticated
-from engrain.interfaces.http.asking import admitted
 from engrain.interfaces.http.problems import detail_of, problem, problem_of
+from engrain.interfaces.http.request_identity import identify_for
 from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.profiles import PROFILES, profile_of
 from engrain.interfaces.mcp.server import MemoryServer
@@ -65,7 +65,7 @@ class McpApp:
             said = "messages are posted here; there is no stream to listen to and no session to end"
             return problem(request, 405, code="method_not_allowed", detail=said, headers={"Allow": "POST"})
         try:
-            asking = await admitted(request, "reader", memory=self._memory, gate=self._gate)
+            asking = await identify_for(request, "reader", memory=self._memory, gate=self._gate)
             request.scope[_IDENTITY] = Identity(
                 memory=self._memory,
                 tenant=asking.tenant,

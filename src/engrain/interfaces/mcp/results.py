@@ -14,17 +14,17 @@ from engrain.domain.maintenance.stats import FactStats, RuleStats, Stats
 from engrain.domain.memories.notes import Note, NoteHit, NoteRelation
 from engrain.domain.records import Answer, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
 from engrain.interfaces.mcp.identity import asking
-from engrain.interfaces.outside import outside
+from engrain.interfaces.redaction import redacted
 
 
 def _said(record: Record) -> dict[str, Any]:
     said = record.to_dict()
-    return said if asking().runs_it else outside(said)
+    return said if asking().runs_it else redacted(said)
 
 
 def _heard(sentences: Sequence[str]) -> object:
     """Sentences of what an answer had to do without, as whoever asks may hear them."""
-    return sentences if asking().runs_it else outside(list(sentences))
+    return sentences if asking().runs_it else redacted(list(sentences))
 
 
 Wordings = Annotated[list[str], BeforeValidator(_heard)]

@@ -99,7 +99,7 @@ def entity_find(
     who: Identity,
     *,
     entity_type: Annotated[EntityType | None, Field(description="Of this sort alone.")] = None,
-    limit: words.MostHits = None,
+    limit: given.Limit = 100,
     after: words.After = None,
     request_context: RequestContextArgument = None,
 ) -> Entities:

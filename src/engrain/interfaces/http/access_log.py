@@ -1,4 +1,4 @@
-"""What is told of each request, in one place around all of them: how long it took, how it ended, a line of the log."""
+"""Access log: a metric and a log line for each request, with its duration and status."""
 
 import logging
 import time
@@ -17,8 +17,8 @@ _WHOLE = frozenset(("/mcp",))  # what FastAPI did not route, and has no names in
 _FAILED = 500
 
 
-class Told:
-    """Times and counts what passes through, and logs it at INFO by its route: a path or a query may say anything."""
+class AccessLog:
+    """ASGI middleware that counts and logs requests by their route; a path or a query may hold anything."""
 
     def __init__(self, app: "ASGIApp") -> None:
         self._app = app
@@ -30,29 +30,29 @@ class Told:
             return
         start, status = time.perf_counter(), _FAILED
 
-        async def answer(message: "Message") -> None:
+        async def send_and_note(message: "Message") -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, receive, send_and_note)
         finally:
-            _tell(scope, status, time.perf_counter() - start)
+            _log(scope, status, time.perf_counter() - start)
 
 
-def _tell(scope: "Scope", status: int, seconds: float) -> None:
+def _log(scope: "Scope", status: int, seconds: float) -> None:
     method = scope["method"] if scope["method"] in _METHODS else "other"
     metrics.durations("http_seconds", method=method, status=str(status)).add(seconds)
     if status in _REJECTED:
         metrics.count("rejected_requests", reason=_REJECTED[status])
     route = getattr(scope.get("route"), "path", scope["path"] if scope["path"] in _WHOLE else None)
-    said = {
+    fields = {
         "method": method,
         "route": route,
         "status": status,
         "duration_ms": round(seconds * 1000, 3),
         "request_id": scope.get("state", {}).get("request_id"),
     }
-    _LOG.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=said)
+    _LOG.log(logging.DEBUG if route in _QUIET else logging.INFO, "request", extra=fields)

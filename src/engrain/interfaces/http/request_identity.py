@@ -1,4 +1,4 @@
-"""On whose behalf one request is served: what its key grants, and what its headers say within that."""
+"""Identity of one request: the grant of its key, and its headers within that."""
 
 import re
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ REQUEST_ID = re.compile(r"[!-~]{1,128}")  # what comes back in a header, and sta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """One request: the memory it is about, what it may do, and as whom."""
+class RequestIdentity:
+    """The memory that a request is for, what it may do, and as whom."""
 
     memory: "Memory"
     grant: Grant
@@ -36,7 +36,7 @@ class Asking:
 
     @property
     def whole_tenant(self) -> str:
-        """The tenant, for what is done to all of it.
+        """The tenant, for a verb on all of it.
 
         Raises:
             Forbidden: the key speaks for one agent alone.
@@ -46,63 +46,63 @@ class Asking:
         return self.grant.tenant_id
 
     def agent(self) -> "Agent":
-        """The memory as the agent sees it that the request speaks for."""
+        """The memory as the request's agent sees it."""
         return self.memory.agent(self.agent_name, tenant=self.tenant, session=self.session, request_id=self.request_id)
 
     def extent(self, agent: str | None) -> str | None:
-        """The agent that a verb for a whole tenant is narrowed to; None: all of the tenant.
+        """The agent that a verb of a whole tenant is narrowed to; None for all of the tenant.
 
         Raises:
             Forbidden: the key speaks for another one.
         """
-        return _within(self.grant, agent)
+        return _extent(self.grant, agent)
 
 
-async def asking(request: Request) -> Asking:
-    """What the route has found out about the request before it looked at anything else of it."""
-    found: Asking = request.state.asking
-    return found
+async def request_identity(request: Request) -> RequestIdentity:
+    """The identity that the route established before it looked at anything else of the request."""
+    identity: RequestIdentity = request.state.identity
+    return identity
 
 
-Asked = Annotated[Asking, Depends(asking)]
+Identified = Annotated[RequestIdentity, Depends(request_identity)]
 
 
-async def identified(request: Request, needs: Role) -> Asking:
-    """Who asks, if whoever it is may do what needs a role.
+async def identify(request: Request, needs: Role) -> RequestIdentity:
+    """The identity of a request whose key has at least a role.
 
     Raises:
         Unauthenticated, RateLimited: as the gate says.
         Forbidden: the key's role does not allow it, or the key is another agent's.
         InvalidInput: a header that is no UTF-8.
     """
-    return await admitted(request, needs, memory=request.app.state.memory, gate=request.app.state.gate)
+    return await identify_for(request, needs, memory=request.app.state.memory, gate=request.app.state.gate)
 
 
-async def admitted(request: Request, needs: Role, *, memory: "Memory", gate: "Gate") -> Asking:
-    """`identified`, of an application that is not this one."""
-    shown, address = request.headers.get("authorization"), request.client and request.client.host
-    if gate.keys_required or shown:  # else nothing is looked up
-        grant = await run_in_threadpool(gate.admit, shown, address=address)
+async def identify_for(request: Request, needs: Role, *, memory: "Memory", gate: "Gate") -> RequestIdentity:
+    """`identify`, for an application that is not this one."""
+    authorization, address = request.headers.get("authorization"), request.client and request.client.host
+    if gate.keys_required or authorization:  # else nothing is looked up
+        grant = await run_in_threadpool(gate.admit, authorization, address=address)
     else:
         grant = gate.admit(None, address=address)
     require(grant, needs)
-    return Asking(
+    return RequestIdentity(
         memory=memory,
         grant=grant,
-        agent_name=_within(grant, _said(request, AGENT)),
-        session=_said(request, SESSION),
+        agent_name=_extent(grant, _header(request, AGENT)),
+        session=_header(request, SESSION),
         request_id=request_id(request),
     )
 
 
-def _within(grant: Grant, agent: str | None) -> str | None:
+def _extent(grant: Grant, agent: str | None) -> str | None:
     if agent is not None and grant.agent not in (None, agent):
         raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {AGENT} out")
     return grant.agent if agent is None else agent
 
 
-def _said(request: Request, header: str) -> str | None:
-    """A header as text; names are UTF-8, which HTTP hands on byte by byte."""
+def _header(request: Request, header: str) -> str | None:
+    """A header as text: names are UTF-8, which HTTP transports byte by byte."""
     value = request.headers.get(header)
     if value is None:
         return None

@@ -18,10 +18,10 @@ from fastapi.routing import APIRoute
 from engrain.domain import checks
 from engrain.domain.records import KINDS, Episode, Kind
 from engrain.errors import EngrainError, Forbidden, InvalidInput
-from engrain.interfaces.http import mem0_words as words
-from engrain.interfaces.http.asking import Asked, Asking, identified
-from engrain.interfaces.http.mem0_words import Json, Owner, Where
+from engrain.interfaces.compat.mem0 import vocabulary as words
+from engrain.interfaces.compat.mem0.vocabulary import Json, Owner, Where
 from engrain.interfaces.http.problems import problem_of
+from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 
 if TYPE_CHECKING:
     from engrain.agent import Agent
@@ -49,7 +49,7 @@ class _Route(APIRoute):
 
         async def admitted(request: Request) -> Response:
             try:
-                request.state.asking = await identified(request, needs)
+                request.state.identity = await identify(request, needs)
                 return await handle(request)
             except EngrainError as error:
                 found = problem_of(request, error)
@@ -62,8 +62,8 @@ class _Route(APIRoute):
 
 def _refusal(error: RequestValidationError) -> str:
     """What of a request the framework cannot read: a number in its address, else its body."""
-    asked = [f"{each['loc'][-1]}: {each['msg']}" for each in error.errors() if each["loc"][0] == "query"]
-    return "; ".join(asked)[:300] or "the body must be a JSON object"
+    identity = [f"{each['loc'][-1]}: {each['msg']}" for each in error.errors() if each["loc"][0] == "query"]
+    return "; ".join(identity)[:300] or "the body must be a JSON object"
 
 
 router = APIRouter(prefix=PREFIX, route_class=_Route, include_in_schema=False)
@@ -79,14 +79,14 @@ def _needing(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @router.get("/v1/ping/")
 @_needing("reader")
-def ping(asked: Asked) -> Json:
+def ping(identity: Identified) -> Json:
     """Whether a key opens anything; the client asks this first."""
-    return {"status": "ok", "org_id": "engrain", "project_id": asked.tenant, "user_email": None}
+    return {"status": "ok", "org_id": "engrain", "project_id": identity.tenant, "user_email": None}
 
 
 @router.post("/v3/memories/add/")
 @_needing("writer")
-def add(asked: Asked, body: Posted) -> Json:
+def add(identity: Identified, body: Posted) -> Json:
     """Keep messages as they are, each as an episode of its owner; `infer` changes nothing."""
     given = words.known(body, _ADD)
     named = given.get("filters") or {}
@@ -94,8 +94,8 @@ def add(asked: Asked, body: Posted) -> Json:
         raise InvalidInput(f"filters must be an object, not {type(named).__name__}")
     where = words.owned({**given, **named})
     said = words.messages(given.get("messages"))
-    now = asked.memory.parts.clock()
-    agent = _agent(asked, where)
+    now = identity.memory.parts.clock()
+    agent = _agent(identity, where)
     about: Json = {
         "session": where.ids.get("run_id"),
         "event_time": words.moment(given.get("timestamp")),
@@ -103,22 +103,22 @@ def add(asked: Asked, body: Posted) -> Json:
         "tags": where.tags,
         "metadata": words.metadata_of(given.get("metadata"), where.ids, ends=given.get("expiration_date")),
     }
-    _register(asked, where.owner)
+    _register(identity, where.owner)
     kept = [agent.observe(each.content, role=each.role, speaker=each.speaker, **about) for each in said]
     return {"results": [{"id": words.shown(each)["id"], "memory": each.content, "event": "ADD"} for each in kept]}
 
 
 @router.post("/v3/memories/search/")
 @_needing("reader")
-def search(asked: Asked, body: Posted) -> Json:
+def search(identity: Identified, body: Posted) -> Json:
     """The best memories of an owner for a question, best first."""
     given = words.known(body, _SEARCH)
     where = words.narrowed(_with(given, "metadata"))
     most = checks.count(given.get("top_k", given.get("limit", 10)), name="top_k")
     least = checks.number(given.get("threshold", 0), name="threshold", low=0, high=1_000)
-    answer = _agent(asked, where).recall(
+    answer = _agent(identity, where).recall(
         checks.query(given.get("query")),
-        limit=_enough(asked, where, most),
+        limit=_enough(identity, where, most),
         kinds="episode",
         deep=given.get("rerank") is True,
         **_narrowing(where),
@@ -135,14 +135,17 @@ def search(asked: Asked, body: Posted) -> Json:
 @router.post("/v3/memories/")
 @_needing("reader")
 def get_all(
-    asked: Asked, body: Posted, page: Annotated[int, Query(ge=1)] = 1, page_size: Annotated[int, Query(ge=1)] = _PAGE
+    identity: Identified,
+    body: Posted,
+    page: Annotated[int, Query(ge=1)] = 1,
+    page_size: Annotated[int, Query(ge=1)] = _PAGE,
 ) -> Json:
     """What an owner has, the newest first."""
     given = words.known(body, _LIST)
     dates = {"gte": given.get("start_date"), "lte": given.get("end_date")}
     between = {name: value for name, value in dates.items() if value is not None}
     where = words.narrowed(_with({**given, "created_at": between} if between else given, "created_at"))
-    found = [words.shown(each) for each in _all(asked, where)]
+    found = [words.shown(each) for each in _all(identity, where)]
     first = (page - 1) * page_size
     later = None if first + page_size >= len(found) else f"{PREFIX}/v3/memories/?page={page + 1}&page_size={page_size}"
     earlier = None if page == 1 else f"{PREFIX}/v3/memories/?page={page - 1}&page_size={page_size}"
@@ -151,40 +154,40 @@ def get_all(
 
 @router.get("/v1/memories/{memory_id}/")
 @_needing("reader")
-def get(asked: Asked, memory_id: str) -> Json:
+def get(identity: Identified, memory_id: str) -> Json:
     """One memory as it stands."""
-    return words.shown(_live(asked, memory_id, _versions(asked, memory_id)))
+    return words.shown(_live(identity, memory_id, _versions(identity, memory_id)))
 
 
 @router.put("/v1/memories/{memory_id}/")
 @_needing("writer")
-def update(asked: Asked, memory_id: str, body: Posted) -> Json:
+def update(identity: Identified, memory_id: str, body: Posted) -> Json:
     """Put a new version in the place of a memory: text, metadata, or when it ends; the rest stays."""
-    return _updated(asked, memory_id, words.known(body, _UPDATE), ends=body.get("expiration_date", ...))
+    return _updated(identity, memory_id, words.known(body, _UPDATE), ends=body.get("expiration_date", ...))
 
 
 @router.delete("/v1/memories/{memory_id}/")
 @_needing("writer")
-def delete(asked: Asked, memory_id: str) -> Json:
+def delete(identity: Identified, memory_id: str) -> Json:
     """Forget one memory, all its versions."""
-    _forget(asked, memory_id)
+    _forget(identity, memory_id)
     return {"message": "Memory deleted successfully!"}
 
 
 @router.get("/v1/memories/{memory_id}/history/")
 @_needing("reader")
-def history(asked: Asked, memory_id: str) -> list[Json]:
+def history(identity: Identified, memory_id: str) -> list[Json]:
     """What happened to a memory, oldest first."""
-    return words.history(_versions(asked, memory_id), asked.memory.parts.clock())
+    return words.history(_versions(identity, memory_id), identity.memory.parts.clock())
 
 
 @router.delete("/v1/memories/")
 @_needing("writer")
-def delete_all(request: Request, asked: Asked) -> Json:
+def delete_all(request: Request, identity: Identified) -> Json:
     """Forget what an owner has, narrowed by the other ids; nothing is forgotten where nobody is named."""
     where = words.owned(words.known(dict(request.query_params), ("user_id", "agent_id", "app_id", "run_id")))
-    agent = _agent(asked, where)
-    while found := _all(asked, where):
+    agent = _agent(identity, where)
+    while found := _all(identity, where):
         for each in found:
             agent.forget(each.id)
     return {"message": "Memories deleted successfully!"}
@@ -192,80 +195,80 @@ def delete_all(request: Request, asked: Asked) -> Json:
 
 @router.put("/v1/batch/")
 @_needing("writer")
-def batch_update(asked: Asked, body: Posted) -> Json:
+def batch_update(identity: Identified, body: Posted) -> Json:
     """Update several memories, one after the other; none where one of them is not there."""
-    named = _batch(asked, body)
+    named = _batch(identity, body)
     for each in named:
-        _updated(asked, each["memory_id"], {name: each[name] for name in ("text", "metadata") if each.get(name)})
+        _updated(identity, each["memory_id"], {name: each[name] for name in ("text", "metadata") if each.get(name)})
     return {"message": f"Successfully updated {len(named)} memories"}
 
 
 @router.delete("/v1/batch/")
 @_needing("writer")
-def batch_delete(asked: Asked, body: Posted) -> Json:
+def batch_delete(identity: Identified, body: Posted) -> Json:
     """Forget several memories, one after the other; none where one of them is not there."""
-    named = _batch(asked, body)
+    named = _batch(identity, body)
     for memory_id in dict.fromkeys(each["memory_id"] for each in named):
-        _forget(asked, memory_id)
+        _forget(identity, memory_id)
     return {"message": f"Successfully deleted {len(named)} memories"}
 
 
 @router.get("/v1/entities/")
 @_needing("reader")
-def users(asked: Asked) -> Json:
+def users(identity: Identified) -> Json:
     """The owners there are, the newest first."""
-    notes = _register_of(asked).list(limit=checks.MAX_LIMIT)
+    notes = _register_of(identity).list(limit=checks.MAX_LIMIT)
     owners = [(note, Owner(kind=kind, name=name)) for note in notes for kind, _, name in [note.key.partition(":")]]
     found = [
         {
             "id": note.id,
             "type": owner.kind,
             "name": owner.name,
-            "total_memories": asked.memory.agent(owner.agent, tenant=asked.tenant).stats().episodes.total,
+            "total_memories": identity.memory.agent(owner.agent, tenant=identity.tenant).stats().episodes.total,
             "created_at": note.created_at.isoformat(),
             "updated_at": note.updated_at.isoformat(),
         }
         for note, owner in owners
-        if asked.grant.agent in (None, owner.agent)
+        if identity.grant.agent in (None, owner.agent)
     ]
     return {"count": len(found), "next": None, "previous": None, "results": found}
 
 
 @router.delete("/v2/entities/{kind}/{name:path}/")
 @_needing("admin")
-def delete_user(asked: Asked, kind: str, name: str) -> Json:
+def delete_user(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
     where = words.owned({f"{checks.choice(kind, words.OWNERS, name='entity type')}_id": name})
-    _check(asked, where.owner)
-    agent = _agent(asked, where)
-    while own := _own(asked, agent, where.owner):
+    _check(identity, where.owner)
+    agent = _agent(identity, where)
+    while own := _own(identity, agent, where.owner):
         agent.erase(own)
-    if _register_of(asked).recall(where.owner.agent) is not None:
-        _register_of(asked).forget(where.owner.agent)
+    if _register_of(identity).recall(where.owner.agent) is not None:
+        _register_of(identity).forget(where.owner.agent)
     return {"message": "Entity deleted successfully!"}
 
 
-def _agent(asked: Asking, where: Where) -> "Agent":
-    return _agent_of(asked, where.owner, session=where.ids.get("run_id"))
+def _agent(identity: RequestIdentity, where: Where) -> "Agent":
+    return _agent_of(identity, where.owner, session=where.ids.get("run_id"))
 
 
-def _agent_of(asked: Asking, owner: Owner, *, session: str | None = None) -> "Agent":
-    _check(asked, owner)
-    return asked.memory.agent(owner.agent, tenant=asked.tenant, session=session, request_id=asked.request_id)
+def _agent_of(identity: RequestIdentity, owner: Owner, *, session: str | None = None) -> "Agent":
+    _check(identity, owner)
+    return identity.memory.agent(owner.agent, tenant=identity.tenant, session=session, request_id=identity.request_id)
 
 
-def _check(asked: Asking, owner: Owner) -> None:
-    if asked.grant.agent not in (None, owner.agent):
-        raise Forbidden(f"the key speaks for the agent {asked.grant.agent!r:.80} alone, not for {owner.agent!r:.80}")
+def _check(identity: RequestIdentity, owner: Owner) -> None:
+    if identity.grant.agent not in (None, owner.agent):
+        raise Forbidden(f"the key speaks for the agent {identity.grant.agent!r:.80} alone, not for {owner.agent!r:.80}")
 
 
-def _register_of(asked: Asking) -> Any:
-    return asked.memory.agent(_REGISTER, tenant=asked.tenant, request_id=asked.request_id).notes
+def _register_of(identity: RequestIdentity) -> Any:
+    return identity.memory.agent(_REGISTER, tenant=identity.tenant, request_id=identity.request_id).notes
 
 
-def _register(asked: Asking, owner: Owner) -> None:
+def _register(identity: RequestIdentity, owner: Owner) -> None:
     """Note that there is such an owner."""
-    notes = _register_of(asked)
+    notes = _register_of(identity)
     if notes.recall(owner.agent) is None:
         notes.save(owner.agent, owner.name)
 
@@ -280,24 +283,24 @@ def _narrowing(where: Where) -> dict[str, Any]:
     return {"sessions": where.sessions, "tags": where.tags, "since": where.since, "until": where.until}
 
 
-def _enough(asked: Asking, where: Where, most: int) -> int:
+def _enough(identity: RequestIdentity, where: Where, most: int) -> int:
     """How many hits to ask for, so that `most` are left when what is not meant has gone."""
-    return _most(asked) if where.metadata else min(most, _most(asked))
+    return _most(identity) if where.metadata else min(most, _most(identity))
 
 
-def _most(asked: Asking) -> int:
-    return asked.memory.settings.retrieval.max_limit
+def _most(identity: RequestIdentity) -> int:
+    return identity.memory.settings.retrieval.max_limit
 
 
-def _all(asked: Asking, where: Where) -> list[Episode]:
+def _all(identity: RequestIdentity, where: Where) -> list[Episode]:
     """What is there of an owner, newest first."""
-    found = _listed(_agent(asked, where), ("episode",), most=_most(asked), **_narrowing(where))
+    found = _listed(_agent(identity, where), ("episode",), most=_most(identity), **_narrowing(where))
     return [each for each in found if isinstance(each, Episode) and where.holds(each)]
 
 
-def _own(asked: Asking, agent: "Agent", owner: Owner) -> list[str]:
+def _own(identity: RequestIdentity, agent: "Agent", owner: Owner) -> list[str]:
     """Ids of all that is an owner's, of whatever kind, live or not."""
-    found = _listed(agent, KINDS, most=_most(asked), include_inactive=True)
+    found = _listed(agent, KINDS, most=_most(identity), include_inactive=True)
     return [each.id for each in found if each.scope == owner.agent]
 
 
@@ -313,14 +316,14 @@ def _listed(agent: "Agent", kinds: Sequence[Kind], *, most: int, **narrowing: An
         narrowing["until"] = fresh[-1].happened_at + _JUST_AFTER
 
 
-def _versions(asked: Asking, memory_id: str) -> list[Episode]:
+def _versions(identity: RequestIdentity, memory_id: str) -> list[Episode]:
     """Every version of a memory there ever was, oldest first.
 
     Raises:
         NotFound: no such memory is the owner's.
     """
     owner, inner = words.inner_id(memory_id)
-    agent = _agent_of(asked, owner)
+    agent = _agent_of(identity, owner)
     found = agent.get(inner)
     if not isinstance(found, Episode) or found.scope != owner.agent:
         raise words.no_memory(memory_id)
@@ -328,21 +331,21 @@ def _versions(asked: Asking, memory_id: str) -> list[Episode]:
     return [found, *sorted((each for each in later if isinstance(each, Episode)), key=lambda each: each.created_at)]
 
 
-def _live(asked: Asking, memory_id: str, versions: Iterable[Episode]) -> Episode:
-    now = asked.memory.parts.clock()
+def _live(identity: RequestIdentity, memory_id: str, versions: Iterable[Episode]) -> Episode:
+    now = identity.memory.parts.clock()
     live = [each for each in versions if each.is_live(now)]
     if not live:
         raise words.no_memory(memory_id)
     return live[-1]
 
 
-def _updated(asked: Asking, memory_id: str, given: Json, *, ends: Any = ...) -> Json:
-    versions = _versions(asked, memory_id)
-    old = _live(asked, memory_id, versions)
-    agent = _agent_of(asked, words.inner_id(memory_id)[0])
+def _updated(identity: RequestIdentity, memory_id: str, given: Json, *, ends: Any = ...) -> Json:
+    versions = _versions(identity, memory_id)
+    old = _live(identity, memory_id, versions)
+    agent = _agent_of(identity, words.inner_id(memory_id)[0])
     text = given.get("text", old.content)
     own = given.get("metadata", {name: value for name, value in old.metadata.items() if name != words.OURS})
-    now = asked.memory.parts.clock()
+    now = identity.memory.parts.clock()
     ends = words.end_of(old) if ends is ... else ends
     new = agent.observe(
         text,
@@ -359,17 +362,17 @@ def _updated(asked: Asking, memory_id: str, given: Json, *, ends: Any = ...) -> 
     return words.shown(new)
 
 
-def _forget(asked: Asking, memory_id: str) -> None:
-    now = asked.memory.parts.clock()
-    live = [each for each in _versions(asked, memory_id) if each.is_live(now)]
+def _forget(identity: RequestIdentity, memory_id: str) -> None:
+    now = identity.memory.parts.clock()
+    live = [each for each in _versions(identity, memory_id) if each.is_live(now)]
     if not live:
         raise words.no_memory(memory_id)
-    agent = _agent_of(asked, words.inner_id(memory_id)[0])
+    agent = _agent_of(identity, words.inner_id(memory_id)[0])
     for each in live:
         agent.forget(each.id)
 
 
-def _batch(asked: Asking, body: Json) -> list[Json]:
+def _batch(identity: RequestIdentity, body: Json) -> list[Json]:
     """The memories that a batch names, all of them checked before the first is changed.
 
     Raises:
@@ -385,7 +388,7 @@ def _batch(asked: Asking, body: Json) -> list[Json]:
         if each.get("text"):
             checks.content(each["text"])
         words.metadata_of(each.get("metadata") or None, {}, ends=None)
-        _live(asked, each["memory_id"], _versions(asked, each["memory_id"]))
+        _live(identity, each["memory_id"], _versions(identity, each["memory_id"]))
     return named
 
 

@@ -1,0 +1,1 @@
+"""Interfaces that keep the published contract of another system."""

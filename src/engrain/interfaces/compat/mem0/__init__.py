@@ -1,0 +1,1 @@
+"""The HTTP API of mem0, over a memory of ours."""

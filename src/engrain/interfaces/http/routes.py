@@ -1,0 +1,315 @@
+"""Routes: one for each row of the table of verbs that has a path, with its parameters, role and answer."""
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from functools import cache
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+
+from engrain.agent import Agent
+from engrain.domain import checks
+from engrain.domain.records import Caller, Entity, Episode, Fact, Rule
+from engrain.errors import InvalidInput, NotFound
+from engrain.interfaces.http import answers, files
+from engrain.interfaces.http.bodies import body_of, described, field_type
+from engrain.interfaces.http.problems import Refused
+from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
+from engrain.interfaces.http.schemas import answer_type, reference, summary_of
+from engrain.service import Memory
+from engrain.verbs.signatures import Parameter, Signature, signatures
+from engrain.verbs.table import Verb
+from engrain.verbs.words import Word
+
+IDEMPOTENCY_KEY, IF_NONE_MATCH = "Idempotency-Key", "If-None-Match"
+_CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
+_JSON = "application/json"
+_WITHOUT_BODY = frozenset({"GET"})
+_KEY_WORD = Word(
+    sentence="The same key again gives what was stored first, and stores nothing; another body is refused."
+)
+_TAG_WORD = Word(sentence="ETags that are known: 304 where it is one of them.")
+# The file that an answer is called, by its media type.
+_FILE_NAMES = {
+    "application/gzip": "engrain-backup.gz",
+    "application/jsonl": "engrain-export.jsonl",
+    "text/markdown": "engrain-export.md",
+}
+_FILE_NAME = Parameter(
+    name="filename",
+    word=Word(sentence="Name of the file; its ending tells Markdown."),
+    json_type=str,
+    default="import",
+    is_optional=False,
+)
+# What verbs without a group are filed under.
+_UNGROUPED = {
+    "agent": ("memories", "Episodes and facts, searches, and what is done with one memory."),
+    "memory": ("maintenance", "Work on all memories of a tenant: decay, learning, runs, files."),
+}
+CALLER = Verb(name="caller", route="GET /caller")
+
+
+class VerbRoute(APIRoute):
+    """A route that admits whoever may call its verb, before it looks at anything else of a request."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        verb = verb_of(self)
+        known = frozenset(parameter.alias for parameter in self.dependant.query_params)
+        takes_key = any(header.alias == IDEMPOTENCY_KEY for header in self.dependant.header_params)
+        has_body = self.body_field is not None
+
+        async def admit(request: Request) -> Response:
+            request.state.identity = await identify(request, verb.role)
+            for name in request.query_params:
+                if name not in known:
+                    raise InvalidInput(checks.describe_unknown(name, sorted(known), name="parameter"))
+            if has_body and not _is_json(request):
+                message = "the body must be JSON; send Content-Type: application/json"
+                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message)
+            if verb.role != "reader" and not _CONDITIONS.isdisjoint(request.headers):
+                message = f"{verb.name} cannot be done on a condition, so nothing was done; leave If-Match out"
+                raise Refused(HTTPStatus.PRECONDITION_FAILED, message)
+            if IDEMPOTENCY_KEY in request.headers and request.method == "POST" and not takes_key:
+                raise InvalidInput(f"{verb.name} takes no Idempotency-Key; leave it out")
+            return await handle(request)
+
+        return admit
+
+
+def verb_of(route: APIRoute) -> Verb:
+    """The row of the table behind a route."""
+    found: Verb = route.endpoint.__engrain_verb__  # type: ignore[attr-defined]  # set by _add
+    return found
+
+
+@cache
+def router() -> APIRouter:
+    """The routes of all verbs, in the order of the table."""
+    made = APIRouter(prefix="/v1", route_class=VerbRoute)
+    for found in signatures():
+        if found.verb.route is not None:
+            _add(made, found.verb, _endpoint(found), found)
+    _add(made, CALLER, caller, None)
+    return made
+
+
+def caller(identity: Identified) -> Response:
+    """Say as whom the request is served: tenant, agent, session and request id."""
+    return answers.json_response(identity.agent().caller.to_dict())
+
+
+def tags() -> list[dict[str, str]]:
+    """Name and description of each group of routes."""
+    named = dict(_tag(found.verb) for found in signatures())
+    return [{"name": name, "description": description} for name, description in named.items()]
+
+
+def placement(found: Signature) -> dict[str, str]:
+    """Where a request carries each parameter of a verb: path, query, body or key (a header)."""
+    assert found.verb.route is not None
+    method, _, path = found.verb.route.partition(" ")
+    rest = "query" if method in _WITHOUT_BODY or found.verb.takes else "body"
+    where = {name: "path" if f"{{{name}}}" in path else rest for name in found.by_name if name != "path"}
+    return where | ({"idempotency_key": "key"} if found.takes_key else {})
+
+
+def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], found: Signature | None) -> None:
+    assert verb.route is not None
+    method, _, path = verb.route.partition(" ")
+    answer = Caller if found is None else found.answer and answer_type(found)
+    status = HTTPStatus.CREATED if verb.creates else HTTPStatus.OK
+    status = HTTPStatus.NO_CONTENT if answer is None else status
+    summary, _, rest = (endpoint.__doc__ or "").partition("\n")
+    endpoint.__engrain_verb__ = verb  # type: ignore[attr-defined]  # where a route keeps the row behind it
+    router.add_api_route(
+        path.replace("_}", "}"),
+        endpoint,
+        methods=[method],
+        tags=[_tag(verb)[0]],
+        operation_id=verb.identifier,
+        name=verb.name,
+        summary=summary.rstrip("."),
+        description=f"{' '.join(rest.split())}\n\nNeeds the role `{verb.role}`.".strip(),
+        status_code=status,
+        response_model=None,
+        response_class=Response if answer is None or verb.sends else JSONResponse,
+        responses={int(status): _response(verb, answer)},
+        openapi_extra=_openapi_extra(verb),
+    )
+
+
+def _endpoint(found: Signature) -> Callable[..., Any]:
+    """The function that FastAPI calls for a verb; its signature is what FastAPI reads the parameters from."""
+    where = placement(found)
+    parameters = [_identity_parameter(), *_parameters(found, where)]
+    if found.verb.takes:
+        endpoint = _file_endpoint(found)
+        parameters[:0] = [inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)]
+    else:
+
+        def endpoint(identity: RequestIdentity, **values: Any) -> Response:
+            return _answer(found, identity, _arguments(values), values.get("if_none_match"))
+
+    endpoint.__name__ = found.verb.identifier
+    endpoint.__doc__ = f"{found.summary}\n\n{found.description}"
+    endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362
+    return endpoint
+
+
+def _file_endpoint(found: Signature) -> Callable[..., Any]:
+    """An endpoint whose body is a file, which goes to disk as it comes."""
+
+    async def endpoint(request: Request, identity: RequestIdentity, **values: Any) -> Response:
+        name = values.pop("filename", "backup")
+
+        def work(path: Any) -> Any:
+            return _call(found, identity, {**_arguments(values), "path": path})
+
+        async with files.received(request, name=name) as path:
+            report = await run_in_threadpool(files.reading, path, work)
+        return answers.json_response(replace(report, path=path.name).to_dict())
+
+    return endpoint
+
+
+def _identity_parameter() -> inspect.Parameter:
+    return inspect.Parameter("identity", inspect.Parameter.KEYWORD_ONLY, annotation=Identified)
+
+
+def _parameters(found: Signature, where: Mapping[str, str]) -> list[inspect.Parameter]:
+    """The parameters of an endpoint: path, query and header by themselves, the body as one model."""
+    made = [
+        _declared(found.by_name[name], Path if place == "path" else Query)
+        for name, place in where.items()
+        if place in {"path", "query"}
+    ]
+    in_body = {name: found.by_name[name] for name, place in where.items() if place == "body"}
+    if in_body:
+        title = "".join(part.title() for part in found.verb.identifier.split("_")) + "Request"
+        made.append(_keyword("body", Annotated[body_of(title, in_body), Body()]))
+    if found.takes_key:
+        made.append(_header("idempotency_key", IDEMPOTENCY_KEY, _KEY_WORD))
+    if found.is_optional:
+        made.append(_header("if_none_match", IF_NONE_MATCH, _TAG_WORD))
+    if found.verb.name == "import_file":
+        made.append(_declared(_FILE_NAME, Query))
+    return made
+
+
+def _declared(parameter: Parameter, kind: Callable[..., Any]) -> inspect.Parameter:
+    told = {name: value for name, value in described(parameter.word).items() if value is not None}
+    annotation: Any = Annotated[field_type(parameter), kind(alias=parameter.json_name, **told)]
+    default = inspect.Parameter.empty if parameter.is_required else parameter.default
+    return _keyword(parameter.name, annotation, default)
+
+
+def _header(name: str, alias: str, word: Word) -> inspect.Parameter:
+    return _keyword(name, Annotated[str | None, Header(alias=alias, description=word.sentence)], None)
+
+
+def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of the verb among the values of an endpoint."""
+    rest = {name: value for name, value in values.items() if name not in {"body", "if_none_match"}}
+    body = values.get("body")
+    return rest if body is None else {**rest, **body.arguments()}
+
+
+def _call(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Any:
+    """Do the verb on behalf of whoever sent the request."""
+    owner: Any = identity.memory if found.verb.owner == "memory" else identity.agent()
+    for name in filter(None, (found.verb.group, found.verb.method_name)):
+        owner = getattr(owner, name)
+    return owner(**{**arguments, **_caller_arguments(found, identity, arguments)})
+
+
+def _caller_arguments(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Tenant and agent of a verb of the whole memory: never wider than the key."""
+    made: dict[str, Any] = {}
+    if found.verb.owner == "memory" and "agent" in found.by_name:
+        made["agent"] = identity.extent(arguments.get("agent"))
+    elif "agent" in found.caller_parameters:
+        is_bound = found.caller_parameters["agent"] == "key"
+        made["agent"] = identity.extent(None) if is_bound else identity.agent_name
+    if "tenant" in found.caller_parameters:
+        made["tenant"] = identity.tenant if "agent" in made else identity.whole_tenant
+    return made
+
+
+def _answer(
+    found: Signature, identity: RequestIdentity, arguments: dict[str, Any], if_none_match: str | None
+) -> Response:
+    if found.verb.sends:
+        return _file(found, identity, arguments)
+    value = _call(found, identity, arguments)
+    if found.answer is None:
+        return answers.no_content()
+    if value is None:
+        named = ", ".join(f"{name.rstrip('_')} {value!r:.80}" for name, value in arguments.items() if value is not None)
+        raise NotFound(f"{found.verb.name} finds nothing{f' of {named}' if named else ' yet'} that this agent sees")
+    if found.is_optional:
+        return answers.versioned(value.to_dict(), if_none_match)
+    status = HTTPStatus.CREATED if found.verb.creates else HTTPStatus.OK
+    return answers.json_response(found.to_json(value), status=status, location=_location(found, value))
+
+
+def _location(found: Signature, value: Any) -> str | None:
+    """Where something that was created is from now on."""
+    if not found.verb.creates:
+        return None
+    match value:
+        case Episode() | Fact() | Rule():
+            return f"/v1/memories/{value.id}"
+        case Entity():
+            return f"/v1/entities/{value.id}"
+        case _:
+            return None
+
+
+def _file(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Response:
+    media = found.verb.sends[0]
+    if "format" in found.by_name and arguments.get("format") != found.by_name["format"].default:
+        media = found.verb.sends[-1]
+    return files.sent(_FILE_NAMES[media], media, lambda path: _call(found, identity, {**arguments, "path": path}))
+
+
+def _tag(verb: Verb) -> tuple[str, str]:
+    """The group that a route is filed under, and what it is about."""
+    if verb.group is None:
+        return _UNGROUPED[verb.owner]
+    owner = Agent if verb.owner == "agent" else Memory
+    return verb.group, (inspect.getdoc(getattr(owner, verb.group)) or "").partition("\n")[0]
+
+
+def _response(verb: Verb, answer: Any) -> dict[str, Any]:
+    if answer is None:
+        return {"description": "Done; there is nothing to say."}
+    if verb.sends:
+        return {"description": "The file.", "content": _binary(verb.sends)}
+    return {"description": summary_of(answer), "content": {_JSON: {"schema": reference(answer)}}}
+
+
+def _openapi_extra(verb: Verb) -> dict[str, Any]:
+    extra: dict[str, Any] = {"x-engrain-role": verb.role, "x-engrain-verb": verb.name}
+    if verb.takes:
+        extra["requestBody"] = {"required": True, "content": _binary(verb.takes)}
+    return extra
+
+
+def _binary(media_types: tuple[str, ...]) -> dict[str, Any]:
+    return {media: {"schema": {"type": "string", "format": "binary"}} for media in media_types}
+
+
+def _is_json(request: Request) -> bool:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type == _JSON or (media_type.startswith("application/") and media_type.endswith("+json"))
