@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from engrain.agent.watching import keep_journal
+from engrain.agent.operations.instrumentation import log_verbs
 
 # Tests import `tests.support`; `pytest` alone, unlike `python -m pytest`, leaves the project's folder out.
 ROOT = str(Path(__file__).parents[1])
@@ -68,4 +68,4 @@ def own_log():
     yield
     root.setLevel(level)
     root.handlers[:] = [each for each in root.handlers if each in handlers]
-    keep_journal(kept=False)
+    log_verbs(enabled=False)

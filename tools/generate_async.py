@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # Where each class comes from, by module; a class of a later module may be made by one of an earlier module.
 SOURCES = {
     "service": ROOT / "src" / "engrain" / "service.py",
-    "keeping": ROOT / "src" / "engrain" / "agent" / "keeping.py",
-    "agent": ROOT / "src" / "engrain" / "agent" / "__init__.py",
-    "reading": ROOT / "src" / "engrain" / "agent" / "reading.py",
-    "groups": ROOT / "src" / "engrain" / "agent" / "groups.py",
+    "maintenance": ROOT / "src" / "engrain" / "agent" / "maintenance.py",
+    "agent": ROOT / "src" / "engrain" / "agent" / "agent.py",
+    "queries": ROOT / "src" / "engrain" / "agent" / "queries.py",
+    "rules": ROOT / "src" / "engrain" / "agent" / "rules.py",
     "entities": ROOT / "src" / "engrain" / "agent" / "entities.py",
     "graph": ROOT / "src" / "engrain" / "agent" / "graph.py",
     "notes": ROOT / "src" / "engrain" / "agent" / "notes.py",
@@ -59,8 +59,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
-from engrain import agent, service
-from engrain.agent import consolidation, entities, graph, groups, hooks, jobs, keys, notes, pools, working
+from engrain import service
+from engrain.agent import agent, consolidation, entities, graph, hooks, jobs, keys, notes, pools, rules, working
 
 if TYPE_CHECKING:
 {imports}

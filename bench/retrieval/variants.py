@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bench.retrieval import index_changes
 from bench.retrieval.corpus import UnknownData
-from engrain.agent import Agent
-from engrain.agent.references import References
-from engrain.config import Settings
+from engrain.agent.agent import Agent
+from engrain.agent.wiring.references import References
+from engrain.config.tree import Settings
 from engrain.retrieval import fusion, presets
 from engrain.retrieval.channels import CHANNELS
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bench.retrieval.index_changes import IndexChange
-    from engrain import Memory
     from engrain.domain.requests import Act
     from engrain.retrieval.presets import Preset
+    from engrain.service import Memory
 
 DEFAULT: str = Settings().retrieval.preset
 BY_RANK = "by rank (RRF)"
@@ -83,7 +83,7 @@ def agent(memory: Memory, name: str, mine: Iterable[Variant], *, now: datetime |
 class _Uncounted(References):
     """References that nobody counts."""
 
-    def note(self, act: Act, ids: Sequence[str]) -> None:
+    def add(self, act: Act, ids: Sequence[str]) -> None:
         """Nothing."""
 
 

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engrain.agent import Agent
+    from engrain.agent.agent import Agent
     from engrain.aio import AsyncAgent, AsyncMemory
     from engrain.config.tree import Settings
     from engrain.context.block import ContextBlock
@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 
 # Each name is loaded when it is first asked for, so that importing engrain costs next to nothing.
 _HOMES = {
-    "Agent": "engrain.agent",
+    "Agent": "engrain.agent.agent",
     "Answer": "engrain.domain.records",
     "AsyncAgent": "engrain.aio",
     "AsyncMemory": "engrain.aio",

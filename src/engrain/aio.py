@@ -8,26 +8,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
-from engrain import agent, service
+from engrain import service
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
-    from engrain.agent import (
-        consolidation,
-        entities,
-        graph,
-        groups,
-        hooks,
-        jobs,
-        keys,
-        notes,
-        pools,
-        working,
-    )
-    from engrain.config import Settings
+    from engrain.agent import agent, consolidation, entities, graph, hooks, jobs, keys, notes, pools, rules, working
+    from engrain.config.tree import Settings
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages
     from engrain.domain.access.keys import (
@@ -80,6 +70,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.jobs import Job
     from engrain.domain.runs.runs import Run, Undone
     from engrain.domain.runs.summaries import Summary
+    from engrain.domain.wording import Wording
     from engrain.learning.consolidation.extracted_facts import SavedFacts
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.reflection.reflections import ReflectionReport
@@ -188,14 +179,34 @@ class AsyncMemory:
         """What the language model's answers to this Memory have cost so far; nothing where there is none."""
         return self._wrapped.llm_usage
 
-    async def close(self, *, flush: bool = True) -> None:
-        """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all."""
-        await asyncio.to_thread(self._wrapped.close, flush=flush)
+    async def close(self, *, flush: bool = True, wait_s: float = 0.0) -> None:
+        """Count the last references, make the waiting vectors (`flush=False` leaves them), and release everything."""
+        await asyncio.to_thread(self._wrapped.close, flush=flush, wait_s=wait_s)
 
     @property
     def settings(self) -> Settings:
         """The settings in force."""
         return self._wrapped.settings
+
+    @property
+    def now(self) -> datetime:
+        """The time by the clock of this memory: aware, UTC."""
+        return self._wrapped.now
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder in force; None where searches use keywords alone."""
+        return self._wrapped.embedder
+
+    @property
+    def without_vectors(self) -> Wording | None:
+        """The reason why a configured embedder is not used; None where it is, or none is configured."""
+        return self._wrapped.without_vectors
+
+    @property
+    def is_reembedding(self) -> bool:
+        """Whether the vectors of another embedder are being made (`reembed`)."""
+        return self._wrapped.is_reembedding
 
     async def decay(
         self,
@@ -725,7 +736,7 @@ class AsyncRules:
 
     __slots__ = ("_wrapped",)
 
-    def __init__(self, wrapped: groups.Rules) -> None:
+    def __init__(self, wrapped: rules.Rules) -> None:
         """Made by `AsyncAgent.rules`."""
         self._wrapped = wrapped
 

@@ -1,4 +1,4 @@
-"""Memory: opens, wires and closes; what an agent does with it is in `agent`. The only place that wires the rooms."""
+"""Memory: the facade, which opens, wires and closes; the verbs of its agents are in `agent`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,27 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from engrain.agent import Agent
-from engrain.agent.configured import caching, embedder_of, llm_of, metered, reranker_of, settled
+from engrain.agent.agent import Agent
 from engrain.agent.jobs import Jobs
-from engrain.agent.keeping import Keeping
-from engrain.agent.keys import Keys, KeyUses
-from engrain.agent.parts import Parts, agent_name
-from engrain.agent.references import References
-from engrain.agent.watching import watched
-from engrain.agent.workers import Workers
-from engrain.config import Settings, load
+from engrain.agent.keys import Keys
+from engrain.agent.maintenance import Maintenance
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_agent
+from engrain.agent.wiring.engines import (
+    configured_embedder,
+    configured_llm,
+    configured_reranker,
+    load_settings,
+    with_cache,
+    with_meter,
+)
+from engrain.agent.wiring.key_uses import KeyUses
+from engrain.agent.wiring.parts import Parts
+from engrain.agent.wiring.references import References
+from engrain.agent.wiring.workers import Workers
+from engrain.agent.writes import fail_open
+from engrain.config import load
 from engrain.domain import checks
 from engrain.domain.ids import IdSource
 from engrain.domain.memories.decay import DecayPolicy
@@ -29,10 +40,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from engrain.config.tree import Settings
     from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
     from engrain.domain.requests import Health
     from engrain.domain.runs.completions import Usage
+    from engrain.domain.wording import Wording
     from engrain.metrics import Measured
     from engrain.retrieval.reembedding import ReembedReport
     from engrain.verbs import words
@@ -43,8 +56,8 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@watched()
-class Memory(Keeping):
+@instrument()
+class Memory(Maintenance):
     """A long-term memory: owns the database, the engines and the background work. Thread-safe; close it when done."""
 
     def __init__(
@@ -61,9 +74,9 @@ class Memory(Keeping):
     ) -> None:
         """Wire parts of your own; most callers use `Memory.open`."""
         from engrain import engines
-        from engrain.agent.intake import Intake
-        from engrain.agent.learner import Learner
-        from engrain.agent.note_cache import NoteCache
+        from engrain.agent.wiring.buffers import Buffers
+        from engrain.agent.wiring.learner import Learner
+        from engrain.agent.wiring.note_cache import NoteCache
         from engrain.context.recipes import build_recipes
         from engrain.retrieval import reranking
         from engrain.retrieval.checked_embedder import check_compatibility, wrap_embedder
@@ -75,8 +88,8 @@ class Memory(Keeping):
         shipped = apply_weights(score=ranking.score_weights.model_dump(), hybrid=ranking.hybrid_weights.model_dump())
         presets = add_custom(ranking.presets, shipped)
         workers = Workers(max_parallel=settings.llm.max_parallel)
-        asked = wrap_embedder(embedder)
-        usable, without_vectors = check_compatibility(store, asked)
+        checked_embedder = wrap_embedder(embedder)
+        usable, without_vectors = check_compatibility(store, checked_embedder)
         self._decay_policy = DecayPolicy(**settings.decay.model_dump())
         self._settings = settings
         self._process = os.getpid()
@@ -87,11 +100,11 @@ class Memory(Keeping):
             settings=settings,
             clock=clock,
             ids=ids or IdSource(clock),
-            embedder=caching(usable, settings),
+            embedder=with_cache(usable, settings),
             reranker=reranking.check_reranker(reranker),
             name_finder=name_finder,
-            llm=metered(llm, settings),
-            asked_embedder=asked,
+            llm=with_meter(llm, settings),
+            configured_embedder=checked_embedder,
             without_vectors=without_vectors,
             presets=presets,
             recipes=build_recipes(settings.context.order, settings.context.quotas, settings.context.candidates),
@@ -101,7 +114,7 @@ class Memory(Keeping):
             references=References(store, workers),
             key_uses=KeyUses(store, workers),
             note_cache=NoteCache(settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s),
-            intake=Intake(settings),
+            buffers=Buffers(settings),
         )
 
     @classmethod
@@ -136,13 +149,13 @@ class Memory(Keeping):
         from engrain.retrieval.checked_embedder import wrap_embedder
         from engrain.storage import open_store
 
-        chosen = settled(settings, config)
+        chosen = load_settings(settings, config)
         if embedder is None or isinstance(embedder, str):
-            embedder = embedder_of(chosen, embedder)
+            embedder = configured_embedder(chosen, embedder)
         embedder = wrap_embedder(embedder)
-        chosen_llm = metered(llm_of(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
+        chosen_llm = with_meter(configured_llm(chosen, llm) if llm is None or isinstance(llm, str) else llm, chosen)
         if reranker is None or isinstance(reranker, str):
-            reranker = reranker_of(chosen, reranker, llm=chosen_llm)
+            reranker = configured_reranker(chosen, reranker, llm=chosen_llm)
         if name_finder is None or isinstance(name_finder, str):
             name = chosen.entities.name_finder if name_finder is None else name_finder
             name_finder = engines.name_finder(name, llm=chosen_llm, timeout_s=chosen.llm.timeout_s)
@@ -178,7 +191,7 @@ class Memory(Keeping):
         """The same memory as one agent sees it; cheap, make one for each request."""
         caller = Caller(
             tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, name="tenant"),
-            agent=agent_name(self.settings.agent if name is None else name),
+            agent=parse_agent(self.settings.agent if name is None else name),
             session=checks.optional_name(session, name="session"),
             request_id=checks.optional_name(request_id, name="request_id"),
         )
@@ -219,13 +232,13 @@ class Memory(Keeping):
         from engrain.retrieval.reembedding import reembed
 
         parts = self.parts
-        embedder = parts.asked_embedder
+        embedder = parts.configured_embedder
         if embedder is None:
             raise InvalidInput("no embedder is configured; open the memory with the one whose vectors you want")
-        report = reembed(parts.store, embedder, parts.act(self.agent().caller), progress=progress)
+        report = reembed(parts.store, embedder, new_act(parts, self.agent().caller), progress=progress)
         if parts.embedder is None:
             queue = EmbeddingQueue(parts.store, embedder)
-            kept = caching(embedder, parts.settings)
+            kept = with_cache(embedder, parts.settings)
             with self._changing:
                 if self._parts is parts:  # or it was closed meanwhile
                     self._parts = replace(parts, embedder=kept, queue=queue, without_vectors=None)
@@ -243,15 +256,15 @@ class Memory(Keeping):
 
         Within the setting `monitoring.timeout_s`, also where the database hangs.
         """
-        from engrain.agent import monitoring
+        from engrain.agent.operations import monitoring
 
-        return monitoring.readiness(self.parts)
+        return monitoring.read_readiness(self.parts)
 
     def metrics(self) -> Measured:
         """Numbers by name: what this process counted and timed, and how the database stands; what `/metrics` shows."""
-        from engrain.agent import monitoring
+        from engrain.agent.operations import monitoring
 
-        return monitoring.measured(self.parts)
+        return monitoring.read_metrics(self.parts)
 
     @property
     def llm_usage(self) -> Usage:
@@ -261,8 +274,10 @@ class Memory(Keeping):
         llm = self.parts.llm
         return Usage() if llm is None else llm.usage
 
-    def close(self, *, flush: bool = True) -> None:
-        """Count the last references, make the waiting vectors (`flush=False` leaves them), and let go of it all.
+    def close(self, *, flush: bool = True, wait_s: float = 0.0) -> None:
+        """Count the last references, make the waiting vectors (`flush=False` leaves them), and release everything.
+
+        Vectors that are being made have `wait_s` to become ready first.
 
         The file or the connections are released when it returns, and neither they nor an engine is held any longer. A
         second call does nothing. An engine that is named, not given, stays loaded for who opens a memory next.
@@ -274,10 +289,12 @@ class Memory(Keeping):
         if parts is None:
             return
         try:
+            if wait_s:
+                parts.queue.wait(wait_s)
             parts.learner.close()
             parts.workers.close()
-            parts.intake.close(parts)
-            parts.references.settle()
+            fail_open.close(parts)
+            parts.references.flush()
             parts.queue.close(flush=flush)
         finally:
             parts.store.close()
@@ -290,10 +307,6 @@ class Memory(Keeping):
     ) -> None:
         self.close(flush=error is None)
 
-    @property
-    def _kept(self) -> Parts:
-        return self.parts
-
     def _caller_of(self, agent: str | None, tenant: str | None) -> Caller:
         return self.agent(agent, tenant=tenant).caller
 
@@ -303,8 +316,28 @@ class Memory(Keeping):
         return self._settings
 
     @property
+    def now(self) -> datetime:
+        """The time by the clock of this memory: aware, UTC."""
+        return self.parts.clock()
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder in force; None where searches use keywords alone."""
+        return self.parts.embedder
+
+    @property
+    def without_vectors(self) -> Wording | None:
+        """The reason why a configured embedder is not used; None where it is, or none is configured."""
+        return self.parts.without_vectors
+
+    @property
+    def is_reembedding(self) -> bool:
+        """Whether the vectors of another embedder are being made (`reembed`)."""
+        return any(version.state == "building" for version in self.parts.store.embedding_versions())
+
+    @property
     def parts(self) -> Parts:
-        """What the agents of this memory work with.
+        """The parts that the agents of this memory work with.
 
         Raises:
             MemoryClosed: after close(), and in a process forked from the one that opened it.

@@ -8,29 +8,32 @@ from pathlib import Path
 import pytest
 from tools.generate_async import SOURCES, TARGET, TWINS, generated
 
-from engrain import Agent, AsyncAgent, AsyncMemory, Memory
+from engrain.agent.agent import Agent
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.graph import Graph
-from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
 from engrain.agent.jobs import Jobs
 from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
 from engrain.agent.pools import Pools
+from engrain.agent.rules import Rules
 from engrain.agent.working import Working
 from engrain.aio import (
+    AsyncAgent,
     AsyncConsolidation,
     AsyncEntities,
     AsyncGraph,
     AsyncHooks,
     AsyncJobs,
     AsyncKeys,
+    AsyncMemory,
     AsyncNotes,
     AsyncPools,
     AsyncRules,
     AsyncWorking,
 )
+from engrain.service import Memory
 
 ROOT = Path(__file__).parents[2]
 PAIRS = [

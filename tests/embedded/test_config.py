@@ -10,20 +10,12 @@ from types import MappingProxyType
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from engrain.agent.configured import embedder_of
-from engrain.config import (
-    CONFIG_VARIABLE,
-    ENV_DELIMITER,
-    ENV_PREFIX,
-    TOML_FILE,
-    Effective,
-    default_location,
-    effective,
-    key_for,
-    load,
-)
+from engrain.agent.wiring.engines import configured_embedder
+from engrain.config import Effective, effective, key_for, load
 from engrain.config.predecessors import DEFAULTS
-from engrain.config.tree import Section, Settings, fields, section
+from engrain.config.section import Section
+from engrain.config.sources import CONFIG_VARIABLE, TOML_FILE
+from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, default_location, fields, section
 from engrain.errors import InvalidInput
 
 # For each setting three values that are not its default, to tell the sources apart; two where there are no more.
@@ -582,7 +574,7 @@ class TestPredecessors:
         found = load({"defaults": "layered"})
         assert found.storage.pool_size == 10
         assert found.embedding.model == "openai:text-embedding-3-small"
-        assert embedder_of(found).dims == 1536
+        assert configured_embedder(found).dims == 1536
         assert (found.embedding.cache_entries, found.embedding.cache_ttl_s) == (10_000, 24 * 60 * 60)
         assert (found.retrieval.limit, found.retrieval.max_limit, found.retrieval.preset) == (20, 100, "weighted")
         assert found.retrieval.hybrid_weights.model_dump() == {"recency": 0.3, "similarity": 0.5, "importance": 0.2}

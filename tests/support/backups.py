@@ -98,7 +98,7 @@ def content(report):
 
 def everything(memory):
     """Every row of a memory's database."""
-    memory.parts.references.settle()  # which recalls leave for later
+    memory.parts.references.flush()  # which recalls leave for later
     store, found = memory.parts.store, {}
     for table in TABLES:
         found[table], after = [], None

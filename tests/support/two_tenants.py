@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
-from engrain import Memory
 from engrain.domain.access.keys import ROLES
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim
+from engrain.service import Memory
 
 SESSION, NOTE, POOL, WHO, AGENT = "2026-11-21", "project:alpha", "docs", "Ana", "assistant"
 TENANTS = ("acme", "bolt")
@@ -77,7 +77,7 @@ class Tenant:
     def rows(self):
         """Every row of the tenant's in the database, but for when its keys were used."""
         store = self.memory.parts.store
-        self.memory.parts.references.settle()
+        self.memory.parts.references.flush()
         found = {}
         for table in store.tables:
             every = store.rows(table, after=None, limit=100_000)

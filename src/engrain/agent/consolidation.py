@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from engrain.agent import consolidating
-from engrain.agent.parts import active_fact, unknown, writable
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.learning import consolidation_runs
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.lookups import get_active_fact, memory_not_found
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_scope
+from engrain.agent.wiring.view import View
 from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
@@ -28,7 +30,7 @@ _FIELDS = (
 )
 
 
-@watched("consolidation")
+@instrument("consolidation")
 class Consolidation(View):
     """Consolidation step by step, for one's own consolidator."""
 
@@ -69,13 +71,13 @@ class Consolidation(View):
 
         parts = self._parts()
         caller = self._caller
-        where = caller.agent if scope is None else writable(caller, scope)
+        where = caller.agent if scope is None else parse_scope(caller, scope)
         batch = [_extracted(each, place) for place, each in enumerate(_listed(facts))]
-        act = parts.act(caller)
+        act = new_act(parts, caller)
         saved = extracted_facts.save_extracted(
-            parts.store, act, batch, scope=where, search=consolidating.search_of(parts)
+            parts.store, act, batch, scope=where, search=consolidation_runs.search_of(parts)
         )
-        consolidating.follow_up(parts, act, [each.id for each in saved.saved])
+        consolidation_runs.follow_up_all(parts, act, [each.id for each in saved.saved])
         return saved
 
     def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
@@ -91,8 +93,8 @@ class Consolidation(View):
 
         parts = self._parts()
         caller = self._caller
-        fact = active_fact(parts.store, caller, checks.name(fact_id, name="fact_id"))
-        return extracted_facts.find_conflicts(caller, fact, search=consolidating.search_of(parts))
+        fact = get_active_fact(parts.store, caller, checks.name(fact_id, name="fact_id"))
+        return extracted_facts.find_conflicts(caller, fact, search=consolidation_runs.search_of(parts))
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
         """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now.
@@ -107,12 +109,12 @@ class Consolidation(View):
         parts = self._parts()
         caller = self._caller
         try:
-            doubted = parts.store.doubt(parts.act(caller), old, new)
+            doubted = parts.store.doubt(new_act(parts, caller), old, new)
         finally:
             parts.note_cache.drop_agent(caller)
         if doubted is None:
             seen = {each.id for each in parts.store.get(caller, [old, new])}
-            raise unknown(caller, next((each for each in (old, new) if each not in seen), old))
+            raise memory_not_found(caller, next((each for each in (old, new) if each not in seen), old))
         return doubted
 
     def mark_session(self, session: words.OneSession) -> int:
@@ -124,7 +126,7 @@ class Consolidation(View):
             InvalidInput: the agent's episodes are being consolidated just now; mark the session again later.
         """
         parts, name = self._parts(), checks.name(session, name="session")
-        return consolidating.mark(parts, self._caller, name)
+        return consolidation_runs.mark_consolidated(parts, self._caller, name)
 
     def _turns(self, session: str) -> list[Episode]:
         parts = self._parts()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_limit
+from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.domain.filters import Filter
@@ -24,7 +26,7 @@ _FACTS_OF_CANDIDATE = 500
 _MOST_SIGHTINGS = 100
 
 
-@watched("entities")
+@instrument("entities")
 class Entities(View):
     """Whom and what facts are about: a registry that all agents of a tenant share."""
 
@@ -47,7 +49,7 @@ class Entities(View):
         """
         parts = self._parts()
         caller = self._caller
-        act = parts.act(caller)
+        act = new_act(parts, caller)
         entity = Entity(
             id=parts.ids(),
             tenant_id=caller.tenant_id,
@@ -87,7 +89,7 @@ class Entities(View):
         caller = self._caller
         known = checks.name(id_, name="id")
         changed = parts.store.change_entity(
-            parts.act(caller),
+            new_act(parts, caller),
             known,
             canonical_name=checks.optional_name(name, name="name"),
             aliases=None if aliases is None else checks.names(aliases, name="alias"),
@@ -112,7 +114,7 @@ class Entities(View):
             InvalidInput: an unknown type, a limit out of range, or a cursor of another list.
         """
         parts = self._parts()
-        most = parts.most(limit)
+        most = parse_limit(parts, limit)
         entities = parts.store.find_entities(
             self._caller,
             entity_type=None if entity_type is None else _type(entity_type),
@@ -148,7 +150,7 @@ class Entities(View):
         caller = self._caller
         asked = checks.name(name, name="name")
         known = resolution.parse_hints(hints)
-        most = parts.most(limit)
+        most = parse_limit(parts, limit)
         wanted = None if entity_type is None else _type(entity_type)
         alike = checks.flag(fuzzy, name="fuzzy") and resolution.is_long_enough(asked)
 
@@ -176,7 +178,7 @@ class Entities(View):
         """
         parts = self._parts()
         source, target = checks.name(source_id, name="source_id"), checks.name(target_id, name="target_id")
-        return self._counted(parts.store.merge_entities(parts.act(self._caller), source, target))
+        return self._counted(parts.store.merge_entities(new_act(parts, self._caller), source, target))
 
     def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
         """Undo the merge of an entity: what moved goes back, what was superseded by it is believed again.
@@ -189,7 +191,7 @@ class Entities(View):
         """
         parts = self._parts()
         source = checks.name(source_id, name="source_id")
-        return self._counted(parts.store.unmerge_entities(parts.act(self._caller), source))
+        return self._counted(parts.store.unmerge_entities(new_act(parts, self._caller), source))
 
     def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
         """Everything this agent knows of an entity: its facts with their history, episodes, rules, who is with it.
@@ -231,7 +233,7 @@ class Entities(View):
             NotFound: this agent sees no such memory; those before it are enriched.
             EngineUnavailable: the name finder cannot answer; likewise.
         """
-        from engrain.agent.linking import enrich
+        from engrain.agent.writes.linking import enrich
 
         chosen = checks.choice(strategy, ["fast", "accurate"], name="strategy")
         return enrich(
@@ -258,7 +260,7 @@ class Entities(View):
         Raises:
             EngineUnavailable: the name finder cannot answer; those before it are enriched.
         """
-        from engrain.agent.linking import enrich_waiting
+        from engrain.agent.writes.linking import enrich_waiting
 
         return enrich_waiting(
             self._parts(),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from engrain.agent.parts import MOST_TRIES, as_registered, writable
-from engrain.agent.turns import weight
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_scope
+from engrain.agent.wiring.view import View
+from engrain.agent.writes.episodes import parse_importance
+from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes.retries import MOST_TRIES, retry_on_registry_change
 from engrain.domain import checks
 from engrain.domain.entities.graph import (
     TYPE_AS_GIVEN,
@@ -45,7 +48,7 @@ _PAGE = 500
 _MOST_FACTS = 100_000  # of one entity
 
 
-@watched("graph")
+@instrument("graph")
 class Graph(View):
     """Entities, what is observed of them, and how they relate.
 
@@ -85,7 +88,7 @@ class Graph(View):
             InvalidInput: an empty name or type; nothing was written.
         """
         asked = list(dict.fromkeys(_relation(each) for each in _several(relations, GraphRelation)))
-        return as_registered(lambda: self._relate(asked))
+        return retry_on_registry_change(lambda: self._relate(asked))
 
     def add_observations(self, observations: words.Observations) -> list[Observed]:
         """Say more of entities that are there; of each of `observations` the texts that were not known.
@@ -96,7 +99,7 @@ class Graph(View):
         """
         asked = [_observed(each) for each in _several(observations, Observed)]
         _count([text for each in asked for text in each.contents])
-        return as_registered(lambda: self._observe(asked))
+        return retry_on_registry_change(lambda: self._observe(asked))
 
     def delete_entities(self, names: words.NodeNames) -> list[str]:
         """Forget entities: out of the registry, with what this agent sees said of them, and all their relations.
@@ -104,7 +107,7 @@ class Graph(View):
         The facts leave every search and stay readable by their ids (`erase` removes them). What only others see said of
         one keeps its name as the subject. The names that somebody had.
         """
-        asked = set(_texts(names, what="entity name"))
+        asked = set(_texts(names, name="entity name"))
         drawn = self._drawing()
         going = [node for node in drawn.nodes if node.entity.canonical_name in asked]
         facts = [id_ for node in going for ids in node.facts.values() for id_ in ids]
@@ -152,7 +155,7 @@ class Graph(View):
 
     def open(self, names: words.NodeNames) -> KnowledgeGraph:
         """The entities of exactly these names, and all their relations."""
-        asked = set(_texts(names, what="name"))
+        asked = set(_texts(names, name="name"))
         return self._drawing().where(lambda each: each.name in asked)
 
     def _drawing(self) -> Drawing:
@@ -220,7 +223,7 @@ class Graph(View):
         new = [each for each in asked if each not in known]
         if not new:
             return []
-        act = self._parts().act(self._caller)
+        act = new_act(self._parts(), self._caller)
         facts = [self._saying(act, each, ends.get(each.source)) for each in new]
         whom = {fact.id: {ends[said.target].id} for fact, said in zip(facts, new, strict=True) if said.target in ends}
         self._followed(
@@ -234,7 +237,7 @@ class Graph(View):
         for each in asked:
             if each.entity_name not in nodes:
                 raise NotFound(f"Entity with name {each.entity_name} not found; create it first. Nothing was written")
-        act = self._parts().act(self._caller)
+        act = new_act(self._parts(), self._caller)
         seen = self._seen_of(list(nodes.values()))
         added: list[Observed] = []
         facts: list[Fact] = []
@@ -250,7 +253,7 @@ class Graph(View):
 
     def _introduce(self, new: Sequence[GraphEntity]) -> list[GraphEntity]:
         parts = self._parts()
-        act = parts.act(self._caller)
+        act = new_act(parts, self._caller)
         entities = [self._entity(act, each) for each in new]
         facts = [
             self._observing(act, entity, text)
@@ -282,13 +285,13 @@ class Graph(View):
             id=self._parts().ids(),
             tenant_id=act.caller.tenant_id,
             agent=act.caller.agent,
-            scope=writable(act.caller, None),
+            scope=parse_scope(act.caller, None),
             subject=subject,
             predicate=checks.name(predicate, name="relation type"),
             entity_id=None if entity is None else entity.id,
             content=checks.content(content),
             category=fact_category(predicate, content),
-            importance=weight(None, content),
+            importance=parse_importance(None, content),
             permanence="permanent",
             decay_rate=DECAY_RATES["permanent"],
             created_at=act.at,
@@ -298,13 +301,13 @@ class Graph(View):
     def _followed(self, act: Act, stored: Sequence[MemoryRecord]) -> None:
         """What follows from facts that were stored."""
         for each in stored:
-            self._parts().follow_up(act, each)
+            follow_up(self._parts(), act, each)
 
     def _forget(self, facts: Collection[str], entities: Collection[str]) -> None:
         if not facts and not entities:
             return
         parts = self._parts()
-        act = parts.act(self._caller)
+        act = new_act(parts, self._caller)
         try:
             parts.store.remove_entities(act, entities, forgetting=facts)
         finally:
@@ -315,7 +318,7 @@ def _entity(said: GraphEntity) -> GraphEntity:
     return GraphEntity(
         name=checks.name(said.name, name="entity name"),
         entity_type=checks.name(said.entity_type, name="entity type"),
-        observations=tuple(dict.fromkeys(_texts(said.observations, what="observation"))),
+        observations=tuple(dict.fromkeys(_texts(said.observations, name="observation"))),
     )
 
 
@@ -330,12 +333,12 @@ def _relation(said: GraphRelation) -> GraphRelation:
 def _observed(said: Observed) -> Observed:
     return Observed(
         entity_name=checks.name(said.entity_name, name="entity name"),
-        contents=tuple(_texts(said.contents, what="observation")),
+        contents=tuple(_texts(said.contents, name="observation")),
     )
 
 
-def _texts(values: Iterable[str], *, what: str) -> list[str]:
-    return [checks.content(each, name=what) for each in _several(values, str)]
+def _texts(values: Iterable[str], *, name: str) -> list[str]:
+    return [checks.content(text, name=name) for text in _several(values, str)]
 
 
 def _several(values: object, kind: type[_Value]) -> list[_Value]:

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain import metrics
-from engrain.agent import consolidating, turns
-from engrain.agent.reading import Reading
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.learning.consolidation_triggers import consolidate_after_end
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.queries import Queries
+from engrain.agent.wiring.view import View
+from engrain.agent.writes import fail_open
+from engrain.agent.writes.episodes import new_episode
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
 from engrain.domain.memories.hooks import Heard, RecentTurns, SessionEnd, fails_open, told
@@ -27,7 +29,7 @@ _LOG = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
 
 
-@watched("hooks")
+@instrument("hooks")
 class Hooks(View):
     """What a host calls around a conversation: where memory fails it logs, counts, says so, and the agent goes on.
 
@@ -47,8 +49,8 @@ class Hooks(View):
         parts = self._parts()
         chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
         budget = checks.count(chosen, name="budget_tokens", high=10_000_000)
-        late = parts.intake.settle(parts)
-        reading = Reading(self._parts, self._who)
+        late = fail_open.drain(parts)
+        reading = Queries(self._parts, self._who)
         found = _open(lambda: reading.context(prompt, budget_tokens=budget), counted="contexts_degraded")
         if isinstance(found, Wording):
             why = (found.after("no context: "), *late)
@@ -85,7 +87,7 @@ class Hooks(View):
         parts, caller = self._parts(), self._who
         act = Act(caller=caller, at=parts.clock())
         key = checks.optional_name(idempotency_key, name="idempotency_key")
-        episode = turns.episode(
+        episode = new_episode(
             parts,
             caller,
             at=act.at,
@@ -101,8 +103,8 @@ class Hooks(View):
             idempotency_key=key,
         )
         if checks.flag(durable, name="durable"):
-            return parts.intake.hear(parts, act, episode, key=key)
-        return parts.intake.hear_soon(parts, act, episode, key=key)
+            return fail_open.deliver(parts, act, episode, key=key)
+        return fail_open.deliver_soon(parts, act, episode, key=key)
 
     def recent(self, limit: words.PageLimit = 20) -> RecentTurns:
         """The newest turns of the session, oldest first: from Redis where the settings name one, else the database.
@@ -114,7 +116,7 @@ class Hooks(View):
         """
         parts, caller = self._parts(), self._who
         session, most = checks.name(caller.session, name="session"), checks.count(limit, name="limit")
-        return parts.intake.newest(parts, caller, session, most)
+        return fail_open.recent_turns(parts, caller, session, most)
 
     def session_end(self) -> SessionEnd:
         """End the session: what waits in this process is stored, and the rest is for consolidation to learn from.
@@ -127,12 +129,12 @@ class Hooks(View):
         """
         parts, caller = self._parts(), self._who
         session = checks.name(caller.session, name="session")
-        late = parts.intake.settle(parts)
+        late = fail_open.drain(parts)
         found = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
         if isinstance(found, Wording):
             return SessionEnd(session=session, degraded=(found.after("pending episodes not counted: "), *late))
         pending = next((each.episodes for each in found if each.session == session), 0)
-        handed = pending > 0 and consolidating.after_end(parts, caller, session)
+        handed = pending > 0 and consolidate_after_end(parts, caller, session)
         return SessionEnd(session=session, pending=pending, is_handed_over=handed, degraded=late)
 
 

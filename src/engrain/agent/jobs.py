@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.view import View
 from engrain.domain import checks
 from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begun
 from engrain.errors import InvalidInput, NotFound
@@ -13,13 +13,13 @@ from engrain.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.agent.keeping import Keeping
-    from engrain.agent.parts import Parts
+    from engrain.agent.maintenance import Maintenance
+    from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
     from engrain.verbs import words
 
 
-@watched("jobs")
+@instrument("jobs")
 class Jobs(View):
     """What a memory does by itself: enrichment, consolidation, decay, reflection, cleanup, compaction, backup.
 
@@ -29,7 +29,7 @@ class Jobs(View):
 
     __slots__ = ("_memory",)
 
-    def __init__(self, memory: Keeping, parts: Callable[[], Parts], caller: Caller) -> None:
+    def __init__(self, memory: Maintenance, parts: Callable[[], Parts], caller: Caller) -> None:
         """Made by `Memory.jobs`, whose verbs the jobs are."""
         super().__init__(parts, caller)
         self._memory = memory
@@ -67,22 +67,24 @@ class Jobs(View):
             InvalidInput: an unknown name, a compaction or backup of one tenant, a backup without a folder.
             EngrainError: whatever the job raised; it is a dead letter.
         """
-        from engrain.agent import chores, leases
-        from engrain.agent.consolidating import worker_name
+        from engrain.agent.learning.consolidation_runs import worker_name
+        from engrain.agent.operations import job_work, leases
 
         parts = self._parts()
         known = checks.choice(name, JOB_NAMES, name="name")
         whose = EVERY_TENANT if tenant is None else checks.name(tenant, name="tenant")
-        chores.check(known, whose, parts)
+        job_work.check_job(known, whose, parts)
         now = parts.clock()
         job = Job(id=parts.ids(), tenant_id=whose, name=known, run_at=now, created_at=now)
         if checks.flag(enqueue, name="enqueue"):
             parts.store.add_job(job)
             return job
-        mine = begun(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.until(parts))
+        mine = begun(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
         parts.store.add_job(mine)
-        outcome = leases.attempt(parts, mine, lambda told: chores.do(self._memory, parts, mine, told), attempts=ONCE)
-        leases.settle(parts, mine, outcome)
+        outcome = leases.attempt(
+            parts, mine, lambda check: job_work.run_job(self._memory, parts, mine, check), attempts=ONCE
+        )
+        leases.write_outcome(parts, mine, outcome)
         if outcome.error is not None:
             raise outcome.error
         assert outcome.after is not None

@@ -5,27 +5,22 @@ from __future__ import annotations
 import hmac
 import logging
 import os
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.agent.parts import agent_name
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.arguments import parse_agent
+from engrain.agent.wiring.view import View
 from engrain.domain import checks
 from engrain.domain.access.keys import ROLES, AccessKey, CreatedKey, Grant, hash_secret, new_secret, parse_secret
-from engrain.domain.records import Caller
 from engrain.domain.requests import Act
-from engrain.errors import EngrainError, InvalidInput, NotFound, Unauthenticated
+from engrain.errors import InvalidInput, NotFound, Unauthenticated
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from engrain.agent.workers import Workers
     from engrain.domain.access.keys import HeldKey
-    from engrain.domain.ports import Store
+    from engrain.domain.records import Caller
     from engrain.verbs import words
 
 _LOG = logging.getLogger(__name__)
@@ -34,7 +29,7 @@ _MOST_USES = 10_000
 _NO_DIGEST = "0" * 64  # what a secret of no key is compared with; the digest of nothing that is known
 
 
-@watched("keys")
+@instrument("keys")
 class Keys(View):
     """Who may come over a network: keys of a tenant, each for one of its agents or for all, with a role."""
 
@@ -65,7 +60,7 @@ class Keys(View):
         key = AccessKey(
             id=self._parts().ids(),
             tenant_id=act.caller.tenant_id,
-            agent=None if agent is None else agent_name(agent),
+            agent=None if agent is None else parse_agent(agent),
             role=checks.choice(role, ROLES, name="role"),
             name=checks.optional_name(name, name="name"),
             created_at=act.at,
@@ -112,7 +107,7 @@ class Keys(View):
         if not _is_right(shown, held) or held is None or not held.key.is_valid(now):
             metrics.count("keys_refused")
             raise Unauthenticated("this key opens nothing here: check it, or ask whoever runs this memory for another")
-        parts.key_uses.note(held.key, now)
+        parts.key_uses.add(held.key, now)
         return held.key.grant
 
     def _of(self, tenant: str | None) -> Caller:
@@ -120,39 +115,6 @@ class Keys(View):
 
     def _act(self, tenant: str | None) -> Act:
         return Act(caller=self._of(tenant), at=self._parts().clock())
-
-
-class KeyUses:
-    """When keys were last used, written down once a minute for each, after the request that used it. Thread-safe.
-
-    Where the database cannot be written that is lost, and `key_uses_not_noted` counts it. What is remembered here
-    spares writes and decides nothing.
-    """
-
-    def __init__(self, store: Store, workers: Workers) -> None:
-        self._store = store
-        self._workers = workers
-        self._noting = threading.Lock()
-        self._noted: dict[str, datetime] = {}
-
-    def note(self, key: AccessKey, at: datetime) -> None:
-        """A use of a key at a time."""
-        with self._noting:
-            before = self._noted.get(key.id)
-            if before is not None and before <= at < before + _USES_EVERY:
-                return
-            if len(self._noted) >= _MOST_USES:
-                self._noted.clear()
-            self._noted[key.id] = at
-        self._workers.later(lambda: self._write(key, at))
-
-    def _write(self, key: AccessKey, at: datetime) -> None:
-        act = Act(caller=Caller(tenant_id=key.tenant_id, agent=key.agent or "any"), at=at)
-        try:
-            self._store.use_key(act, key.id, since=at - _USES_EVERY)
-        except EngrainError as error:
-            metrics.count("key_uses_not_noted")
-            _LOG.debug("use of a key not noted", extra={"code": error.code})
 
 
 def _is_right(secret: str, held: HeldKey | None) -> bool:

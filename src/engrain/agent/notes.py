@@ -7,8 +7,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, get_args
 
 from engrain import metrics
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.search import search_counted
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import find_preset, parse_limit
+from engrain.agent.wiring.view import View
+from engrain.agent.writes.memories import follow_up
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import (
@@ -47,7 +51,7 @@ _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
 _MOST_SUMMARIZED = 10_000
 
 
-@watched("notes")
+@instrument("notes")
 class Notes(View):
     """What an agent keeps for itself under keys: facts about the agent, in its own scope."""
 
@@ -69,7 +73,7 @@ class Notes(View):
         named, said = checks.name(key, name="key"), checks.content(content)
         parts = self._parts()
         caller = self._who
-        act = parts.act(caller)
+        act = new_act(parts, caller)
         text = cross_references.note_text(named, said)
         compared = cross_references.similar_notes(parts.store, caller, text, act.at)
         own, others = (
@@ -84,7 +88,7 @@ class Notes(View):
             parts.note_cache.drop(fact)
         if stored is None:
             raise InvalidInput(f"id {fact.id} is taken and nothing was written; the source of ids repeats itself")
-        parts.follow_up(act, stored)
+        follow_up(parts, act, stored)
         return note_of(stored)
 
     def recall(self, key: words.NoteKey) -> Note | None:
@@ -157,13 +161,13 @@ class Notes(View):
         parts = self._parts()
         asked = SearchQuery(
             text=checks.query(query),
-            preset=parts.preset("notes"),
-            limit=parts.most(limit),
+            preset=find_preset(parts, "notes"),
+            limit=parse_limit(parts, limit),
             deep=checks.choice(mode, _MODES, name="mode") == "deep",
             min_similarity=checks.number(min_similarity, name="min_similarity", low=0, high=1),
             category=checks.optional_name(category, name="category"),
         )
-        answer = parts.answer(self._who, asked, Filter())
+        answer = search_counted(parts, self._who, asked, Filter())
         hits = [
             NoteHit(note=note_of(hit.memory), score=hit.score, source=hit_source(hit.why))
             for hit in answer
@@ -187,7 +191,7 @@ class Notes(View):
         named = checks.name(key, name="key")
         parts = self._parts()
         caller = self._who
-        act = parts.act(caller)
+        act = new_act(parts, caller)
         while (held := self._active(named)) is not None:
             try:
                 gone = parts.store.forget(act, held.id)
@@ -210,7 +214,7 @@ class Notes(View):
         """
         days = checks.number(older_than_days, name="older_than_days", low=0, high=36_500)
         parts = self._parts()
-        act = parts.act(self._who)
+        act = new_act(parts, self._who)
         limit = act.at - timedelta(days=days)
         found = parts.store.recent(self._asking(Filter(until=limit), act.at), _MOST_SUMMARIZED)
         old = [fact for fact in self._live(found) if fact.created_at < limit]
@@ -272,7 +276,7 @@ class Notes(View):
         if stored is None:
             metrics.count("note_groups_not_summarized")
             return 0
-        parts.follow_up(act, stored)
+        follow_up(parts, act, stored)
         return len(group)
 
     def _read(self, key: str) -> Note | None:

@@ -6,9 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engrain.agent.parts import MOST_TRIES
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.search import search_counted
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import find_preset, parse_limit
+from engrain.agent.wiring.view import View
+from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes.retries import MOST_TRIES
 from engrain.domain import checks
 from engrain.domain.access.pools import SYNCED_KEY, PoolSync, pool_scope, shared
 from engrain.domain.filters import Filter
@@ -20,7 +24,7 @@ from engrain.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engrain.agent.parts import Parts
+    from engrain.agent.wiring.parts import Parts
     from engrain.domain.access.pools import Pool
     from engrain.domain.records import Answer, Caller
     from engrain.domain.requests import Act
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 _PAGE = 500
 
 
-@watched("pools")
+@instrument("pools")
 class Pools(View):
     """What an agent shares with some agents of its tenant, and no others."""
 
@@ -48,7 +52,7 @@ class Pools(View):
         parts = self._parts()
         named = checks.name(name, name="pool")
         joined = [_member(each) for each in checks.names(members, name="member")]
-        return parts.store.create_pool(parts.act(self._who), named, joined, checks.metadata(metadata))
+        return parts.store.create_pool(new_act(parts, self._who), named, joined, checks.metadata(metadata))
 
     def list(self) -> list[Pool]:
         """The pools this agent is in, by name."""
@@ -63,7 +67,7 @@ class Pools(View):
         """
         named, joined = checks.name(name, name="pool"), _member(member)
         parts = self._parts()
-        return self._there(parts.store.join_pool(parts.act(self._who), named, joined), named)
+        return self._there(parts.store.join_pool(new_act(parts, self._who), named, joined), named)
 
     def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Take somebody out, or leave: its next call sees nothing of the pool any more. Twice is once.
@@ -74,7 +78,7 @@ class Pools(View):
         """
         named, left = checks.name(name, name="pool"), _member(member)
         parts = self._parts()
-        return self._there(parts.store.leave_pool(parts.act(self._who), named, left), named)
+        return self._there(parts.store.leave_pool(new_act(parts, self._who), named, left), named)
 
     def delete(self, name: words.PoolName) -> None:
         """Remove a pool that holds nothing.
@@ -85,7 +89,7 @@ class Pools(View):
         """
         named = checks.name(name, name="pool")
         parts = self._parts()
-        if not parts.store.delete_pool(parts.act(self._who), named):
+        if not parts.store.delete_pool(new_act(parts, self._who), named):
             raise self._unknown(named)
 
     def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
@@ -100,7 +104,7 @@ class Pools(View):
         """
         named, asked = checks.name(name, name="pool"), checks.name(id_, name="id")
         parts, caller = self._parts(), self._in(named)
-        act = parts.act(caller)
+        act = new_act(parts, caller)
         found = next(iter(parts.store.get(caller, [asked])), None)
         if found is None:
             raise NotFound(f"no memory {asked} is visible to agent {caller.agent}; recall shows ids")
@@ -134,9 +138,9 @@ class Pools(View):
 
         named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
-        most = parts.most(limit)
-        asked = SearchQuery(text=checks.query(query), preset=parts.preset(preset), limit=most)
-        return parts.answer(caller, asked, Filter(scopes=(pool_scope(named),)))
+        most = parse_limit(parts, limit)
+        asked = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
+        return search_counted(parts, caller, asked, Filter(scopes=(pool_scope(named),)))
 
     def sync_to_agent(self, name: words.PoolName) -> PoolSync:
         """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves.
@@ -150,7 +154,7 @@ class Pools(View):
         """
         named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
-        act = parts.act(caller)
+        act = new_act(parts, caller)
         copied, kept, unchanged = [], [], 0
         for original in _held(parts, caller, pool_scope(named)):
             fresh = shared(original, id_=_copy_id(caller, named, original.id), act=act, scope=caller.agent)
@@ -201,7 +205,7 @@ def _follow(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> Non
         parts.store.link(
             act, Link(source_id=copy.id, target_id=original_id, relation="derived_from", created_at=act.at)
         )
-    parts.follow_up(act, copy)
+    follow_up(parts, act, copy)
 
 
 def _synced(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent import turns
-from engrain.agent.view import View
-from engrain.agent.watching import watched
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.view import View
+from engrain.agent.writes import fail_open
+from engrain.agent.writes.episodes import new_episode
 from engrain.domain import checks
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 10_000_000
 
 
-@watched("working")
+@instrument("working")
 class Working(View):
     """What an agent has at hand in its session, in this process alone: nothing here is searched.
 
@@ -53,7 +54,7 @@ class Working(View):
         """
         parts, caller = self._parts(), self._who
         key = checks.optional_name(idempotency_key, name="idempotency_key")
-        message = turns.episode(
+        message = new_episode(
             parts,
             caller,
             at=parts.clock(),
@@ -71,8 +72,8 @@ class Working(View):
             if all(each.id != message.id for each in session.messages):
                 session.messages.append(message)
 
-        parts.intake.working.change(caller, work)
-        return parts.intake.flush(parts, caller, most_tokens=parts.settings.working.flush_tokens)
+        parts.buffers.working.change(caller, work)
+        return fail_open.flush_working(parts, caller, most_tokens=parts.settings.working.flush_tokens)
 
     def tool_result(self, name: words.ToolName, value: words.ToolValue) -> WorkingStats:
         """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there.
@@ -89,15 +90,15 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.tool_results[called], session.result_sizes[called] = kept, size
 
-        return parts.intake.working.change(self._who, work)
+        return parts.buffers.working.change(self._who, work)
 
     def tool_results(self) -> dict[str, Any]:
         """What tools answered, by name."""
-        return self._parts().intake.working.copy(self._who).tool_results
+        return self._parts().buffers.working.copy(self._who).tool_results
 
     def scratchpad(self) -> str:
         """Read the notes that the agent made for itself while it works."""
-        return self._parts().intake.working.copy(self._who).scratchpad
+        return self._parts().buffers.working.copy(self._who).scratchpad
 
     def write_scratchpad(self, text: words.ScratchpadText) -> str:
         """Replace the notes that the agent made for itself while it works.
@@ -112,22 +113,22 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.scratchpad = notes
 
-        self._parts().intake.working.change(self._who, work)
+        self._parts().buffers.working.change(self._who, work)
         return notes
 
     def messages(self) -> list[Episode]:
         """The messages that are still here, oldest first; each is stored as this episode later."""
-        return self._parts().intake.working.copy(self._who).messages
+        return self._parts().buffers.working.copy(self._who).messages
 
     def flush(self) -> WorkingStats:
         """Make episodes of all messages; where the database takes none they stay, and `degraded` says so."""
         parts = self._parts()
-        return parts.intake.flush(parts, self._who, most_tokens=None)
+        return fail_open.flush_working(parts, self._who, most_tokens=None)
 
     def clear(self) -> None:
         """Forget messages, tool results and scratchpad; nothing of it becomes an episode."""
-        self._parts().intake.working.clear(self._who)
+        self._parts().buffers.working.clear(self._who)
 
     def stats(self) -> WorkingStats:
         """How much is here."""
-        return self._parts().intake.working.copy(self._who).stats()
+        return self._parts().buffers.working.copy(self._who).stats()

@@ -9,7 +9,7 @@ import traceback
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from engrain.agent.watching import ASKED, keep_journal
+from engrain.agent.operations.instrumentation import CURRENT_VERB, log_verbs
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -47,7 +47,7 @@ def configure(settings: Logging, *, level: str = "info", stream: TextIO | None =
     root.setLevel(least)
     if least > logging.DEBUG:
         handler.addFilter(lambda record: _is_own(record) or record.levelno >= logging.WARNING)
-    keep_journal(kept=least <= logging.INFO)
+    log_verbs(enabled=least <= logging.INFO)
 
 
 class JsonLines(logging.Formatter):
@@ -76,11 +76,11 @@ def fields_of(record: logging.LogRecord) -> dict[str, Any]:
         "event": _event(record),
         "logger": record.name,
     }
-    asked = ASKED.get()
-    if asked is not None:
-        said["verb"] = asked.verb
-        if asked.request_id is not None:
-            said["request_id"] = asked.request_id
+    verb = CURRENT_VERB.get()
+    if verb is not None:
+        said["verb"] = verb.verb
+        if verb.request_id is not None:
+            said["request_id"] = verb.request_id
     if _is_own(record):
         said |= {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD | _ASIDE}
     if record.exc_info and record.exc_info[0] is not None:

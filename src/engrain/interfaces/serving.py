@@ -100,8 +100,7 @@ def serve(memory: Memory, listener: socket.socket, offer: Offer, *, ready: Calla
         finally:
             if worker is not None:
                 worker.stop(bounds.shutdown_s)
-        memory.parts.queue.wait(bounds.shutdown_s)
-        memory.close(flush=False)
+        memory.close(flush=False, wait_s=bounds.shutdown_s)
 
 
 def application(memory: Memory, offer: Offer) -> ASGIApp:
@@ -125,7 +124,7 @@ def check_keys(memory: Memory, listener: socket.socket, *, wanted: bool | None) 
             f"{address_of(listener)} is reached by other machines, and --no-keys is for loopback alone; leave it out"
         )
     required = not local if wanted is None else wanted
-    now = memory.parts.clock()
+    now = memory.now
     if required and not any(each.is_valid(now) for each in memory.keys.list()):
         raise InvalidInput(
             f"tenant {memory.settings.tenant} has no valid key, and nobody is let in on {address_of(listener)} without "

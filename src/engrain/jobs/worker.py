@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
-from engrain.agent import chores, leases
+from engrain.agent.operations import job_work, leases
 from engrain.domain.runs.jobs import Attempts, Job, firing_key, firing_of, given_back
 from engrain.errors import EngrainError, MemoryClosed
 from engrain.jobs.schedules import Schedule, find_due, list_schedules
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from engrain.agent.leases import Outcome
-    from engrain.agent.parts import Parts
+    from engrain.agent.operations.leases import Outcome
+    from engrain.agent.wiring.parts import Parts
     from engrain.service import Memory
 
 _LOG = logging.getLogger(__name__)
@@ -156,7 +156,7 @@ class Worker:
         return leases.attempt(
             parts,
             job,
-            lambda progress: chores.do(self._memory, parts, job, progress),
+            lambda check: job_work.run_job(self._memory, parts, job, check),
             attempts=self._attempts,
             is_leaving=lambda: self._is_leaving,
         )
@@ -164,7 +164,7 @@ class Worker:
     def _write_down(self) -> None:
         """Write the outcome of the last job, if it is not written yet."""
         if self._unwritten is not None:
-            leases.settle(self._parts, *self._unwritten)
+            leases.write_outcome(self._parts, *self._unwritten)
             self._unwritten = None
 
     def _fire(self) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engrain.verbs.table import Verb
 
 _PACKAGE = Path(__file__).parents[1]
-_FACADES = {"agent": ("engrain.agent", "Agent"), "memory": ("engrain.service", "Memory")}
+_FACADES = {"agent": ("engrain.agent.agent", "Agent"), "memory": ("engrain.service", "Memory")}
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NO_DEFAULT: Any = inspect.Parameter.empty
 # The class behind each group of verbs; the facades themselves have none.
-_FACADES = {"agent": ("engrain.agent", "Agent"), "memory": ("engrain.service", "Memory")}
+_FACADES = {"agent": ("engrain.agent.agent", "Agent"), "memory": ("engrain.service", "Memory")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

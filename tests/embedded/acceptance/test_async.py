@@ -5,11 +5,12 @@ import inspect
 
 import pytest
 
-from engrain import Agent, AsyncMemory, Memory
+from engrain.agent.agent import Agent
 from engrain.agent.entities import Entities
-from engrain.agent.groups import Rules
-from engrain.aio import AsyncAgent, AsyncEntities, AsyncRules
+from engrain.agent.rules import Rules
+from engrain.aio import AsyncAgent, AsyncEntities, AsyncMemory, AsyncRules
 from engrain.errors import InvalidInput, MemoryClosed, NotFound, UnreadableImport
+from engrain.service import Memory
 from tests.support.engines import HashEmbedder, HeldEmbedder
 
 SETTINGS = {"embedding": {"wait_s": 60}}

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engrain import InvalidInput, NotFound
-from engrain.agent import consolidating
+from engrain.agent.learning import consolidation_runs
 from engrain.engines.endpoint import Refused
-from engrain.errors import DatabaseBusy, EngineUnavailable
+from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
 from tests.support.learning_memories import LLM, NOTHING, Clock, fact, opened, reply
 
@@ -170,12 +169,12 @@ def test_not_even_who_the_agent_is_stops_another(fault, code):
     def caller(shard):
         if shard.agent == "a":
             raise fault
-        return consolidating.caller_of(memory.parts, shard)
+        return consolidation_runs.caller_of(memory.parts, shard)
 
     with opened(":memory:", LLM([learns_one])) as memory:
         for agent in ("a", "b"):
             observed(memory, 1, agent)
-        means = replace(consolidating.means(memory.parts, memory.parts.llm), caller=caller)
+        means = replace(consolidation_runs.dependencies_of(memory.parts, memory.parts.llm), caller=caller)
         report = consolidate(means, memory.parts.store.shards(memory.parts.clock()), ConsolidationOptions())
         assert [(each.agent, each.code, each.run_id) for each in report.failures] == [("a", code, None)]
         assert content(memory, "b") == ["0"]

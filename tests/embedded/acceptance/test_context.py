@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engrain import Memory
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
+from engrain.service import Memory
 from tests.support.engines import HashEmbedder
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -68,7 +68,7 @@ def test_the_same_store_at_the_same_moment_gives_the_same_bytes(memory, aide):
         aide.remember(f"tram {number % 5}", subject=f"Ana {number}", predicate="takes")
     memory.flush()
     first = aide.context("Which tram does Ana take?", budget_tokens=200)
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     assert aide.context("Which tram does Ana take?", budget_tokens=200).text == first.text
     assert first.left_out > 0
 
@@ -228,7 +228,7 @@ def test_the_window_is_divided_as_the_settings_have_it(tmp_path):
 def test_what_stands_in_messages_counts_as_a_reference(memory, aide):
     turn = memory.agent("aide", session="monday").observe("The tram is late")
     aide.messages("tram")
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     assert memory.parts.store.get(aide.caller, [turn.id])[0].reference_count == 1
 
 

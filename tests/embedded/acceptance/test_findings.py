@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from engrain import InvalidInput, Memory
 from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.domain.records import Caller
+from engrain.errors import InvalidInput
 from engrain.interfaces.cli.commands import app
 from engrain.lifecycle.audit import AuditOptions, audit
+from engrain.service import Memory
 from tests.pure.domain.test_secrets import HARMLESS
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
@@ -128,7 +129,7 @@ def test_a_fact_is_read_with_what_it_calls_its_value(memory):
 def test_nothing_is_changed_or_counted(memory, clock):
     agent, _ = plant(memory, clock)
     agent.recall("")
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     before = rows(memory)
     assert agent.audit() == agent.audit()
     assert rows(memory) == before

@@ -15,13 +15,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from engrain import Memory, metrics
-from engrain.agent.view import View
-from engrain.agent.watching import NO_VERBS
+from engrain import metrics
+from engrain.agent.operations.instrumentation import NO_VERBS
+from engrain.agent.wiring.view import View
 from engrain.config.operating import Logging
-from engrain.engines import CallableLLM, CallableReranker
+from engrain.engines.callables import CallableLLM, CallableReranker
 from engrain.errors import EngrainError, InvalidInput, NotFound
 from engrain.interfaces import logs
+from engrain.service import Memory
 from tests.servers.leaks.agent_probes import verbs_of
 from tests.support.engines import FaultyEmbedder
 
@@ -101,7 +102,7 @@ def views(of):
 def test_a_verb_is_still_what_it_was(memory):
     """Its name, its words and its parameters, for whoever reads help() or completes a name."""
     assert inspect.signature(memory.agent().rules.add).parameters["scope"].default is None
-    assert memory.agent().recall.__qualname__ == "Reading.recall"
+    assert memory.agent().recall.__qualname__ == "Queries.recall"
     assert "best memories" in memory.agent().recall.__doc__
 
 
@@ -154,12 +155,12 @@ def test_spans_stand_inside_the_span_of_who_asks_and_of_the_verb_that_asks_anoth
 
 def test_without_an_sdk_nothing_of_opentelemetry_is_imported_and_an_api_alone_makes_no_span():
     script = (
-        "import sys\nfrom engrain import Memory\nfrom engrain.agent import tracing\n"
+        "import sys\nfrom engrain import Memory\nfrom engrain.agent.operations import tracing\n"
         "with Memory.open(':memory:', embedder='none') as memory:\n"
         "    memory.agent('ana').observe('The tram was late.')\n"
         "    assert not [name for name in sys.modules if name.startswith('opentelemetry')]\n"
         "    import opentelemetry.trace\n"
-        "    assert tracing.tracer() is None\n"
+        "    assert tracing.current_tracer() is None\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 

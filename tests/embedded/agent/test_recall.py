@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engrain import InvalidInput, Memory, metrics
+from engrain import metrics
 from engrain.config import load
-from engrain.errors import DatabaseReadOnly
+from engrain.errors import DatabaseReadOnly, InvalidInput
+from engrain.service import Memory
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
@@ -65,7 +66,7 @@ def test_every_hit_counts_one_reference_at_the_time_of_the_recall(memory, clock)
     assert {hit.memory.reference_count for hit in answer} == {0}  # as they were when they were found
     clock.now = NOON + timedelta(hours=2)
     agent.recall("tram", preset="keyword", limit=1, kinds="fact")
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     stored = memory.parts.store.get(agent.caller, [turn.id, other.id, known.id, guidance.id])
     assert [each.reference_count for each in stored] == [1, 0, 2, 1]
     assert [each.last_referenced_at for each in stored] == [
@@ -97,7 +98,7 @@ def test_a_question_about_the_past_counts_nothing(memory):
     agent = memory.agent("aide")
     turn = agent.observe("tram")
     assert len(agent.recall("tram", as_of=NOON)) == 1
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     assert memory.parts.store.get(agent.caller, [turn.id])[0].reference_count == 0
 
 
@@ -106,7 +107,7 @@ def test_what_stands_in_a_context_block_counts_and_what_was_left_out_does_not(me
     short, long = agent.observe("tram", session="monday"), agent.observe("tram " * 200, session="friday")
     block = agent.context("tram", budget_tokens=30)
     assert [each.id for each in block.memories] == [short.id]
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     assert [each.reference_count for each in memory.parts.store.get(agent.caller, [short.id, long.id])] == [1, 0]
 
 
@@ -134,7 +135,7 @@ def test_a_database_that_cannot_be_written_answers_and_tells_what_was_not_counte
         agent.observe("tram")
         before = metrics.snapshot().get("references_not_counted", 0)
         assert len(agent.recall("tram")) == 1
-        memory.parts.references.settle()
+        memory.parts.references.flush()
         assert metrics.snapshot()["references_not_counted"] - before == 1
 
 

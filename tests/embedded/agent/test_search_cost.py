@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from engrain import Memory
+from engrain.agent.reads.search import count_references
 from engrain.context.recipes import RECIPES
-from engrain.engines import CallableEmbedder
+from engrain.engines.callables import CallableEmbedder
 from engrain.retrieval.presets import PRESETS
+from engrain.service import Memory
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_search import DIMS, vector_of
 from tests.support.sqlite_statements import statements
@@ -32,7 +33,7 @@ def memory(store):
         agent.rules.add("Take the tram by the river.")
         opened.flush()
         agent.recall("Which tram does Ana take?")  # the process catches up with the file
-        opened.parts.references.settle()
+        opened.parts.references.flush()
         yield opened
 
 
@@ -58,10 +59,10 @@ def test_more_memories_take_no_more_statements(memory, store):
 def test_the_references_of_an_answer_are_one_statement_a_kind(memory, store):
     agent = memory.agent("aide")
     answer = agent.recall("tram river", limit=20)
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     with statements(store) as ran:
-        memory.parts.refer(agent.caller, [hit.memory for hit in answer])
-        memory.parts.references.settle()
+        count_references(memory.parts, agent.caller, [hit.memory for hit in answer])
+        memory.parts.references.flush()
     assert [sql.split()[0] for sql in ran if sql] in ([], ["BEGIN", "UPDATE", "UPDATE", "UPDATE", "COMMIT"])
 
 
@@ -73,10 +74,10 @@ def test_a_context_takes_at_most_two_dozen_statements_however_much_there_is(memo
     for place in range(200):
         agent.remember(f"tram {place}", subject=f"Ana {place}", predicate="takes", source_episode_id=told.id)
     memory.flush()
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     asked = memory.agent("aide", session="sunday")
     asked.context("Which tram does Ana take?", recipe=recipe)
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     with statements(store) as ran:
         block = asked.context("Which tram does Ana take?", recipe=recipe, recent_episodes=20, budget_tokens=4_000)
     assert len(block.memories) >= 5

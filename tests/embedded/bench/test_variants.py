@@ -9,9 +9,10 @@ import pytest
 from bench.retrieval import comparison, index_changes, runner, variants
 from bench.retrieval.corpus import Conversation, Corpus, Question, Turn, UnknownData
 from bench.retrieval.index_changes import IndexChange
-from engrain import InvalidInput, Memory
 from engrain.domain.text import analysis, indexing
+from engrain.errors import InvalidInput
 from engrain.retrieval import presets
+from engrain.service import Memory
 from engrain.storage import neighbourhoods
 
 SAID = [
@@ -107,7 +108,7 @@ def test_a_measured_recall_leaves_no_reference():
         counts = []
         for agent in (measured, measured, memory.agent("ana"), measured):
             counts.append(agent.recall("greyhound")[0].memory.reference_count)
-            memory.parts.references.settle()
+            memory.parts.references.flush()
         assert counts == [0, 0, 0, 1]
 
 

@@ -6,14 +6,15 @@ import sys
 
 import pytest
 
-from engrain import InvalidInput, Memory, metrics
-from engrain.agent.configured import llm_of
+from engrain import metrics
+from engrain.agent.wiring.engines import configured_llm
 from engrain.config import load
 from engrain.domain.runs.completions import Completion, Prompt, Usage
-from engrain.engines import CallableLLM
+from engrain.engines.callables import CallableLLM
 from engrain.engines.llms.scripted import ScriptedLLM
-from engrain.errors import EngineUnavailable
+from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.interfaces.cli import main
+from engrain.service import Memory
 from tests.support.models import KEY, Fault
 
 PROMPT = Prompt(system="Say it again.", user="What Ana said")
@@ -175,6 +176,6 @@ def test_neither_key_nor_prompt_is_anywhere_to_be_read(models, caplog, capsys, m
 def test_openais_key_goes_to_its_own_address_alone(models, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
     models.key = None
-    llm_of(load({"llm": {"model": "openai:m", "url": f"{models.url}/v1"}})).complete(PROMPT, timeout_s=30)
+    configured_llm(load({"llm": {"model": "openai:m", "url": f"{models.url}/v1"}})).complete(PROMPT, timeout_s=30)
     assert "authorization" not in models.asked[0][1]
-    assert llm_of(load({"llm": {"model": "openai:m"}}))._endpoint._secret == "sk-of-openai"
+    assert configured_llm(load({"llm": {"model": "openai:m"}}))._endpoint._secret == "sk-of-openai"

@@ -5,11 +5,11 @@ import logging
 
 import pytest
 
-from engrain import Memory
-from engrain.agent.configured import embedder_of, reranker_of
+from engrain.agent.wiring.engines import configured_embedder, configured_reranker
 from engrain.config import load
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import main
+from engrain.service import Memory
 from tests.support.models import DIMS, KEY
 
 
@@ -128,18 +128,18 @@ def test_a_providers_key_goes_to_the_providers_own_address_alone(models, monkeyp
     monkeypatch.setenv("COHERE_API_KEY", "co-of-cohere")
     models.key = None
     settings = load({"embedding": {"model": "openai:elsewhere", "url": f"{models.url}/v1"}})
-    embedder_of(settings).embed(["a"], role="query")
+    configured_embedder(settings).embed(["a"], role="query")
     served = {"reranking": {"model": "cohere:elsewhere", "url": f"{models.url}/v2"}}
-    reranker_of(load(served)).rerank("q", ["a"], timeout_s=30)
+    configured_reranker(load(served)).rerank("q", ["a"], timeout_s=30)
     assert len(models.asked) == 3  # one to learn the dimensions
     assert not any("authorization" in headers for _, headers, _ in models.asked)
     assert "of-openai" not in json.dumps([body for _, _, body in models.asked])
 
 
 def test_settings_choose_the_reranker(models):
-    assert reranker_of(load()) is None
+    assert configured_reranker(load()) is None
     settings = load({"reranking": {"model": "http:m", "url": f"{models.url}/v2/rerank", "key": KEY}})
-    pairs = reranker_of(settings).rerank("red apples", ["red apples", "ships"], timeout_s=30)
+    pairs = configured_reranker(settings).rerank("red apples", ["red apples", "ships"], timeout_s=30)
     assert sorted(pairs) == [(0, 1.0), (1, 0.0)]
 
 

@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from engrain import Memory
-from engrain.agent.view import View
+from engrain.agent.wiring.view import View
 from engrain.domain.records import Kind
+from engrain.service import Memory
 from engrain.verbs.signatures import NO_DEFAULT, json_type, signature, signatures
 from engrain.verbs.table import VERBS, by_name
 from engrain.verbs.words import Kinds, Time, Tools

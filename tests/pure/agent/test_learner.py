@@ -3,16 +3,16 @@
 import threading
 
 from engrain import metrics
-from engrain.agent.learner import Learner
+from engrain.agent.wiring.learner import Learner
 
 
 def test_what_is_told_is_done_in_turn_in_one_thread():
     learner, done = Learner(), []
     for number in range(5):
-        learner.later(number, lambda number=number: done.append((number, threading.current_thread().name)))
+        learner.submit(number, lambda number=number: done.append((number, threading.current_thread().name)))
     learner.wait()
     assert done == [(number, "engrain-learner") for number in range(5)]
-    learner.later("again", lambda: done.append("again"))
+    learner.submit("again", lambda: done.append("again"))
     learner.wait()
     assert done[-1] == "again"
 
@@ -25,10 +25,10 @@ def test_of_several_under_one_name_the_last_is_done_once_the_first_is():
         assert goes_on.wait(30)
         done.append("first")
 
-    learner.later("name", first)
+    learner.submit("name", first)
     assert begun.wait(30)
     for number in range(3):
-        learner.later("name", lambda number=number: done.append(number))
+        learner.submit("name", lambda number=number: done.append(number))
     goes_on.set()
     learner.wait()
     assert done == ["first", 2]
@@ -41,8 +41,8 @@ def test_a_failure_is_counted_and_the_next_is_done():
     def fail():
         raise ValueError("no")
 
-    learner.later("one", fail)
-    learner.later("two", lambda: done.append("two"))
+    learner.submit("one", fail)
+    learner.submit("two", lambda: done.append("two"))
     learner.wait()
     assert done == ["two"]
     assert metrics.snapshot()["background_learning_failures"] == before + 1
@@ -54,17 +54,17 @@ def test_after_close_nothing_is_begun_and_what_was_begun_is_done():
     def slow():
         begun.set()
         assert goes_on.wait(30)
-        done.append(learner.goes_on())
+        done.append(learner.is_open())
 
-    learner.later("one", slow)
+    learner.submit("one", slow)
     assert begun.wait(30)
-    learner.later("two", lambda: done.append("two"))
+    learner.submit("two", lambda: done.append("two"))
     closing = threading.Thread(target=learner.close)
     closing.start()
-    while learner.goes_on():
+    while learner.is_open():
         pass
     goes_on.set()
     closing.join()
-    learner.later("three", lambda: done.append("three"))
+    learner.submit("three", lambda: done.append("three"))
     learner.close()
     assert done == [False]

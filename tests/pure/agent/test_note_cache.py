@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from engrain.agent.note_cache import NoteCache
+from engrain.agent.wiring.note_cache import NoteCache
 from engrain.domain.memories.notes import note_of
 from engrain.domain.records import Caller
 from tests.support.sample_records import fact

@@ -4,8 +4,8 @@ from datetime import timedelta
 import pytest
 
 from engrain import metrics
-from engrain.agent.references import References
-from engrain.agent.workers import Workers
+from engrain.agent.wiring.references import References
+from engrain.agent.wiring.workers import Workers
 from engrain.domain.records import Caller
 from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed
 from tests.support.reference_store import ReferenceStore
@@ -21,7 +21,7 @@ class ByHand:
     def __init__(self):
         self.asked = []
 
-    def later(self, work):
+    def run_later(self, work):
         self.asked.append(work)
 
 
@@ -48,16 +48,16 @@ def not_counted():
 def test_nothing_is_counted_before_it_is_time_and_once_it_is_exactly_once(store, turns):
     workers = ByHand()
     references = References(store, workers)
-    references.note(act(LATER), [turns[0].id, turns[1].id])
-    references.note(act(LATER), [turns[0].id])
-    references.note(act(LATER), [])
+    references.add(act(LATER), [turns[0].id, turns[1].id])
+    references.add(act(LATER), [turns[0].id])
+    references.add(act(LATER), [])
     assert counts(store, turns) == [0, 0]
     assert len(workers.asked) == 1
     workers.asked[0]()
-    references.settle()
+    references.flush()
     assert counts(store, turns) == [2, 1]
     assert store.get(CALLER, [turns[0].id])[0].last_referenced_at == LATER
-    references.note(act(LATER), [turns[1].id])
+    references.add(act(LATER), [turns[1].id])
     assert len(workers.asked) == 2
 
 
@@ -72,16 +72,16 @@ def test_each_answer_is_one_call(turns):
     store = Listening()
     put(store, turns)
     references = References(store, ByHand())
-    references.note(act(), [turn.id for turn in turns])
-    references.settle()
-    references.settle()
+    references.add(act(), [turn.id for turn in turns])
+    references.flush()
+    references.flush()
     assert store.calls == 1
 
 
 def test_only_what_the_caller_sees_is_counted(store, turns):
     references = References(store, ByHand())
-    references.note(act(caller=Caller(agent="other")), [turns[0].id])
-    references.settle()
+    references.add(act(caller=Caller(agent="other")), [turns[0].id])
+    references.flush()
     assert counts(store, turns) == [0, 0]
 
 
@@ -95,9 +95,9 @@ def test_what_cannot_be_counted_is_told_by_the_counter_and_by_nothing_else(reaso
 
     store, before = Refusing(), not_counted()
     references = References(store, ByHand())
-    references.note(act(), [turn.id for turn in turns])
-    references.settle()
-    references.settle()
+    references.add(act(), [turn.id for turn in turns])
+    references.flush()
+    references.flush()
     assert not_counted() - before == 2
 
 
@@ -113,9 +113,9 @@ def test_who_settles_waits_for_what_a_worker_is_counting(turns):
     store, workers = Slow(), Workers()
     put(store, turns)
     references = References(store, workers)
-    references.note(act(), [turns[0].id])
+    references.add(act(), [turns[0].id])
     assert entered.wait(30)
     threading.Timer(0.05, release.set).start()
-    references.settle()
+    references.flush()
     assert counts(store, turns) == [1, 0]
     workers.close()

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from engrain.agent.workers import Workers
+from engrain.agent.wiring.workers import Workers
 from engrain.errors import MemoryClosed
 
 
@@ -50,7 +50,7 @@ def test_busy_searches_leave_a_thread_for_what_nobody_waits_for(workers):
     release, came = threading.Event(), threading.Event()
     try:
         busy = [workers.start(release.wait) for _ in range(2)]
-        workers.later(came.set)
+        workers.run_later(came.set)
         assert came.wait(30)
     finally:
         release.set()
@@ -59,12 +59,12 @@ def test_busy_searches_leave_a_thread_for_what_nobody_waits_for(workers):
 
 def test_closing_waits_for_what_was_begun_and_afterwards_work_is_done_by_who_waits():
     workers, done = Workers(), []
-    workers.later(lambda: done.append("later"))
+    workers.run_later(lambda: done.append("later"))
     workers.close()
     workers.close()
     assert done == ["later"]
     assert workers.start(threading.current_thread)() is threading.current_thread()
-    workers.later(lambda: done.append("never"))
+    workers.run_later(lambda: done.append("never"))
     assert done == ["later"]
 
 

@@ -9,14 +9,13 @@ import engrain
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
 from engrain.agent.graph import Graph
-from engrain.agent.groups import Rules
 from engrain.agent.hooks import Hooks
 from engrain.agent.jobs import Jobs
 from engrain.agent.keys import Keys
 from engrain.agent.notes import Notes
+from engrain.agent.rules import Rules
 from engrain.agent.working import Working
-from engrain.config import ENV_DELIMITER, ENV_PREFIX
-from engrain.config.tree import fields
+from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, fields
 from engrain.retrieval.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from engrain import errors
-from engrain.agent.leases import said
+from engrain.agent.operations.leases import error_message
 from engrain.domain.records import Answer
 from engrain.domain.wording import Wording, code_of, is_of_the_request, sentence, worded
 from engrain.interfaces.redaction import redacted
@@ -25,8 +25,8 @@ def test_outside_an_error_says_what_it_is_and_its_own_words_only_where_they_are_
     assert (WORDS in made.outside) == (WORDS in sentence(error)) == is_of_the_request(error)
     assert made.outside.endswith(f" ({code_of(error)})")
     assert len(sentence(error)) > 20
-    assert WORDS not in said(error)
-    assert said(error).startswith(f"{code_of(error)}: ")
+    assert WORDS not in error_message(error)
+    assert error_message(error).startswith(f"{code_of(error)}: ")
 
 
 def test_an_engine_that_cannot_answer_is_named_by_what_it_is():

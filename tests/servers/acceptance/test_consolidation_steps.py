@@ -2,8 +2,9 @@
 
 import pytest
 
-from engrain import InvalidInput, NotFound
+from engrain.agent.wiring.acts import new_act
 from engrain.domain.runs.runs import Claim
+from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
 from tests.support.learning_memories import Clock
 from tests.support.postgres import server
@@ -130,7 +131,7 @@ def test_a_conflict_is_between_two_facts_that_are_there(memory, agent):
 def test_a_session_that_is_being_consolidated_cannot_be_marked(memory, agent):
     turn = agent.observe("Hello.")
     claim = Claim(kind="consolidation", worker="somebody", lease_s=600)
-    batch = memory.parts.store.claim(memory.parts.act(agent.caller), claim)
+    batch = memory.parts.store.claim(new_act(memory.parts, agent.caller), claim)
     with pytest.raises(InvalidInput, match="is being consolidated just now"):
         agent.consolidation.mark_session("s1")
     assert [each.id for each in batch.episodes] == [turn.id]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import apsw
 import pytest
 
+from engrain.agent.wiring.acts import new_act
 from engrain.domain.records import Episode
 from engrain.storage import open_store
 from tests.support.children import AGENT, Child, opened, said
@@ -70,7 +71,7 @@ def undisturbed(path, copy):
             id_
             for (id_,) in rows(path, "SELECT id FROM (SELECT doc, id FROM episodes UNION SELECT doc, id FROM facts)")
         ]
-        act = memory.parts.act(memory.agent(AGENT).caller)
+        act = new_act(memory.parts, memory.agent(AGENT).caller)
         memories = memory.parts.store.get(act.caller, ids)
         assert len(memories) == len(ids)
     with closing(open_store(copy)) as store:

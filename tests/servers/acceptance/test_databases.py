@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engrain import InvalidInput, Memory, NotFound
+from engrain.errors import InvalidInput, NotFound
+from engrain.service import Memory
 from tests.support.engines import HashEmbedder
 from tests.support.postgres import server
 
@@ -49,7 +50,7 @@ def story(memory):
     def tell(value):
         each = value if isinstance(value, list | tuple) else [value]
         told.append([one.to_dict() if hasattr(one, "to_dict") else one for one in each])
-        memory.parts.references.settle()  # what the next answer shows would else depend on which thread was faster
+        memory.parts.references.flush()  # what the next answer shows would else depend on which thread was faster
         return value
 
     first = tell(ana.observe("I moved to Lisbon in May", speaker="Ana", ttl_days=7, tokens=9, tool_calls=[{"a": [1]}]))

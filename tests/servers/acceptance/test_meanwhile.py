@@ -9,13 +9,15 @@ from datetime import timedelta
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain import InvalidInput, Memory, NotFound
+from engrain.agent.wiring.acts import new_act
 from engrain.config import load
 from engrain.domain.entities.graph import GraphEntity, GraphRelation, Observed
 from engrain.domain.records import SUMMARY
 from engrain.domain.runs.runs import Claim, Retry
+from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.mcp.assistant import confirm_fact
 from engrain.interfaces.mcp.identity import Identity
+from engrain.service import Memory
 from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.learning_memories import NOON, Clock
@@ -345,10 +347,10 @@ def test_a_session_is_marked_though_another_run_ends_meanwhile(memories, agent, 
     runs = []
 
     def begin():
-        runs.append(parts.store.claim(parts.act(other.caller), claim).run)
+        runs.append(parts.store.claim(new_act(parts, other.caller), claim).run)
 
     store.before("claim", begin)
-    store.after("claim", lambda: parts.store.give_up(parts.act(other.caller), runs[0].id, "no answer", Retry()))
+    store.after("claim", lambda: parts.store.give_up(new_act(parts, other.caller), runs[0].id, "no answer", Retry()))
     assert agent.consolidation.mark_session("today") == 1
     assert agent.consolidation.is_session_consolidated("today")
 
@@ -358,7 +360,7 @@ def test_a_session_is_not_marked_while_another_run_goes_on(memories, agent, othe
     other.observe("Of today.", session="today")
     parts = memories[1].parts
     claim = Claim(kind="consolidation", worker="theirs", lease_s=60, sessions=("yesterday",), limit=9)
-    parts.store.claim(parts.act(other.caller), claim)
+    parts.store.claim(new_act(parts, other.caller), claim)
     with pytest.raises(InvalidInput, match="is being consolidated just now"):
         agent.consolidation.mark_session("today")
 

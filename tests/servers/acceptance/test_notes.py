@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.pagination import Page
 from engrain.domain.text.categories import CATEGORIES
-from engrain.engines import CallableReranker
+from engrain.engines.callables import CallableReranker
+from engrain.errors import InvalidInput, NotFound
+from engrain.service import Memory
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sqlite_statements import statements
 from tests.support.wiped import fresh_store
@@ -152,7 +153,7 @@ def test_a_second_recall_asks_the_database_nothing(agent, memory):
         assert memory.agent("aide").notes.recall("editor") == first
     assert asked == len(ran) == 1, ran
     assert agent.notes.cache_stats().to_dict() == {"size": 1, "hits": 2, "misses": 1}
-    memory.parts.references.settle()
+    memory.parts.references.flush()
     assert agent.get(first.id).reference_count == 1  # by get itself
 
 

@@ -3,7 +3,9 @@
 import pytest
 import redis
 
-from engrain import InvalidInput, Memory, metrics
+from engrain import metrics
+from engrain.errors import InvalidInput
+from engrain.service import Memory
 from tests.support.redis import Server, url_of_some_server
 
 MANY = 10_000
@@ -80,7 +82,7 @@ def test_redis_is_killed_and_started_again_and_no_message_is_lost_or_doubled(ser
             if place == 6_000:
                 assert counted("redis_degraded") >= degraded + 3_000
                 server.start()
-                memory.parts.intake.recent._asked_again_at = 0.0  # the pause is over
+                memory.parts.buffers.recent._asked_again_at = 0.0  # the pause is over
             assert hooks.message(str(place)).is_stored
         assert counted("redis_healed") == healed + 1
         assert contents(hooks.recent(1_000)) == [str(place) for place in range(MANY - 1_000, MANY)]
@@ -96,7 +98,7 @@ def test_what_was_missed_is_not_read_once_redis_is_back_with_what_it_had(server)
     with opened(server.url) as memory:
         hooks = memory.agent("aide", session="monday").hooks
         hooks.message("one")
-        recent = memory.parts.intake.recent
+        recent = memory.parts.buffers.recent
         recent._asked_again_at = float("inf")
         hooks.message("two")
         assert contents(hooks.recent(1)) == ["two"]

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from engrain import InvalidInput, Memory, NotFound
+from engrain.agent.wiring.acts import new_act
 from engrain.domain.runs.runs import Claim
 from engrain.domain.runs.summaries import STRATEGIES
 from engrain.engines.llms.scripted import ScriptedLLM
-from engrain.errors import DatabaseBusy, EngineUnavailable
+from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
+from engrain.service import Memory
 from tests.support.postgres import server
 
 SAID = "Ana spoke of the canoe and its price."
@@ -182,7 +183,7 @@ def test_while_another_summary_is_being_kept_none_is(path):
         talk(memory)
         agent = memory.agent()
         claim = Claim(kind="summary", worker="another", lease_s=600)
-        assert memory.parts.store.claim(memory.parts.act(agent.caller), claim) is not None
+        assert memory.parts.store.claim(new_act(memory.parts, agent.caller), claim) is not None
         with pytest.raises(DatabaseBusy, match="repeat it"):
             agent.summarize(session="monday", store=True)
         assert agent.facts().items == ()

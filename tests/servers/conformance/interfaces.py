@@ -7,11 +7,13 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Protocol
 
-from engrain import AsyncMemory, EngrainError, Memory
-from engrain.agent.view import View
+from engrain.agent.wiring.view import View
+from engrain.aio import AsyncMemory
 from engrain.config import load
 from engrain.domain.records import Record
 from engrain.engines import embedder
+from engrain.errors import EngrainError
+from engrain.service import Memory
 from tests.servers.conformance.scenario import SETTINGS, STEPS, Step
 from tests.servers.conformance.transcripts import Said
 from tests.support.wiped import fresh_store

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from engrain import Memory
-from engrain.agent import Agent
+from engrain.agent.agent import Agent
 from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.domain.pagination import encode
 from engrain.domain.ports import Store
 from engrain.domain.records import RELATIONS, Caller, Episode, Fact
 from engrain.errors import InvalidInput, NotFound
 from engrain.retrieval.presets import PRESETS
+from engrain.service import Memory
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.world import EMBEDDER, READ_AT, World
 from tests.support.sample_records import NOON
@@ -90,7 +90,7 @@ def _questions(asker: Asker) -> list[str]:
 
 def _counted(asker: Asker) -> Agent:
     """The agent once the references of its last answer are counted, or which thread is faster would show."""
-    asker.agent._parts().references.settle()
+    asker.agent._parts().references.flush()
     return asker.agent
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from engrain.agent import Agent
+from engrain.agent.agent import Agent
 from engrain.domain.records import Caller, Fact
 from tests.servers.leaks.agent_probes import READS, WRITES, Asker, agent_of, all_said, memory_of, verbs_of
 from tests.servers.leaks.hearing import said, secrets_in, strangers_in, told

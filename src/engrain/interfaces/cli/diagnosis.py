@@ -20,7 +20,7 @@ from engrain.storage import shown as shown_location
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engrain.config import Settings
+    from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
     from engrain.interfaces.cli.invocation import Invocation
 
@@ -109,11 +109,11 @@ def _permissions(path: Path | None, problems: list[str]) -> dict[str, str]:
 
 def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], Embedder | None]:
     """What one embedding took, the engine's start included; and the embedder, where it works."""
-    from engrain.agent.configured import embedder_of
+    from engrain.agent.wiring.engines import configured_embedder
 
     start = time.perf_counter()
     try:
-        embedder = embedder_of(settings)
+        embedder = configured_embedder(settings)
         if embedder is None:
             return {"name": "none"}, None
         [vector] = embedder.embed(["Is anybody there?"], role="query")

@@ -39,8 +39,8 @@ def _read(invocation: Invocation, memory: Memory, file: str, *, form: str, stric
 
 
 def _embed(invocation: Invocation, memory: Memory, report: ImportReport) -> None:
-    if memory.parts.without_vectors:
-        invocation.degraded([memory.parts.without_vectors])
+    if memory.without_vectors:
+        invocation.degraded([memory.without_vectors])
     total = _expected(memory, report)
     with progress.counting("making vectors", total=total, visible=not invocation.as_json and total != 0) as done:
         try:
@@ -54,7 +54,7 @@ def _embed(invocation: Invocation, memory: Memory, report: ImportReport) -> None
 
 def _expected(memory: Memory, report: ImportReport) -> int | None:
     """How many vectors this command makes in all; None where more wait than are counted."""
-    if memory.parts.embedder is None:
+    if memory.embedder is None:
         return 0
     waiting = memory.agent().stats().pending_embeddings
     if waiting <= report.added:

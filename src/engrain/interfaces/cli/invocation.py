@@ -15,7 +15,7 @@ from engrain.errors import EngrainError
 from engrain.interfaces.cli import failures, output
 
 if TYPE_CHECKING:
-    from engrain.config import Settings
+    from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
     from engrain.domain.records import Record
     from engrain.service import Memory
@@ -90,10 +90,9 @@ class Invocation:
             self._make_vectors(memory)
 
     def _make_vectors(self, memory: "Memory") -> None:
-        parts = memory.parts
-        waiting = 0 if parts.embedder is None else memory.agent().stats().pending_embeddings
-        if parts.without_vectors:
-            self.degraded([parts.without_vectors])
+        waiting = 0 if memory.embedder is None else memory.agent().stats().pending_embeddings
+        if memory.without_vectors:
+            self.degraded([memory.without_vectors])
         if waiting > _WORTH_A_WORD:
             self.note(f"making the vectors of {waiting:,} memories or more; Ctrl-C leaves them for later")
         try:

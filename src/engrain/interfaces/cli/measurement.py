@@ -92,9 +92,9 @@ def _observe(file: str, memories: int) -> float:
 
 def _embed(memory: Memory, total: int, *, until: float, visible: bool) -> tuple[int, float]:
     """How many vectors were made in how many seconds, the engine's start left out; all of them, if time allows."""
-    if memory.parts.embedder is None:
+    if memory.embedder is None:
         return 0, 0.0
-    memory.parts.embedder.embed(["A first one."], role="document")
+    memory.embedder.embed(["A first one."], role="document")
     made = 0
     start = time.perf_counter()
     with progress.counting("making vectors", total=total, visible=visible) as done:

@@ -94,7 +94,7 @@ def _vectors_to_make(invocation: Invocation, memory: Memory) -> int | None:
     """How many there are to make, for a bar; None where nobody sees one, or some are there from an earlier run."""
     if invocation.as_json or not sys.stderr.isatty():
         return None
-    if any(each.state == "building" for each in memory.parts.store.embedding_versions()):
+    if memory.is_reembedding:
         return None
     health = memory.health()
     return health.embedded + health.waiting

@@ -13,7 +13,7 @@ from engrain.interfaces.access import Gate, require
 from engrain.interfaces.http.problems import request_id
 
 if TYPE_CHECKING:
-    from engrain.agent import Agent
+    from engrain.agent.agent import Agent
     from engrain.service import Memory
 
 AGENT, SESSION = "Engrain-Agent", "Engrain-Session"

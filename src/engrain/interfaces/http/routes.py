@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from engrain.agent import Agent
+from engrain.agent.agent import Agent
 from engrain.domain import checks
 from engrain.domain.records import Caller, Entity, Episode, Fact, Rule
 from engrain.errors import InvalidInput, NotFound

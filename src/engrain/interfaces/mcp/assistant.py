@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from engrain.domain.records import DECAY_RATES, Fact
+from engrain.agent.compat import protect_fact
+from engrain.domain.records import Fact
 from engrain.errors import InvalidInput
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.counting import memory_stats
@@ -70,10 +71,7 @@ def confirm_fact(who: Identity, fact_id: given.FactId, *, request_context: Reque
         raise InvalidInput(f"{fact_id} is no active fact; search_memory shows those that hold")
     if fact.permanence == "permanent" and fact.confidence == 1.0:
         return Found.of(agent, agent.confirm(fact_id))
-    parts = who.memory.parts
-    believed = {"confidence": 1.0, "permanence": "permanent", "decay_rate": DECAY_RATES["permanent"]}
-    act = parts.act(parts.seeing(agent.caller))
-    return Found.of(agent, parts.keep_instead(act, fact_id, **believed))
+    return Found.of(agent, protect_fact(agent, fact_id))
 
 
 def get_entity_info(

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
-from engrain.agent import Agent
-from engrain.domain import checks
+from engrain.agent.compat import is_of_kind
 from engrain.domain.records import DEFAULT_TENANT, EntityType
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.counting import memory_stats
@@ -150,7 +149,7 @@ def memory_confirm(
 ) -> Found:
     """Say that a fact or a rule still holds: it fades from now on, not from when it was learned."""
     agent = who.agent(request_context)
-    is_there = _is_there(who, agent, memory_type, memory_id)
+    is_there = is_of_kind(agent, memory_id, memory_type)
     return Found.of(agent, unless_absent(lambda: agent.confirm(memory_id)) if is_there else None)
 
 
@@ -183,7 +182,7 @@ def memory_forget(
 ) -> Found:
     """Forget one memory: it leaves every search at once, and stays readable by memory_get."""
     agent = who.agent(request_context)
-    is_there = _is_there(who, agent, memory_type, memory_id)
+    is_there = is_of_kind(agent, memory_id, memory_type)
     return Found.of(agent, unless_absent(lambda: agent.forget(memory_id)) if is_there else None)
 
 
@@ -318,13 +317,6 @@ def memory_run_episode_cleanup(
     return Cleaned(
         expired_deleted=report.expired_deleted, capacity_deleted=report.capacity_deleted, remaining=report.remaining
     )
-
-
-def _is_there(who: Identity, agent: Agent, memory_type: str, memory_id: str) -> bool:
-    """Whether the agent sees a memory of that kind; no reference, as nobody is given it."""
-    parts = who.memory.parts
-    found = parts.store.get(parts.seeing(agent.caller), [checks.name(memory_id, name="id")])
-    return any(each.kind == memory_type for each in found)
 
 
 OFFERS = (

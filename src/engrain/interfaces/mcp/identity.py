@@ -15,7 +15,7 @@ from engrain.domain.records import DEFAULT_TENANT
 from engrain.errors import Forbidden, InvalidInput
 
 if TYPE_CHECKING:
-    from engrain.agent import Agent
+    from engrain.agent.agent import Agent
     from engrain.service import Memory
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 
-from engrain.agent import Agent
+from engrain.agent.agent import Agent
 from engrain.domain.entities.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
 from engrain.domain.maintenance.stats import FactStats, RuleStats, Stats
 from engrain.domain.memories.notes import Note, NoteHit, NoteRelation

@@ -24,7 +24,7 @@ from engrain.interfaces.http.problems import problem_of
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 
 if TYPE_CHECKING:
-    from engrain.agent import Agent
+    from engrain.agent.agent import Agent
     from engrain.domain.access.keys import Role
     from engrain.domain.records import MemoryRecord
 
@@ -94,7 +94,7 @@ def add(identity: Identified, body: Posted) -> Json:
         raise InvalidInput(f"filters must be an object, not {type(named).__name__}")
     where = words.owned({**given, **named})
     said = words.messages(given.get("messages"))
-    now = identity.memory.parts.clock()
+    now = identity.memory.now
     agent = _agent(identity, where)
     about: Json = {
         "session": where.ids.get("run_id"),
@@ -178,7 +178,7 @@ def delete(identity: Identified, memory_id: str) -> Json:
 @_needing("reader")
 def history(identity: Identified, memory_id: str) -> list[Json]:
     """What happened to a memory, oldest first."""
-    return words.history(_versions(identity, memory_id), identity.memory.parts.clock())
+    return words.history(_versions(identity, memory_id), identity.memory.now)
 
 
 @router.delete("/v1/memories/")
@@ -332,7 +332,7 @@ def _versions(identity: RequestIdentity, memory_id: str) -> list[Episode]:
 
 
 def _live(identity: RequestIdentity, memory_id: str, versions: Iterable[Episode]) -> Episode:
-    now = identity.memory.parts.clock()
+    now = identity.memory.now
     live = [each for each in versions if each.is_live(now)]
     if not live:
         raise words.no_memory(memory_id)
@@ -345,7 +345,7 @@ def _updated(identity: RequestIdentity, memory_id: str, given: Json, *, ends: An
     agent = _agent_of(identity, words.inner_id(memory_id)[0])
     text = given.get("text", old.content)
     own = given.get("metadata", {name: value for name, value in old.metadata.items() if name != words.OURS})
-    now = identity.memory.parts.clock()
+    now = identity.memory.now
     ends = words.end_of(old) if ends is ... else ends
     new = agent.observe(
         text,
@@ -363,7 +363,7 @@ def _updated(identity: RequestIdentity, memory_id: str, given: Json, *, ends: An
 
 
 def _forget(identity: RequestIdentity, memory_id: str) -> None:
-    now = identity.memory.parts.clock()
+    now = identity.memory.now
     live = [each for each in _versions(identity, memory_id) if each.is_live(now)]
     if not live:
         raise words.no_memory(memory_id)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from engrain.agent import Agent
+from engrain.agent.agent import Agent
 from engrain.context.block import ContextBlock, ContextSection
 from engrain.context.messages import ContextMessages, WindowBudget
 from engrain.domain.access.pools import Pool, PoolSync

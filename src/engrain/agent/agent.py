@@ -1,0 +1,475 @@
+"""Agent: one short method for each verb. Arguments are parsed here, once; what is behind trusts its types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent.consolidation import Consolidation
+from engrain.agent.entities import Entities
+from engrain.agent.graph import Graph
+from engrain.agent.hooks import Hooks
+from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+from engrain.agent.notes import Notes
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.pools import Pools
+from engrain.agent.queries import Queries
+from engrain.agent.reads.lookups import memory_not_found
+from engrain.agent.rules import Rules
+from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.arguments import parse_interval, parse_scope
+from engrain.agent.working import Working
+from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
+from engrain.agent.writes.memories import replace_fact, store_memory
+from engrain.domain import checks
+from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.text.categories import fact_category
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engrain.agent.learning.summaries import Choice
+    from engrain.domain.memories.routing import Handled, Routing
+    from engrain.domain.runs.summaries import Summary
+    from engrain.portability.importer import ImportReport
+    from engrain.verbs import words
+
+
+@instrument()
+class Agent(Queries):
+    """The memory as one agent sees it: its own scope, the global one, and nothing else. Immutable and cheap."""
+
+    __slots__ = ()
+
+    @property
+    def rules(self) -> Rules:
+        """What worked and what did not, as guidance."""
+        return Rules(self._parts, self._who)
+
+    @property
+    def entities(self) -> Entities:
+        """Whom and what facts are about."""
+        return Entities(self._parts, self._who)
+
+    @property
+    def graph(self) -> Graph:
+        """What it knows as entities, what is observed of them, and how they relate."""
+        return Graph(self._parts, self._who)
+
+    @property
+    def notes(self) -> Notes:
+        """What it keeps for itself under keys."""
+        return Notes(self._parts, self._who)
+
+    @property
+    def pools(self) -> Pools:
+        """What it shares with some agents of its tenant, and no others."""
+        return Pools(self._parts, self._who)
+
+    @property
+    def consolidation(self) -> Consolidation:
+        """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
+        return Consolidation(self._parts, self._who)
+
+    @property
+    def hooks(self) -> Hooks:
+        """What a host calls around a conversation, which raises nothing for what memory cannot do just now."""
+        return Hooks(self._parts, self._who)
+
+    @property
+    def working(self) -> Working:
+        """What it has at hand in its session, in this process alone."""
+        return Working(self._parts, self._who)
+
+    def observe(  # what an episode is made of
+        self,
+        content: words.Content,
+        *,
+        role: words.TurnRole = "user",
+        speaker: words.Speaker | None = None,
+        session: words.Session | None = None,
+        event_time: words.EventTime | None = None,
+        importance: words.Importance | None = None,
+        ttl_days: words.TtlDays | None = None,
+        tokens: words.Tokens | None = None,
+        model: words.Model | None = None,
+        tool_calls: words.ToolCalls | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
+    ) -> Episode:
+        """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon.
+
+        `role` is user, assistant, tool or system; `event_time` (now) is when it happened; with `ttl_days` (the
+        setting `episodes.ttl_days`) it is forgotten that long after now. `importance` lies in 0-10; where nobody gives
+        it the words tell: 5, and more for a name, a preference, a decision, a tool's result. `tokens`, `model` and
+        `tool_calls` (JSON values) are what a runtime knows of the turn. With an `idempotency_key` a repeat gives the
+        episode stored first.
+
+        Raises:
+            InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
+                something else; nothing was written.
+        """
+        parts, caller = self._parts(), self._who  # its own scope: which pools it is in does not matter
+        act = new_act(parts, caller)
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
+        episode = new_episode(
+            parts,
+            caller,
+            at=act.at,
+            content=content,
+            role=role,
+            speaker=speaker,
+            session=session,
+            event_time=event_time,
+            importance=importance,
+            ttl_days=ttl_days,
+            tokens=tokens,
+            model=model,
+            tool_calls=tool_calls,
+            tags=tags,
+            metadata=metadata,
+            idempotency_key=key,
+        )
+        kept = store_memory(parts, act, episode, idempotency_key=key)
+        consolidate_after_switch(parts, caller, kept)
+        return kept
+
+    def remember(  # what a fact is made of
+        self,
+        content: words.Statement,
+        *,
+        subject: words.Subject,
+        predicate: words.Predicate,
+        entity_id: words.AboutEntity | None = None,
+        scope: words.Scope | None = None,
+        valid_from: words.ValidFrom | None = None,
+        valid_to: words.ValidTo | None = None,
+        category: words.Category | None = None,
+        permanence: words.HowLong = "standard",
+        importance: words.Importance | None = None,
+        confidence: words.Confidence = 1.0,
+        source: words.Source | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
+    ) -> Fact:
+        """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before.
+
+        The same is the same `predicate` of the same `entity_id`, or where there is none of the same `subject`, in the
+        same `scope`: "global" (every agent of the tenant sees it), this agent's own name, or `pool:<name>` of a pool it
+        is in. `permanence` (permanent,
+        stable, standard, volatile, ephemeral) is how slowly it fades; `valid_from` and `valid_to` bound when it is
+        true. `source` says where it comes from, `source_episode_id` from which episode. Where nobody gives them, the
+        words tell the `importance` (5, and more for a name, a preference, a decision) and the `category` (one of
+        `domain.categories`, "fact" where none fits). With an `idempotency_key` a repeat gives the fact stored first.
+
+        Raises:
+            InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
+                before it begins, or a key that was used for something else; nothing was written.
+        """
+        parts = self._parts()
+        caller = self._caller
+        act = new_act(parts, caller)
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
+        kept = checks.choice(permanence, DECAY_RATES, name="permanence")
+        start, end = parse_interval(valid_from, valid_to)
+        about, said = checks.name(predicate, name="predicate"), checks.content(content)
+        fact = Fact(
+            id=new_id(parts, caller, key),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=parse_scope(caller, scope),
+            subject=checks.name(subject, name="subject"),
+            predicate=about,
+            entity_id=checks.optional_name(entity_id, name="entity_id"),
+            content=said,
+            category=checks.optional_name(category, name="category") or fact_category(about, said),
+            source=checks.optional_name(source, name="source"),
+            confidence=checks.number(confidence, name="confidence", low=0, high=1),
+            importance=parse_importance(importance, said),
+            permanence=kept,
+            decay_rate=DECAY_RATES[kept],
+            valid_from=start,
+            valid_to=end,
+            created_at=act.at,
+            source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
+            last_confirmed_at=act.at,
+            tags=checks.names(tags, name="tag"),
+            metadata=checks.metadata(metadata),
+        )
+        return store_memory(parts, act, fact, idempotency_key=key)
+
+    def correct(
+        self,
+        id_: words.Id,
+        content: words.Statement,
+        *,
+        valid_from: words.ValidFrom | None = None,
+        valid_to: words.ValidTo | None = None,
+        confidence: words.Confidence = 1.0,
+        source: words.Source | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        metadata: words.Metadata | None = None,
+    ) -> Fact:
+        """Put a new fact in the place of an active one, which it supersedes: the same statement with other content.
+
+        Subject, predicate, entity, scope, category, permanence, importance and tags stay; the rest is new.
+
+        Raises:
+            NotFound: this agent sees no such memory.
+            InvalidInput: it is no fact, no longer active, or a value is refused; nothing was written.
+        """
+        parts = self._parts()
+        act = new_act(parts, self._caller)
+        named = checks.name(id_, name="id")
+        start, end = parse_interval(valid_from, valid_to)
+        said: dict[str, Any] = {
+            "content": checks.content(content),
+            "source": checks.optional_name(source, name="source"),
+            "confidence": checks.number(confidence, name="confidence", low=0, high=1),
+            "valid_from": start,
+            "valid_to": end,
+            "source_episode_id": checks.optional_name(source_episode_id, name="source_episode_id"),
+            "metadata": checks.metadata(metadata),
+        }
+        return replace_fact(parts, act, named, **said)
+
+    def confirm(self, id_: words.Id) -> Fact | Rule:
+        """Say that a fact or a rule still holds: it fades from now on, not from when it was learned.
+
+        Raises:
+            NotFound: this agent sees no such memory.
+            InvalidInput: it is an episode, or no longer active.
+        """
+        name = checks.name(id_, name="id")
+        parts = self._parts()
+        caller = self._caller
+        confirmed = parts.store.confirm(new_act(parts, caller), name)
+        if confirmed is None:
+            raise memory_not_found(caller, name)
+        assert not isinstance(confirmed, Episode)
+        return confirmed
+
+    def forget(self, id_: words.Id) -> MemoryRecord:
+        """Forget one memory: it leaves every search at once, and stays readable by its id; twice is once.
+
+        An episode expires, a fact is retracted, a rule gets `metadata["forgotten"]`.
+
+        Raises:
+            NotFound: this agent sees no such memory.
+        """
+        name = checks.name(id_, name="id")
+        parts = self._parts()
+        caller = self._caller
+        try:
+            gone = parts.store.forget(new_act(parts, caller), name)
+        finally:
+            parts.note_cache.drop_agent(caller)
+        if gone is None:
+            raise memory_not_found(caller, name)
+        parts.buffers.drop_recent([gone])
+        return gone
+
+    def erase(self, ids: words.Ids) -> list[str]:
+        """Remove memories for good, with their vectors, words, links and what events say of them; the ids that went.
+
+        This cannot be undone. What this agent does not see is left alone. The event `memory_erased` stays, with a
+        digest of what was there; the id is never taken again.
+
+        Raises:
+            InvalidInput: an id that is no text; nothing was erased.
+        """
+        names = checks.names(ids, name="id")
+        parts = self._parts()
+        caller = self._caller
+        if not names:
+            return []
+        withdrawn = [] if parts.buffers.recent is None else parts.store.get(caller, names)
+        try:
+            return parts.store.erase(new_act(parts, caller), names)
+        finally:
+            parts.note_cache.drop_agent(caller)
+            parts.buffers.drop_recent(withdrawn)
+
+    def link(
+        self,
+        source_id: words.LinkSource,
+        target_id: words.LinkTarget,
+        relation: words.LinkRelation,
+        *,
+        weight: words.LinkWeight = 1.0,
+    ) -> Link:
+        """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is.
+
+        `relation` is derived_from, supports, contradicts, supersedes or related_to; `weight` lies in 0-1.
+
+        Raises:
+            NotFound: this agent does not see one of the two.
+            InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
+        """
+        parts = self._parts()
+        caller = self._caller
+        act = new_act(parts, caller)
+        link = Link(
+            source_id=checks.name(source_id, name="source_id"),
+            target_id=checks.name(target_id, name="target_id"),
+            relation=checks.choice(relation, RELATIONS, name="relation"),
+            weight=checks.number(weight, name="weight", low=0, high=1),
+            created_at=act.at,
+        )
+        if link.source_id == link.target_id:
+            raise InvalidInput(f"a memory cannot be linked to itself ({link.source_id}); name two")
+        if parts.store.link(act, link):
+            return link
+        there = parts.store.links(caller, link.source_id, direction="outgoing", relation=link.relation)
+        return next((each for each in there if each.target_id == link.target_id), link)
+
+    def summarize(
+        self,
+        query: words.SummaryQuery | None = None,
+        *,
+        session: words.SummarySession | None = None,
+        ids: words.SummaryIds | None = None,
+        strategy: words.SummaryStrategy | None = None,
+        target_tokens: words.TargetTokens | None = None,
+        store: words.StoreSummary = False,
+    ) -> Summary:
+        """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`.
+
+        Without any of these, this agent's own session. At most the newest 1,000. `strategy` is simple, hierarchical,
+        map_reduce (by the language model) or extractive (the memories' own sentences, no model). Without one named the
+        setting `summarization.strategy` holds where there is a model, else extractive. Where a model is asked for that
+        is not there or fails, the summary is extractive and `degraded` says so.
+
+        With `store` it is kept as a fact of category "summary" in this agent's own scope, derived_from its sources, in
+        the place of an earlier one of the same; its `run_id` can be undone. An empty one is not kept.
+
+        Raises:
+            InvalidInput: nothing is named and there is no session, or more than one; an unknown strategy.
+            NotFound: this agent does not see one of `ids`.
+            DatabaseBusy: another summary of this agent is being kept; nothing was written.
+        """
+        from engrain.agent.learning import summaries
+        from engrain.domain.runs.summaries import STRATEGIES
+
+        parts = self._parts()
+        caller = self._caller
+        choice = self._choice(query, session, ids)
+        target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
+        is_kept = checks.flag(store, name="store")
+        summary = summaries.summarize(
+            parts,
+            caller,
+            choice,
+            strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, name="strategy"),
+            target_tokens=checks.count(target, name="target_tokens", high=MOST_TOKENS),
+        )
+        return summaries.store_summary(parts, caller, choice, summary) if is_kept and summary.text else summary
+
+    def route(
+        self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
+    ) -> Routing:
+        """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory.
+
+        By its role and its English words alone; nothing is asked or stored. Of what somebody may have several of (say
+        likes) no fact is made: it would take the place of the one before.
+
+        Raises:
+            InvalidInput: an empty input, or an unknown role.
+        """
+        from engrain.working import router
+
+        return router.route(
+            checks.content(content),
+            role=checks.choice(role, ROLES, name="role"),
+            speaker=checks.optional_name(speaker, name="speaker"),
+        )
+
+    def handle(
+        self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
+    ) -> Handled:
+        """Do with an input what `route` says: store it, hold it, or answer it by `recall`.
+
+        Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
+        `working.append` do.
+
+        Raises:
+            InvalidInput: an empty input, or an unknown role; nothing was written.
+        """
+        from engrain.domain.memories.routing import Handled
+
+        routing = self.route(content, role=role, speaker=speaker)
+        own, text = self._who.agent, routing.content
+        match routing.route:
+            case "recall":
+                return Handled(routing=routing, answer=self.recall(text))
+            case "working":
+                return Handled(routing=routing, working=self.working.append(text, role=role, speaker=speaker))
+            case "note":
+                assert routing.key is not None
+                return Handled(routing=routing, kept=self.notes.save(routing.key, text))
+            case "rule":
+                return Handled(routing=routing, kept=self.rules.add(text, scope=own))
+            case "fact":
+                assert routing.subject is not None
+                assert routing.predicate is not None
+                fact = self.remember(text, subject=routing.subject, predicate=routing.predicate, scope=own)
+                return Handled(routing=routing, kept=fact)
+            case "episode":
+                return Handled(routing=routing, kept=self.observe(text, role=role, speaker=speaker))
+
+    def import_file(
+        self,
+        path: words.FilePath,
+        *,
+        format: words.ImportFormat = "auto",  # noqa: A002  # the word of the command line
+        strict: words.Strict = False,
+        progress: words.Progress | None = None,
+    ) -> ImportReport:
+        """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes.
+
+        Formats are chatgpt, claude, claude-code, openai, locomo, mem0, letta, langgraph, mcp-memory, markdown and
+        jsonl, which `Memory.export` writes too. Facts are the agent's own, with their times and metadata; one older
+        than what stands in its place becomes its past. Importing a file again adds only what is new in it. A broken
+        record is reported and passed over; `strict` stops at it. `progress` is told how many memories were read.
+        Vectors are made in the background; `Memory.flush` waits for them.
+
+        Raises:
+            UnreadableImport: the file is of no known format, or broken and `strict`.
+        """
+        from engrain.portability import importer
+        from engrain.portability.formats import FORMATS
+
+        parts = self._parts()
+        try:
+            return importer.import_file(
+                parts.store,
+                self._caller,
+                Path(checks.path(path, name="path")),
+                clock=parts.clock,
+                format_name=checks.choice(format, ["auto", *FORMATS], name="format"),
+                strict=strict,
+                progress=progress,
+            )
+        finally:
+            parts.note_cache.drop_agent(self._who)
+            parts.queue.announce()
+
+    def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
+        """What is to be summarised."""
+        from engrain.agent.learning.summaries import Choice
+
+        given = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]
+        if len(given) > 1:
+            raise InvalidInput(f"{' and '.join(given)} are given; name one of query, session and ids")
+        if ids is not None:
+            return Choice(by="ids", ids=checks.names(ids, name="id"))
+        if query is not None:
+            return Choice(by="query", text=checks.content(query, name="query"))
+        own = self._who.session if session is None else checks.name(session, name="session")
+        if own is None:
+            raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
+        return Choice(by="session", text=own)

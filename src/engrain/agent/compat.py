@@ -1,0 +1,34 @@
+"""Compatibility: what the tool profiles of other systems need of an agent beside its verbs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.agent.reads.lookups import find_memory
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.view import enter
+from engrain.agent.writes.memories import replace_fact
+from engrain.domain import checks
+from engrain.domain.records import DECAY_RATES
+
+if TYPE_CHECKING:
+    from engrain.agent.agent import Agent
+    from engrain.domain.records import Fact
+
+
+def is_of_kind(agent: Agent, id_: str, kind: str) -> bool:
+    """Whether the agent sees a memory of this id and kind; not counted as a reference."""
+    parts, caller = enter(agent)
+    memory = find_memory(parts.store, caller, checks.name(id_, name="id"))
+    return memory is not None and memory.kind == kind
+
+
+def protect_fact(agent: Agent, id_: str) -> Fact:
+    """Supersede an active fact by itself, believed in full and permanent.
+
+    Raises:
+        NotFound, InvalidInput: as `Agent.correct`; nothing was written.
+    """
+    parts, caller = enter(agent)
+    certain = {"confidence": 1.0, "permanence": "permanent", "decay_rate": DECAY_RATES["permanent"]}
+    return replace_fact(parts, new_act(parts, caller), id_, **certain)

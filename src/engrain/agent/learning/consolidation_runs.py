@@ -1,0 +1,162 @@
+"""Consolidation runs with the parts of one Memory: their model, search, limits and follow-up."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from engrain.agent.reads.search import search
+from engrain.agent.wiring.acts import new_act, with_pools
+from engrain.agent.wiring.arguments import find_preset
+from engrain.agent.writes.memories import follow_up
+from engrain.domain.records import Caller
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.ports import LLM
+    from engrain.domain.records import Kind, MemoryRecord
+    from engrain.domain.requests import Act
+    from engrain.domain.runs.runs import Shard
+    from engrain.learning.consolidation.known_memories import HybridSearch
+    from engrain.learning.consolidation.report import ConsolidationReport
+    from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
+
+
+_MARKED, _MARKING_S = 1_000, 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The episodes to consolidate, None or () meaning everybody's, and how many batches of them."""
+
+    tenant_id: str | None = None
+    agent: str | None = None
+    sessions: tuple[str, ...] = ()
+    exclude_sessions: tuple[str, ...] = ()
+    dry_run: bool = False
+    max_batches: int | None = None
+
+
+def consolidate(
+    parts: Parts, selection: Selection, *, progress: Callable[[int], None] | None = None
+) -> ConsolidationReport:
+    """Learn from all that is due and selected; without a language model only count it."""
+    from engrain.learning.consolidation import runner
+    from engrain.learning.consolidation.report import ConsolidationReport
+
+    shards = parts.store.shards(parts.clock(), tenant_id=selection.tenant_id)
+    of_agent = [shard for shard in shards if selection.agent in (None, shard.agent)]
+    options = replace(
+        options_of(parts),
+        sessions=selection.sessions,
+        exclude_sessions=selection.exclude_sessions,
+        max_batches=selection.max_batches,
+    )
+    groups = runner.count_due(
+        parts.store, of_agent, options, caller=lambda shard: caller_of(parts, shard), now=parts.clock()
+    )
+    if parts.llm is None or selection.dry_run:
+        return ConsolidationReport(dry_run=True, groups=groups)
+    parts.references.flush()  # what was handed out so far is no evidence
+    report = runner.consolidate(dependencies_of(parts, parts.llm), of_agent, options, progress=progress)
+    return replace(report, groups=groups)
+
+
+def mark_consolidated(parts: Parts, caller: Caller, session: str) -> int:
+    """Mark all of a session that is due as consolidated, in runs of their own; return how many episodes it was.
+
+    Raises:
+        InvalidInput: another run of the agent is under way.
+    """
+    from engrain.domain.runs.plans import Plan
+    from engrain.domain.runs.runs import Claim
+
+    claim = Claim(
+        kind="consolidation",
+        worker=worker_name(),
+        lease_s=_MARKING_S,
+        limit=_MARKED,
+        sessions=(session,),
+        retry=options_of(parts).retry,
+    )
+    marked = 0
+    while True:
+        before = parts.store.runs(caller, kind="consolidation", limit=1)
+        batch = parts.store.claim(new_act(parts, caller), claim)
+        if batch is not None:
+            plan = Plan(episode_ids=tuple(episode.id for episode in batch.episodes))
+            done = parts.store.carry_out(new_act(parts, caller), batch.run.id, plan, {"marked": len(batch.episodes)})
+            marked += 0 if done is None else len(batch.episodes)
+            continue
+        if parts.store.is_session_consolidated(caller, session, parts.clock()):
+            return marked
+        if parts.store.runs(caller, kind="consolidation", limit=1) != before:
+            continue  # whose run it was that left nothing to claim is not known
+        if before and before[0].status == "running":
+            raise InvalidInput(f"agent {caller.agent} is being consolidated just now; mark the session later")
+        return marked
+
+
+def worker_name() -> str:
+    """Return the name of this process in the list of runs: host and process id."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def caller_of(parts: Parts, shard: Shard) -> Caller:
+    """Return the agent of a shard in the pools it is in now; it does not learn from a pool that it left."""
+    return with_pools(parts, Caller(tenant_id=shard.tenant_id, agent=shard.agent))
+
+
+def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
+    """Return the store, model and search that a consolidation works with."""
+    from engrain.learning.consolidation.runner import ConsolidationDependencies
+
+    return ConsolidationDependencies(
+        store=parts.store,
+        llm=llm,
+        clock=parts.clock,
+        caller=lambda shard: caller_of(parts, shard),
+        search=search_of(parts),
+        follow_up=lambda act, ids: follow_up_all(parts, act, ids),
+        worker=worker_name(),
+    )
+
+
+def options_of(parts: Parts) -> ConsolidationOptions:
+    """Return the options of a consolidation that the settings say."""
+    from engrain.domain.runs.runs import Retry
+    from engrain.learning.consolidation.runner import ConsolidationOptions
+
+    chosen = parts.settings.consolidation
+    return ConsolidationOptions(
+        batch=chosen.batch,
+        scope=chosen.scope,
+        timeout_s=parts.settings.llm.timeout_s,
+        lease_s=chosen.lease_s,
+        most_characters=chosen.prompt_characters,
+        retry=Retry(max_attempts=chosen.max_attempts, first_pause_s=chosen.retry_pause_s),
+    )
+
+
+def search_of(parts: Parts) -> HybridSearch:
+    """Return a hybrid search, by reciprocal ranks, that counts no references."""
+    from engrain.domain.filters import Filter
+    from engrain.retrieval.search import SearchQuery
+
+    def search_memories(caller: Caller, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
+        question = SearchQuery(text=text, preset=find_preset(parts, "hybrid"), limit=limit)
+        return [hit.memory for hit in search(parts, caller, question, Filter(kinds=tuple(kinds)))]
+
+    return search_memories
+
+
+def follow_up_all(parts: Parts, act: Act, ids: Sequence[str]) -> None:
+    """Start what new memories set going, and drop the agent's cached notes."""
+    parts.note_cache.drop_agent(act.caller)
+    for memory in parts.store.get(act.caller, ids):
+        follow_up(parts, act, memory)

@@ -1,0 +1,72 @@
+"""Consolidation triggers: the switch to another session and the end of one start background learning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.agent.learning.consolidation_runs import dependencies_of, options_of
+from engrain.agent.wiring.acts import with_pools
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.ports import LLM
+    from engrain.domain.records import Caller, Episode
+    from engrain.domain.runs.runs import PendingSession
+
+
+def consolidate_after_switch(parts: Parts, caller: Caller, episode: Episode) -> None:
+    """Learn soon from the agent's earlier sessions where an episode is the first of its own.
+
+    The caller waits for none of it, and fails by none of it.
+    """
+    llm, session = parts.llm, episode.session
+    if llm is None or session is None or episode.turn != 1 or not parts.settings.consolidation.on_session_switch:
+        return
+    parts.learner.submit((caller.tenant_id, caller.agent), lambda: _learn_earlier(parts, llm, caller, episode))
+
+
+def consolidate_after_end(parts: Parts, caller: Caller, session: str) -> bool:
+    """Learn soon from a session that is over; return whether there is a language model to do it."""
+    llm = parts.llm
+    if llm is None:
+        return False
+    name = caller.tenant_id, caller.agent, session
+    parts.learner.submit(name, lambda: _learn_session(parts, llm, caller, session))
+    return True
+
+
+def _learn_session(parts: Parts, llm: LLM, caller: Caller, session: str) -> None:
+    pending = parts.store.pending_sessions(caller, parts.clock())
+    _learn(parts, llm, caller, [waiting for waiting in pending if waiting.session == session])
+
+
+def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
+    """Learn from the sessions that were there before this episode; later ones have switches of their own."""
+    others = parts.store.pending_sessions(caller, parts.clock(), exclude=[episode.session or ""])
+    earlier = [pending for pending in others if pending.first_seen_at < episode.created_at]
+    _learn(parts, llm, caller, earlier)
+    metrics.count("sessions_consolidated_on_switch", len(earlier))
+
+
+def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSession]) -> None:
+    """Learn from some sessions of an agent, in the pools it is in now."""
+    from engrain.domain.runs.runs import Shard
+    from engrain.learning.consolidation.runner import consolidate
+
+    if not sessions:
+        return
+    parts.references.flush()  # what was handed out so far is no evidence
+    shard = Shard(
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        pools=with_pools(parts, caller).pools,
+        episodes=sum(pending.episodes for pending in sessions),
+        sessions=len(sessions),
+    )
+    options = replace(options_of(parts), sessions=tuple(pending.session for pending in sessions))
+    report = consolidate(dependencies_of(parts, llm), [shard], options, goes_on=parts.learner.is_open)
+    metrics.count("background_learning_failures", len(report.failures))

@@ -1,0 +1,86 @@
+"""Reflections with the parts of one Memory: one run for each agent, and the cached latest reflection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from engrain.agent.learning.consolidation_runs import worker_name
+from engrain.agent.learning.summaries import new_writer
+from engrain.agent.wiring.acts import new_act, with_pools
+from engrain.agent.wiring.arguments import parse_agent
+from engrain.agent.writes.memories import follow_up
+from engrain.domain import checks
+from engrain.learning.reflection import runner
+from engrain.learning.reflection.reflections import Cadence, ReflectionOutcome, ReflectionReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller, Fact
+    from engrain.domain.requests import Act
+
+
+def reflect(
+    parts: Parts,
+    acts: Iterable[Act],
+    *,
+    agent: str | None,
+    dry_run: bool,
+    force: bool,
+    progress: Callable[[int], None] | None,
+) -> ReflectionReport:
+    """Let one agent of each tenant reflect, or all that learned something in the window."""
+    is_dry, is_forced = checks.flag(dry_run, name="dry_run"), checks.flag(force, name="force")
+    settings = parts.settings.reflection
+    dependencies = runner.ReflectionDependencies(
+        store=parts.store,
+        clock=parts.clock,
+        ids=parts.ids,
+        writer=new_writer(parts),
+        cadence=Cadence(
+            min_facts=settings.min_facts,
+            window_days=settings.window_days,
+            min_days_between=settings.min_days_between,
+            most_memories=settings.most_memories,
+        ),
+        worker=worker_name(),
+    )
+    outcomes: list[ReflectionOutcome] = []
+    named = None if agent is None else parse_agent(agent)
+    for caller in _callers(parts, acts, named, settings.window_days):
+        outcomes.append(_reflect_one(parts, dependencies, caller, dry_run=is_dry, force=is_forced))
+        if progress is not None:
+            progress(len(outcomes))
+    return ReflectionReport(dry_run=is_dry, agents=tuple(outcomes))
+
+
+def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
+    """Return the newest reflection of the agent or of everybody, from the cache where it was read lately."""
+
+    def read() -> Fact | None:
+        return runner.load_latest(parts.store, caller, parts.clock(), own=False)
+
+    return parts.note_cache.latest_reflection(caller, read)
+
+
+def _callers(parts: Parts, acts: Iterable[Act], agent: str | None, window_days: float) -> Iterator[Caller]:
+    for act in acts:
+        since = act.at - timedelta(days=window_days)
+        names = parts.store.learners(act.caller.tenant_id, since=since) if agent is None else [agent]
+        yield from (with_pools(parts, replace(act.caller, agent=name)) for name in names)
+
+
+def _reflect_one(
+    parts: Parts, dependencies: runner.ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool
+) -> ReflectionOutcome:
+    act = new_act(parts, caller)
+    try:
+        outcome = runner.reflect(dependencies, caller, dry_run=dry_run, force=force)
+    finally:
+        parts.note_cache.drop_agent(caller)
+    if outcome.reflection is not None:
+        follow_up(parts, act, outcome.reflection)
+    return outcome

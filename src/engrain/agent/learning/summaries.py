@@ -1,0 +1,161 @@
+"""Summaries of an agent's memories with the parts of one Memory, and their storage as facts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from engrain.agent.learning.consolidation_runs import worker_name
+from engrain.agent.reads.lookups import memory_not_found
+from engrain.agent.reads.search import search_counted
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import find_preset
+from engrain.agent.writes.memories import follow_up
+from engrain.domain.filters import Filter
+from engrain.domain.records import DECAY_RATES, SUMMARY, Fact
+from engrain.domain.requests import Request
+from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.runs import Claim
+from engrain.domain.wording import Wording
+from engrain.errors import DatabaseBusy, InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.runs.summaries import Strategy, Summary
+    from engrain.learning.summaries.summarization import SummaryWriter
+
+MOST_MEMORIES = 1_000
+_MOST_HITS = 50
+_LONGEST_NAME = 512
+_LEASE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The memories to summarise: those that a search for `text` finds, a session's turns, or those of some ids."""
+
+    by: Literal["query", "session", "ids"]
+    text: str = ""
+    ids: tuple[str, ...] = ()
+
+    def statement(self, agent: str) -> tuple[str, str]:
+        """Return subject and predicate of a stored summary: a later one of the same supersedes it."""
+        if self.by == "ids":
+            digest = hashlib.sha256("\n".join(sorted(self.ids)).encode()).hexdigest()
+            return agent, f"{SUMMARY} {digest[:16]}"
+        return self.text[:_LONGEST_NAME].strip(), SUMMARY
+
+
+def summarize(
+    parts: Parts, caller: Caller, choice: Choice, *, strategy: Strategy | None, target_tokens: int
+) -> Summary:
+    """Summarise the chosen memories, oldest first."""
+    from engrain.learning.summaries import summarization
+    from engrain.learning.summaries.passages import build_passage
+
+    memories = _read_chosen(parts, caller, choice)
+    writer = new_writer(parts)
+    usual = parts.settings.summarization.strategy if writer.llm is not None else "extractive"
+    passages = [build_passage(memory) for memory in memories[-MOST_MEMORIES:]]
+    summary = summarization.summarize(passages, writer, strategy=strategy or usual, target_tokens=target_tokens)
+    if len(memories) <= MOST_MEMORIES:
+        return summary
+    note = f"only the newest {MOST_MEMORIES:,} memories were summarised: choose fewer, or summarise ids in parts"
+    return replace(summary, degraded=(*summary.degraded, Wording(note)))
+
+
+def store_summary(parts: Parts, caller: Caller, choice: Choice, summary: Summary) -> Summary:
+    """Store the summary as a fact of the agent's own, derived_from its sources, by a run that can be undone.
+
+    Raises:
+        DatabaseBusy: another summary of this agent is being kept.
+        InvalidInput: a source is gone meanwhile; nothing was written.
+    """
+    act = new_act(parts, caller)
+    claim = Claim(
+        kind="summary",
+        worker=worker_name(),
+        lease_s=_LEASE_S,
+        model=summary.model,
+        prompt_version=summary.prompt_version,
+    )
+    batch = parts.store.claim(act, claim)
+    if batch is None:
+        raise DatabaseBusy(f"another summary of agent {caller.agent} is being kept; nothing was written: repeat it")
+    fact = _as_fact(parts, caller, choice, summary)
+    plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=summary.source_ids),))
+    report = {"strategy": summary.strategy, "tokens": summary.tokens, "source_tokens": summary.source_tokens}
+    try:
+        done = parts.store.carry_out(act, batch.run.id, plan, report)
+    finally:
+        parts.note_cache.drop(fact)
+    if done is None or done[0].memory_id is None:
+        why = "its time was up" if done is None else done[0].error
+        raise InvalidInput(f"the summary was not kept ({why}); summarise again")
+    for stored in parts.store.get(caller, [done[0].memory_id]):
+        follow_up(parts, act, stored)
+    return replace(summary, memory_id=done[0].memory_id, run_id=batch.run.id)
+
+
+def new_writer(parts: Parts) -> SummaryWriter:
+    """Return the writer of summaries and reflections."""
+    from engrain.learning.summaries.summarization import SummaryWriter
+
+    return SummaryWriter(
+        count_tokens=parts.count_tokens,
+        llm=parts.llm,
+        run_all=lambda works: parts.workers.map_bounded(lambda work: work(), works),
+        timeout_s=parts.settings.llm.timeout_s,
+    )
+
+
+def _read_chosen(parts: Parts, caller: Caller, choice: Choice) -> Sequence[MemoryRecord]:
+    """Return the chosen memories, oldest first, one more than are summarised where there are more.
+
+    Raises:
+        NotFound: the agent does not see one of the ids.
+    """
+    match choice.by:
+        case "session":
+            narrowed = Filter(kinds=("episode",), sessions=(choice.text,))
+            request = Request(caller=caller, filter=narrowed, now=parts.clock())
+            return _in_order(parts.store.recent(request, MOST_MEMORIES + 1))
+        case "ids":
+            memories = parts.store.get(caller, choice.ids)
+            visible = {memory.id for memory in memories}
+            for id_ in choice.ids:
+                if id_ not in visible:
+                    raise memory_not_found(caller, id_)
+            return _in_order(memories)
+        case _:
+            from engrain.retrieval.search import SearchQuery
+
+            question = SearchQuery(text=choice.text, preset=find_preset(parts, None), limit=_MOST_HITS)
+            return _in_order([hit.memory for hit in search_counted(parts, caller, question, Filter())])
+
+
+def _in_order(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    return sorted(memories, key=lambda memory: (memory.happened_at, getattr(memory, "turn", 0), memory.id))
+
+
+def _as_fact(parts: Parts, caller: Caller, choice: Choice, summary: Summary) -> Fact:
+    subject, predicate = choice.statement(caller.agent)
+    now = parts.clock()
+    return Fact(
+        id=parts.ids(),
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        scope=caller.agent,
+        subject=subject,
+        predicate=predicate,
+        content=summary.text,
+        category=SUMMARY,
+        decay_rate=DECAY_RATES["standard"],
+        created_at=now,
+        last_confirmed_at=now,
+        metadata={"strategy": summary.strategy, "model": summary.model, "prompt_version": summary.prompt_version},
+    )

@@ -1,0 +1,292 @@
+"""Maintenance: the verbs of a Memory that work on one tenant or agent, or on all."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.wiring.acts import new_act, with_pools
+from engrain.agent.wiring.arguments import parse_agent
+from engrain.domain import checks, pagination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.memories.decay import DecayPolicy
+    from engrain.domain.pagination import Page
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+    from engrain.domain.runs.runs import Run, Undone
+    from engrain.learning.consolidation.report import ConsolidationReport
+    from engrain.learning.reflection.reflections import ReflectionReport
+    from engrain.lifecycle.cleanup import CleanupReport
+    from engrain.lifecycle.sweep import DecayReport
+    from engrain.portability.backups import BackupReport
+    from engrain.portability.exporting import ExportReport
+    from engrain.portability.restoring import RestoreReport
+    from engrain.verbs import words
+
+_MOST_ENTRIES = 1_000_000_000_000
+
+
+@instrument()
+class Maintenance(ABC):
+    """The verbs of a Memory that maintain it: decay, cleanup, consolidation, backups and the like."""
+
+    _decay_policy: DecayPolicy
+
+    def decay(
+        self,
+        tenant: words.Tenant | None = None,
+        *,
+        dry_run: words.DryRun = False,
+        progress: words.Progress | None = None,
+    ) -> DecayReport:
+        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
+
+        What fades is found as before and says so in `metadata["status"]`; what expired is out of the searches and stays
+        readable. The settings `decay` say when. Made to be run once a day; a second run changes nothing, and one after
+        a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many it
+        looked at.
+        """
+        from engrain.lifecycle.sweep import sweep
+
+        try:
+            return sweep(self.parts.store, self._acts(tenant), self._decay_policy, dry_run=dry_run, progress=progress)
+        finally:
+            self.parts.note_cache.clear()
+
+    def cleanup(
+        self,
+        tenant: words.Tenant | None = None,
+        *,
+        max_entries: words.MaxEntries | None = None,
+        dry_run: words.DryRun = False,
+        progress: words.Progress | None = None,
+    ) -> CleanupReport:
+        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
+
+        `max_entries` is how many of a tenant may stay (the setting `cleanup.max_entries`); what is not consolidated and
+        has not run out stays anyway. What is removed cannot be read again; facts and rules learned from it stay. A
+        second run changes nothing; a dry run only counts. `progress` is told after each batch how many it removed.
+
+        Raises:
+            InvalidInput: `max_entries` is no number from 0 on.
+        """
+        from engrain.domain.maintenance.retention import Retention
+        from engrain.lifecycle.cleanup import cleanup
+
+        most = self.parts.settings.cleanup.max_entries
+        if max_entries is not None:
+            most = checks.count(max_entries, name="max_entries", high=_MOST_ENTRIES)
+        kept = Retention(expired_days=self.parts.settings.cleanup.retention_days, max_entries=most)
+        return cleanup(self.parts.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
+
+    def consolidate(
+        self,
+        tenant: words.Tenant | None = None,
+        *,
+        agent: words.OfAgent | None = None,
+        session: words.OneSession | None = None,
+        exclude_session: words.OtherSession | None = None,
+        dry_run: words.DryRun = False,
+        max_batches: words.MaxBatches | None = None,
+        progress: words.Progress | None = None,
+    ) -> ConsolidationReport:
+        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all.
+
+        The language model is asked about them in batches, and believed where it quotes them. What it repeats is
+        confirmed, what it corrects superseded, what speaks against something else lowers its confidence. A batch that
+        fails is tried again later, and stops no other agent's. Without a language model, and in a dry run, the answer
+        only counts what is due. `progress` is told after each batch how many episodes it had.
+
+        Raises:
+            InvalidInput: a name or number out of its range; nothing was asked.
+        """
+        from engrain.agent.learning import consolidation_runs
+
+        asked = consolidation_runs.Selection(
+            tenant_id=checks.optional_name(tenant, name="tenant"),
+            agent=checks.optional_name(agent, name="agent"),
+            sessions=checks.names(session, name="session"),
+            exclude_sessions=checks.names(exclude_session, name="session"),
+            dry_run=checks.flag(dry_run, name="dry_run"),
+            max_batches=None if max_batches is None else checks.count(max_batches, name="max_batches"),
+        )
+        return consolidation_runs.consolidate(self.parts, asked, progress=progress)
+
+    def runs(
+        self,
+        agent: words.CallerAgent | None = None,
+        *,
+        tenant: words.Tenant | None = None,
+        kind: words.OfRunKind | None = None,
+        limit: words.PageLimit = 50,
+        after: words.After | None = None,
+    ) -> Page[Run]:
+        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
+
+        `after` is the `next` of the page before.
+
+        Raises:
+            InvalidInput: an unknown kind, a limit outside 0-1000, or a cursor of another list.
+        """
+        from engrain.domain.runs.runs import RUN_KINDS
+
+        known = None if kind is None else checks.choice(kind, RUN_KINDS, name="kind")
+        caller = self._caller_of(agent, tenant)
+        most, position = checks.count(limit, name="limit"), pagination.decode_moment("runs", after)
+        runs = self.parts.store.runs(caller, kind=known, limit=most + 1, after=position)
+        return pagination.cut("runs", runs, most, lambda run: (run.started_at, run.id))
+
+    def undo(
+        self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
+    ) -> Undone:
+        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
+
+        Its episodes wait again, so they are learned from anew. `runs` shows the ids.
+
+        Raises:
+            NotFound: the agent has no such run.
+            InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
+        """
+        caller = with_pools(self.parts, self._caller_of(agent, tenant))
+        name = checks.name(run_id, name="run_id")
+        try:
+            return self.parts.store.undo(new_act(self.parts, caller), name)
+        finally:
+            self.parts.note_cache.drop_agent(caller)
+
+    def reflect(
+        self,
+        tenant: words.Tenant | None = None,
+        *,
+        agent: words.OfAgent | None = None,
+        dry_run: words.DryRun = False,
+        force: words.Force = False,
+        progress: words.Progress | None = None,
+    ) -> ReflectionReport:
+        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection.
+
+        The settings `reflection` say when it is due; `force` passes over the days between. Made to be run once a day: a
+        model that fails is told of, never raised. `progress` is told after each agent how many it was.
+        """
+        from engrain.agent.learning.reflection import reflect
+
+        return reflect(self.parts, self._acts(tenant), agent=agent, dry_run=dry_run, force=force, progress=progress)
+
+    def backup(
+        self,
+        path: words.FilePath,
+        *,
+        agent: words.OfAgent | None = None,
+        tenant: words.Tenant | None = None,
+        vectors: words.WithVectors = True,
+        progress: words.StepProgress | None = None,
+    ) -> BackupReport:
+        """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment.
+
+        An agent's (of the settings' tenant, where none is named) are the memories of its scope and those of `global`
+        that it wrote, with all that hangs off them. The file is gzip with JSON lines, owner-only, sealed by a digest; a
+        backup that is there is replaced when the new one is whole. Others write meanwhile. Without `vectors` it is a
+        fraction of the size, and a restore waits for new ones. `progress` is told the table and its rows so far.
+
+        Raises:
+            InvalidInput: the path is a folder, a link or a file of something else.
+            DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
+        """
+        from engrain.agent.operations import backups
+
+        return backups.backup(self.parts, path, self._extent(agent, tenant), vectors=vectors, progress=progress)
+
+    def restore(
+        self,
+        path: words.FilePath,
+        *,
+        agent: words.OfAgent | None = None,
+        tenant: words.Tenant | None = None,
+        replace: words.Replace = False,
+        with_erased: words.WithErased = False,
+        dry_run: words.DryRun = False,
+        progress: words.StepProgress | None = None,
+    ) -> RestoreReport:
+        """Add what is missing of a backup to its own agent or tenant, or to those that are named.
+
+        The file is checked from end to end first; then it is all or nothing, in one transaction. With `replace` the
+        memories of the agent or tenant are removed first. Restored again it adds nothing. Under another agent or tenant
+        memories get new ids, the same at every repeat. What is there stays as it is, and what was erased stays erased
+        unless `with_erased`. Vectors of another embedder are made anew in the background; `flush` waits for them. A dry
+        run only says what it would do; like a restore it keeps other writers of a SQLite file waiting.
+
+        Raises:
+            UnusableBackup: the file is damaged, of a newer engrain, of another tenant without `tenant`, or holds more
+                than the one `agent` or `tenant` that is named; nothing was touched.
+            StorageError: the leaf that says why the database refused; it is as it was.
+        """
+        from engrain.agent.operations import backups
+
+        wish = backups.parse_restore(
+            tenant=tenant,
+            agent=None if agent is None else parse_agent(agent),
+            replace=replace,
+            with_erased=with_erased,
+            dry_run=dry_run,
+        )
+        return backups.restore(self.parts, path, self._caller_of(None, None), wish, progress=progress)
+
+    def export(
+        self,
+        path: words.FilePath,
+        *,
+        agent: words.CallerAgent | None = None,
+        tenant: words.Tenant | None = None,
+        format: words.ExportFormat = "jsonl",  # noqa: A002  # the word of the command line
+        kinds: words.ExportKinds | None = None,
+        progress: words.Progress | None = None,
+    ) -> ExportReport:
+        """Write what an agent (the settings' where none is named) remembers into a new file, for others to read.
+
+        That is what a backup of the agent holds, without links and vectors: `jsonl` is read back by
+        `Agent.import_file`, `markdown` by a person. `kinds` are entity, episode, fact, note and rule, all where none is
+        named. `progress` is told how many were written.
+
+        Raises:
+            InvalidInput: an unknown format or kind, or a path that is no place for a new file.
+            DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
+        """
+        from engrain.agent.operations import backups
+
+        extent = self._extent(agent or self.parts.settings.agent, tenant)
+        return backups.export(self.parts, path, extent, form=format, kinds=kinds, progress=progress)
+
+    @property
+    @abstractmethod
+    def parts(self) -> Parts:
+        """The parts of this memory.
+
+        Raises:
+            MemoryClosed: after close(), and in a process forked from the one that opened it.
+        """
+
+    @abstractmethod
+    def _caller_of(self, agent: str | None, tenant: str | None) -> Caller:
+        """Return the caller: the settings' agent and tenant where none is named."""
+
+    def _extent(self, agent: str | None, tenant: str | None) -> Extent:
+        """Return the extent: an agent's or a tenant's memories, the whole database where neither is named."""
+        from engrain.domain.maintenance.backups import Extent
+
+        if agent is None and tenant is None:
+            return Extent()
+        caller = self._caller_of(agent, tenant)
+        return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent)
+
+    def _acts(self, tenant: str | None) -> Iterator[Act]:
+        """A write now for one tenant, or for each there is."""
+        caller = self._caller_of(None, tenant)
+        tenants = self.parts.store.tenants() if tenant is None else [caller.tenant_id]
+        return (new_act(self.parts, replace(caller, tenant_id=name)) for name in tenants)

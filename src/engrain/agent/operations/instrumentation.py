@@ -1,0 +1,160 @@
+"""Instrumentation of the verbs: duration and outcome as metrics, a span, and a log line."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sized
+from contextlib import nullcontext
+from contextvars import ContextVar
+from functools import wraps
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from engrain import metrics
+from engrain.agent.operations import tracing
+from engrain.domain.memories.notes import Note
+from engrain.domain.records import MemoryRecord
+from engrain.errors import EngrainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from opentelemetry.trace import Tracer
+
+    from engrain.domain.records import Caller
+
+_LOG = logging.getLogger("engrain.verbs")
+_Owner = TypeVar("_Owner", bound=type)
+# Methods that make a view, close it, or are called every few seconds by monitors and at each request by a server.
+NO_VERBS = frozenset(("agent", "close", "parts", "metrics", "readiness", "authenticate"))
+_FIELDS = ("memories", "hits", "episodes")  # where answers of more than one field have their memories
+UNFORESEEN = "unforeseen"  # the outcome of an error that is none of ours
+
+
+class CurrentVerb(NamedTuple):
+    """The verb that this task runs, and the request it belongs to."""
+
+    verb: str
+    request_id: str | None
+
+
+CURRENT_VERB: ContextVar[CurrentVerb | None] = ContextVar("engrain_current_verb", default=None)
+
+
+class _VerbLog:
+    """Whether each verb writes a line; a library is silent until its host asks for more."""
+
+    is_on = False
+
+
+def log_verbs(*, enabled: bool) -> None:
+    """Let each verb of this process log its outcome, at INFO, under `engrain.verbs`; or no longer."""
+    _VerbLog.is_on = enabled
+
+
+def instrument(group: str = "") -> Callable[[_Owner], _Owner]:
+    """Decorate a class whose public methods are verbs of a group of that name: they are timed, traced and logged."""
+
+    def decorate(owner: _Owner) -> _Owner:
+        prefix = f"{group}." if group else ""
+        for name, member in list(vars(owner).items()):
+            if isinstance(member, FunctionType) and not name.startswith("_") and name not in NO_VERBS:
+                setattr(owner, name, _instrumented(member, _Verb(prefix + name)))
+        return owner
+
+    return decorate
+
+
+class _Verb:
+    """Durations of one verb by outcome."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._is_search = tracing.operation_of(name) == tracing.SEARCH
+        self._durations: dict[str, metrics.Durations] = {}
+
+    def add(self, outcome: str, seconds: float) -> None:
+        """Count one more call with this outcome."""
+        durations = self._durations.get(outcome)
+        if durations is None:
+            durations = self._durations[outcome] = metrics.durations("verb_seconds", verb=self.name, outcome=outcome)
+        durations.add(seconds)
+
+    def outcome(self, answer: object) -> str:
+        """Return `ok`, or `empty` of a search that found no memories; a degraded answer is counted."""
+        if getattr(answer, "degraded", ()):
+            metrics.count("verbs_degraded", verb=self.name)
+        return "empty" if self._is_search and _count_records(answer) == 0 else "ok"
+
+
+def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
+    @wraps(work)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        tracer = tracing.current_tracer()
+        if tracer is not None or _VerbLog.is_on:
+            caller = getattr(self, "_who", None)
+            return _call_traced(verb, tracer, caller, lambda: work(self, *arguments, **named))
+        start = time.perf_counter()
+        try:
+            answer = work(self, *arguments, **named)
+        except BaseException as error:
+            verb.add(code_of(error), time.perf_counter() - start)
+            raise
+        verb.add(verb.outcome(answer), time.perf_counter() - start)
+        return answer
+
+    return call
+
+
+def _call_traced(verb: _Verb, tracer: Tracer | None, caller: Caller | None, work: Callable[[], Any]) -> Any:
+    """Run a verb inside a span, where there is a tracer, and log it, where that is enabled."""
+    token = CURRENT_VERB.set(CurrentVerb(verb.name, None if caller is None else caller.request_id))
+    start = time.perf_counter()
+    try:
+        with nullcontext() if tracer is None else tracing.span(tracer, verb.name, caller) as span:
+            try:
+                answer = work()
+            except BaseException as error:
+                outcome = code_of(error)
+                tracing.record_failure(span, outcome)
+                raise
+            outcome = verb.outcome(answer)
+            tracing.record_outcome(span, outcome, records=_count_records(answer), record_id=_record_id(answer))
+        return answer
+    finally:
+        seconds = time.perf_counter() - start
+        verb.add(outcome, seconds)
+        _log(verb.name, outcome, seconds, caller)
+        CURRENT_VERB.reset(token)
+
+
+def _log(verb: str, outcome: str, seconds: float, caller: Caller | None) -> None:
+    if not _VerbLog.is_on:
+        return
+    fields = {"verb": verb, "outcome": outcome, "duration_ms": round(seconds * 1000, 3)}
+    if caller is not None:
+        fields |= {"tenant": caller.tenant_id, "agent": caller.agent}
+    _LOG.log(logging.ERROR if outcome == UNFORESEEN else logging.INFO, "verb", extra=fields)
+
+
+def code_of(error: BaseException) -> str:
+    """Return the name of an error where its message may not be shown."""
+    if isinstance(error, EngrainError):
+        return error.code
+    return UNFORESEEN if isinstance(error, Exception) else "interrupted"
+
+
+def _count_records(answer: object) -> int | None:
+    """Return the number of memories in an answer; None where it is no answer of memories."""
+    if answer is None:
+        return 0
+    if isinstance(answer, MemoryRecord | Note):
+        return 1
+    inner = getattr(answer, "block", answer)
+    memories = next((value for name in _FIELDS if (value := getattr(inner, name, None)) is not None), inner)
+    return len(memories) if isinstance(memories, Sized) and not isinstance(memories, str) else None
+
+
+def _record_id(answer: object) -> str | None:
+    return answer.id if isinstance(answer, MemoryRecord | Note) else None

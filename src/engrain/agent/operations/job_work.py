@@ -1,0 +1,146 @@
+"""Work of each job: a verb of the Memory for one tenant or every one, and its report in numbers.
+
+A job may be done again after it was stopped anywhere, or twice at once: the verbs are idempotent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent.wiring.acts import with_pools
+from engrain.domain.filters import Filter
+from engrain.domain.records import Caller
+from engrain.domain.requests import Request
+from engrain.domain.runs.jobs import EVERY_TENANT, JobName
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from engrain.agent.maintenance import Maintenance
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.runs.jobs import Job
+
+# For each agent in one night; a name finder reads some tens a second, a language model a few.
+_MOST_ENRICHED, _FEW_ENTITIES = 1_000, 2
+_REMOVED_AT_ONCE = 1_000
+_OF_WHOLE_DATABASE = ("compaction", "backup")
+_NO_FOLDER = "no folder is set for backups; set jobs.backup_folder, or use `backup`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A job under way, and the function it calls after each piece."""
+
+    memory: Maintenance
+    parts: Parts
+    job: Job
+    progress: Callable[..., None]
+
+    @property
+    def tenant(self) -> str | None:
+        """The tenant whose memories the job works on; None for every one."""
+        return self.job.tenant_id or None
+
+
+def run_job(memory: Maintenance, parts: Parts, job: Job, check_lease: Callable[[], None]) -> Mapping[str, Any]:
+    """Do a job; return its report. `check_lease` is called after each piece, and raises where the job should stop."""
+    return _WORK[job.name](Work(memory=memory, parts=parts, job=job, progress=lambda *_: check_lease()))
+
+
+def check_job(name: JobName, tenant_id: str, parts: Parts) -> None:
+    """Check that there is such a job.
+
+    Raises:
+        InvalidInput: a job of the whole database, asked for one tenant; a backup without a folder.
+    """
+    if name in _OF_WHOLE_DATABASE and tenant_id != EVERY_TENANT:
+        raise InvalidInput(f"a {name} is of the whole database; leave out the tenant")
+    if name == "backup" and parts.settings.jobs.backup_folder is None:
+        raise InvalidInput(_NO_FOLDER)
+
+
+def _decay(work: Work) -> Mapping[str, Any]:
+    return work.memory.decay(work.tenant, progress=work.progress).to_dict()
+
+
+def _clean_up(work: Work) -> Mapping[str, Any]:
+    return work.memory.cleanup(work.tenant, progress=work.progress).to_dict()
+
+
+def _consolidate(work: Work) -> Mapping[str, Any]:
+    done = work.memory.consolidate(work.tenant, progress=work.progress)
+    counts = {"batches": done.batches, "episodes": done.episodes, "failures": len(done.failures)}
+    return {**counts, "new": done.new, "updated": done.updated, "confirmed": done.confirmed}
+
+
+def _reflect(work: Work) -> Mapping[str, Any]:
+    done = work.memory.reflect(work.tenant, progress=work.progress)
+    failures = sum(reflected.outcome == "failed" for reflected in done.agents)
+    return {"agents": len(done.agents), "reflected": done.reflected, "failures": failures}
+
+
+def _enrich(work: Work) -> Mapping[str, Any]:
+    """Read the newest memories of each agent again for the names in them; what is global, as the first that sees it."""
+    from engrain.agent.writes.linking import enrich_waiting
+
+    parts = work.parts
+    counts = {"agents": 0, "enriched": 0, "links": 0, "created": 0}
+    for tenant in parts.store.tenants() if work.tenant is None else [work.tenant]:
+        for agent in parts.store.agents(tenant) or [parts.settings.agent]:
+            caller = with_pools(parts, Caller(tenant_id=tenant, agent=agent))
+            unread = Request(caller=caller, filter=Filter(kinds=("episode", "fact")), now=parts.clock())
+            few = {"most_entities": _FEW_ENTITIES, "limit": _MOST_ENRICHED}
+            done = enrich_waiting(parts, unread, **few, publish=False, progress=work.progress)
+            if done.skipped is not None:
+                return {**counts, "skipped": done.skipped}
+            new = {"agents": 1, "enriched": done.enriched, "links": done.links, "created": done.created}
+            counts = {name: counts[name] + new[name] for name in counts}
+    return counts
+
+
+def _compact(work: Work) -> Mapping[str, Any]:
+    """Remove jobs that ended long ago and vectors of former embedders, and compact the database."""
+    store, chosen = work.parts.store, work.parts.settings.jobs
+    before = work.parts.clock() - timedelta(days=chosen.retention_days)
+    jobs = _remove_all(lambda limit: store.prune_jobs(before, limit=limit), work.progress)
+    vectors = _remove_all(store.prune_vectors, work.progress)
+    return {"jobs": jobs, "vectors": vectors, **store.compact().to_dict()}
+
+
+def _remove_all(remove: Callable[[int], int], progress: Callable[..., None]) -> int:
+    total = 0
+    while removed := remove(_REMOVED_AT_ONCE):
+        total += removed
+        progress()
+    return total
+
+
+def _back_up(work: Work) -> Mapping[str, Any]:
+    """Write the whole database into a file named by the job's time, and remove all but the newest such files."""
+    chosen = work.parts.settings.jobs
+    if chosen.backup_folder is None:
+        raise InvalidInput(_NO_FOLDER)
+    folder = Path(chosen.backup_folder).expanduser()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"engrain-{work.job.created_at:%Y%m%dT%H%M%SZ}.backup.gz"
+    report = work.memory.backup(path, progress=work.progress)
+    # Their names say when they were made, so that they sort by it.
+    old = sorted(folder.glob("engrain-????????T??????Z.backup.gz"))[: -chosen.backup_keep]
+    for file in old:
+        file.unlink(missing_ok=True)
+    return {"path": str(path), "bytes": report.bytes, "memories": report.memories, "removed": len(old)}
+
+
+_WORK: Mapping[JobName, Callable[[Work], Mapping[str, Any]]] = {
+    "enrichment": _enrich,
+    "consolidation": _consolidate,
+    "decay": _decay,
+    "reflection": _reflect,
+    "cleanup": _clean_up,
+    "compaction": _compact,
+    "backup": _back_up,
+}

@@ -1,0 +1,131 @@
+"""Leases of jobs: renewed while an attempt runs, and its outcome written if the lease is still held."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
+
+from engrain import metrics
+from engrain.domain.runs import jobs
+from engrain.domain.wording import code_of, sentence
+from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable, EngrainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Any
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.runs.jobs import Attempts, Job
+
+_LOG = logging.getLogger(__name__)
+# Messages of these are about the database alone; others may quote a memory.
+_QUOTABLE = (DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable)
+
+
+class _LeftError(Exception):
+    """The job is to be left where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Outcome of an attempt: the job as it is to be stored, None where its lease was lost, and the error."""
+
+    after: Job | None
+    error: BaseException | None = None
+
+
+class Lease:
+    """Lease of a job, renewed by a thread of its own from `with` to its end."""
+
+    def __init__(self, parts: Parts, job: Job, *, is_leaving: Callable[[], bool] = lambda: False) -> None:
+        """Hold a job that was just claimed; `is_leaving` says when its worker has to stop."""
+        self._parts = parts
+        self._job = job
+        self._is_leaving = is_leaving
+        self._lease_s = parts.settings.jobs.lease_s
+        self._is_lost = False
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep_renewing, name="engrain-lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another worker has the job, for all that is known."""
+        return self._is_lost
+
+    def check(self) -> None:
+        """Raise where the work should not go on."""
+        if self._is_lost or self._is_leaving():
+            raise _LeftError
+
+    def renew(self) -> None:
+        """Renew it once; where the database cannot be reached just now, the next time may do."""
+        try:
+            self._is_lost = not self._parts.store.renew_job(self._job, lease_end(self._parts))
+        except EngrainError as error:
+            _LOG.warning("a lease could not be renewed", extra={"job": self._job.name, "code": error.code})
+
+    def _keep_renewing(self) -> None:
+        while not self._is_lost and not self._over.wait(self._lease_s / 3):
+            self.renew()
+
+
+def attempt(
+    parts: Parts,
+    job: Job,
+    work: Callable[[Callable[[], None]], Mapping[str, Any]],
+    *,
+    attempts: Attempts,
+    is_leaving: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Do a job that was claimed, by `work`, which calls its argument after each piece; the outcome is not written."""
+    with metrics.timed("job_seconds"), Lease(parts, job, is_leaving=is_leaving) as lease:
+        try:
+            report = work(lease.check)
+        except _LeftError:
+            return Outcome(None if lease.is_lost else jobs.given_back(job, parts.clock()))
+        except BaseException as error:  # noqa: BLE001  # its attempts are counted where it is written
+            return Outcome(jobs.failed(job, parts.clock(), error_message(error), attempts), error)
+    return Outcome(jobs.done(job, parts.clock(), report))
+
+
+def write_outcome(parts: Parts, job: Job, outcome: Outcome) -> bool:
+    """Write the outcome of an attempt, if its lease is still held; return whether it was.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    after = outcome.after
+    if after is None or not parts.store.end_job(job, after):
+        metrics.count("jobs_lost")
+        _LOG.warning("a job was taken over by another worker", extra={"job": job.name, "job_id": job.id})
+        return False
+    name = {"done": "jobs_done", "waiting": "jobs_set_back", "dead_letter": "jobs_given_up"}[after.status]
+    metrics.count(name if outcome.error is not None or after.status == "done" else "jobs_given_back")
+    level = logging.INFO if outcome.error is None else logging.WARNING
+    fields = {"job": job.name, "job_id": job.id, "status": after.status, "attempt": job.attempts}
+    if isinstance(outcome.error, _QUOTABLE):
+        fields["reason"] = str(outcome.error)
+    _LOG.log(level, "a job ended", extra={**fields, "error": after.last_error})
+    return True
+
+
+def lease_end(parts: Parts) -> datetime:
+    """Return the end of a lease that begins now."""
+    return parts.clock() + timedelta(seconds=parts.settings.jobs.lease_s)
+
+
+def error_message(error: BaseException) -> str:
+    """Return an error as code and meaning, without words of a memory or of the machine."""
+    return f"{code_of(error)}: {sentence(error) if isinstance(error, _QUOTABLE) else type(error).__name__}"

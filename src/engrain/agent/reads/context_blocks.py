@@ -1,0 +1,200 @@
+"""Context blocks and messages for a prompt: memories searched, packed into a budget, and counted as references."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
+
+from engrain import engines
+from engrain.agent.learning.reflection import latest_reflection
+from engrain.agent.reads.search import count_references, search
+from engrain.agent.wiring.arguments import find_preset
+from engrain.context.assembly import build
+from engrain.context.entries import BlockSources, LineOptions
+from engrain.context.messages import (
+    ContextMessages,
+    Summariser,
+    WindowShares,
+    build_extractive_summariser,
+    build_fixed_messages,
+    compose_messages,
+    count_tool_tokens,
+    divide_window,
+)
+from engrain.context.recipes import MOST_RECENT
+from engrain.domain import checks
+from engrain.domain.filters import Filter
+from engrain.domain.records import Episode, Fact, Hit
+from engrain.domain.requests import Request
+from engrain.domain.text.tokens import checked
+from engrain.retrieval.search import SearchQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.context.block import ContextBlock
+    from engrain.context.recipes import Recipe
+    from engrain.domain.ports import TokenCounter
+    from engrain.domain.records import Answer, Caller
+    from engrain.domain.wording import Wording
+
+MOST_TOKENS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRequest:
+    """Request for a context block.
+
+    Attributes:
+        recent: how many of the newest episodes it shows in a section of their own.
+        include_superseded: whether facts that no longer hold are shown, marked, after those that do.
+    """
+
+    query: str
+    recipe: Recipe
+    budget_tokens: int
+    count_tokens: TokenCounter
+    recent: int = 0
+    include_superseded: bool = False
+    line_options: LineOptions = field(default_factory=LineOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatWindow:
+    """The window of a model in tokens, and what else stands in it; `tools` is their number, or their schemas."""
+
+    tokens: int
+    system: str
+    tools: object
+    summarise: Summariser | None = None
+
+
+def parse_request(
+    parts: Parts,
+    query: str,
+    *,
+    budget_tokens: object = None,
+    count_tokens: TokenCounter | str | None = None,
+    recipe: object = None,
+    recent_episodes: object = None,
+) -> ContextRequest:
+    """Return the request of a caller's values, and of the settings where it gives none.
+
+    Raises:
+        InvalidInput: a number out of its range, or an unknown recipe or counter.
+    """
+    chosen = parts.settings.context
+    budget = chosen.budget_tokens if budget_tokens is None else budget_tokens
+    recent = chosen.recent_episodes if recent_episodes is None else recent_episodes
+    name = chosen.recipe if recipe is None else recipe
+    return ContextRequest(
+        query=query,
+        recipe=parts.recipes[checks.choice(name, parts.recipes, name="recipe")],
+        budget_tokens=checks.count(budget, name="budget_tokens", high=MOST_TOKENS),
+        count_tokens=find_counter(parts, count_tokens),
+        recent=checks.count(recent, name="recent_episodes", high=MOST_RECENT),
+    )
+
+
+def find_counter(parts: Parts, counter: TokenCounter | str | None) -> TokenCounter:
+    """Return a counter by its name or as it is; None for the settings' choice."""
+    if counter is None:
+        return parts.count_tokens
+    return engines.token_counter(counter) if isinstance(counter, str) else counter
+
+
+def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> ContextBlock:
+    """Build the block, its memories counted as references; the caller's session, which the model has, is left out."""
+    found, degraded = _gather(parts, caller, request)
+    built = _pack(found, request)
+    count_references(parts, caller, built.memories)
+    return replace(built, degraded=degraded, request_id=caller.request_id)
+
+
+def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window: ChatWindow) -> ContextMessages:
+    """Build the messages, their memories counted as references; the budget is what the window leaves."""
+    chosen = parts.settings.context
+    shares = WindowShares(**{share.name: getattr(chosen, share.name) for share in fields(WindowShares)})
+    count = checked(request.count_tokens)
+    budget = divide_window(window.tokens, tools=count_tool_tokens(window.tools, count, shares), shares=shares)
+    frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
+    found, degraded = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
+    ranked = {memory.id: memory for memory in (*(hit.memory for hit in found.hits), *found.recent)}
+
+    def pack(tokens: int) -> ContextBlock:
+        return _pack(found, replace(request, budget_tokens=tokens))
+
+    made = compose_messages(
+        frame, pack, list(ranked.values()), window.summarise or build_extractive_summariser(request.query, count)
+    )
+    count_references(parts, caller, made.block.memories)
+    block = replace(made.block, degraded=degraded, request_id=caller.request_id)
+    return replace(made, block=block, degraded=(*degraded, *made.degraded))
+
+
+def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, tuple[Wording, ...]]:
+    """Read what could stand in a block; return it with what the search had to do without."""
+    answer = _search(parts, caller, request)
+    found = BlockSources(
+        hits=_without_session(parts, caller, answer.hits),
+        recent=_read_recent(parts, caller, request.recent) if request.recipe.has("recent") else (),
+        reflection=latest_reflection(parts, caller) if request.recipe.has("reflection") else None,
+    )
+    return found, answer.degraded
+
+
+def _pack(found: BlockSources, request: ContextRequest) -> ContextBlock:
+    """Pack what was found into the budget."""
+    return build(
+        found,
+        budget_tokens=request.budget_tokens,
+        count_tokens=request.count_tokens,
+        recipe=request.recipe,
+        options=request.line_options,
+        query=request.query,
+    )
+
+
+def _search(parts: Parts, caller: Caller, request: ContextRequest) -> Answer:
+    question = SearchQuery(
+        text=request.query,
+        preset=find_preset(parts, request.recipe.preset),
+        limit=request.recipe.candidates_for(request.budget_tokens),
+    )
+    narrowed = Filter(
+        kinds=request.recipe.kinds,
+        exclude_sessions=checks.names(caller.session, name="session"),
+        include_inactive=request.include_superseded,
+    )
+    answer = search(parts, caller, question, narrowed)
+    if not request.include_superseded:
+        return answer
+    now = parts.clock()
+    return replace(answer, hits=tuple(hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)))
+
+
+def _is_superseded(hit: Hit) -> bool:
+    return isinstance(hit.memory, Fact) and hit.memory.validity == "superseded"
+
+
+def _without_session(parts: Parts, caller: Caller, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits that were not learned in the caller's session, as far as their source says."""
+    sources = {hit.memory.id: source for hit in hits if (source := _source(hit))}
+    if caller.session is None or not sources:
+        return hits
+    episodes = parts.store.get(caller, list(dict.fromkeys(sources.values())))
+    here = {source.id for source in episodes if isinstance(source, Episode) and source.session == caller.session}
+    return [hit for hit in hits if sources.get(hit.memory.id) not in here]
+
+
+def _source(hit: Hit) -> str | None:
+    return None if isinstance(hit.memory, Episode) else hit.memory.source_episode_id
+
+
+def _read_recent(parts: Parts, caller: Caller, limit: int) -> Sequence[Episode]:
+    if limit == 0:
+        return ()
+    others = Filter(kinds=("episode",), exclude_sessions=checks.names(caller.session, name="session"))
+    newest = parts.store.recent(Request(caller=caller, filter=others, now=parts.clock()), limit)
+    return [episode for episode in newest if isinstance(episode, Episode)]

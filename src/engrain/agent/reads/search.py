@@ -1,0 +1,95 @@
+"""Searches with the parts of one Memory: vectors where they can be had in time, and references counted afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.agent.wiring.acts import new_act
+from engrain.domain.requests import Act, Request
+from engrain.domain.wording import Wording, worded
+from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.filters import Filter
+    from engrain.domain.ports import Embedder
+    from engrain.domain.records import Answer, Caller, MemoryRecord
+    from engrain.retrieval.search import QueryEmbedding, SearchQuery
+
+# A search waits for vectors that are being made only while they are few; an import's thousands it does without.
+_WORTH_WAITING_FOR = 64
+
+
+def search(parts: Parts, caller: Caller, question: SearchQuery, narrowed: Filter) -> Answer:
+    """Return the answer to a question; a ranking that looks at references sees those of every recall before it."""
+    from engrain.retrieval import reranking, search
+
+    if "recency" in question.preset.weights:
+        parts.references.flush()
+    request = Request(caller=caller, filter=narrowed, now=parts.clock())
+    if not question.deep:
+        return search.search(parts.store, request, question, lambda: _question_vectors(parts, caller))
+    enough = replace(question, limit=max(question.limit, reranking.MAX_CANDIDATES))
+    answer = search.search(parts.store, request, enough, lambda: _question_vectors(parts, caller))
+    return reranking.rerank(answer, parts.reranker, limit=question.limit, budget_s=parts.settings.reranking.budget_s)
+
+
+def search_counted(parts: Parts, caller: Caller, question: SearchQuery, narrowed: Filter) -> Answer:
+    """Return the answer to a question, a reference to each hit counted soon unless it was asked of the past."""
+    answer = search(parts, caller, question, narrowed)
+    if narrowed.as_of is None:
+        count_references(parts, caller, [hit.memory for hit in answer])
+    return answer
+
+
+def count_references(parts: Parts, caller: Caller, memories: Sequence[MemoryRecord]) -> None:
+    """Leave one reference to each of these memories to be counted soon."""
+    parts.references.add(Act(caller=caller, at=parts.clock()), [memory.id for memory in memories])
+
+
+def get_counted(parts: Parts, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
+    """Return those of `ids` the caller sees, a reference counted unless the database cannot be written now."""
+    try:
+        return parts.store.touch(new_act(parts, caller), ids)
+    except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
+        metrics.count("references_not_counted", len(ids))
+        return parts.store.get(caller, ids)
+
+
+def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
+    """Embed a question in a worker, once the newest memories have their vectors while these are few."""
+    from engrain.retrieval.search import QueryEmbedding
+
+    embedder = parts.embedder
+    if embedder is None:
+        why = parts.without_vectors or Wording("keywords alone: no embedder is configured")
+        return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
+    has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.waiting(caller))
+    return QueryEmbedding(
+        begin=lambda text: parts.workers.start(lambda: _embed(embedder, text)),
+        catch_up=lambda waiting: not has_waited and _catch_up(parts, waiting),
+    )
+
+
+def _catch_up(parts: Parts, waiting: int) -> bool:
+    """Have the vectors of so many memories made, and wait while they are few; whether they are made."""
+    if waiting:
+        parts.queue.announce()  # another process may have left them
+    return waiting <= _WORTH_WAITING_FOR and parts.queue.wait(parts.settings.embedding.wait_s)
+
+
+def _embed(embedder: Embedder, text: str) -> NDArray[np.float32] | Wording:
+    """Return the vector of a question, or a sentence that says why there is none."""
+    try:
+        vector: NDArray[np.float32] = embedder.embed([text], role="query")[0]
+    except EngineUnavailable as error:
+        metrics.count("searches_without_vectors")
+        return worded(error, "the embedder").after("keywords alone: ")
+    return vector

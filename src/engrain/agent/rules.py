@@ -1,0 +1,115 @@
+"""Rules: what worked and what did not, as an agent asks for it and judges it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.lookups import memory_not_found
+from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.arguments import parse_scope
+from engrain.agent.wiring.view import View
+from engrain.agent.writes.memories import store_memory
+from engrain.domain import checks, pagination
+from engrain.domain.memories.maturity import Thresholds
+from engrain.domain.records import Rule
+
+if TYPE_CHECKING:
+    from engrain.domain.memories.maturity import Application, Outcome
+    from engrain.domain.pagination import Page
+    from engrain.verbs import words
+
+
+@instrument("rules")
+class Rules(View):
+    """What worked and what did not, as guidance."""
+
+    __slots__ = ()
+
+    def add(
+        self,
+        content: words.Guidance,
+        *,
+        scope: words.Scope | None = None,
+        source_episode_id: words.SourceEpisode | None = None,
+        tags: words.Tags | None = None,
+        metadata: words.Metadata | None = None,
+        idempotency_key: words.IdempotencyKey | None = None,
+    ) -> Rule:
+        """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it.
+
+        `scope` is "global" (every agent of the tenant follows it), this agent's own name, or `pool:<name>` of a pool it
+        is in; `source_episode_id` is the episode it was learned from. With an `idempotency_key` a repeat gives the rule
+        stored first.
+
+        Raises:
+            InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
+        """
+        parts = self._parts()
+        caller = self._caller
+        act = new_act(parts, caller)
+        key = checks.optional_name(idempotency_key, name="idempotency_key")
+        rule = Rule(
+            id=new_id(parts, caller, key),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=parse_scope(caller, scope),
+            content=checks.content(content),
+            source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
+            created_at=act.at,
+            last_confirmed_at=act.at,
+            tags=checks.names(tags, name="tag"),
+            metadata=checks.metadata(metadata),
+        )
+        return store_memory(parts, act, rule, idempotency_key=key)
+
+    def mark_helpful(self, id_: words.RuleId) -> Rule:
+        """Say that following a rule helped: what often helps is established, and in time proven.
+
+        Raises:
+            NotFound: this agent sees no such rule.
+            InvalidInput: it is no rule, or forgotten; nothing was counted.
+        """
+        return self._mark(id_, "helpful", None)
+
+    def mark_harmful(self, id_: words.RuleId, reason: words.HarmReason | None = None) -> Rule:
+        """Say that following a rule did harm, which weighs as much as four helps, and why.
+
+        It may lose what it had earned. After three harms, and with an effectiveness below 0.3 (or as the settings
+        `maturity` say), it becomes a warning: an anti-pattern that says what not to do and for which reasons;
+        `metadata["original_content"]` keeps what it said.
+
+        Raises:
+            NotFound: this agent sees no such rule.
+            InvalidInput: it is no rule, or forgotten; nothing was counted.
+        """
+        said = None if reason is None else checks.content(reason)
+        rule = self._mark(id_, "harmful", said)
+        self._parts().queue.announce()  # a warning waits for a vector of its own words
+        return rule
+
+    def applications(
+        self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: words.After | None = None
+    ) -> Page[Application]:
+        """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule.
+
+        `after` is the `next` of the page before.
+
+        Raises:
+            InvalidInput: a limit outside 0-1000, or a cursor of another list.
+        """
+        most = checks.count(limit, name="limit", high=1000)
+        position = pagination.decode_moment("rules.applications", after)
+        rule = checks.name(id_, name="id")
+        marks = self._parts().store.applications(self._caller, rule, most + 1, after=position)
+        return pagination.cut("rules.applications", marks, most, lambda mark: (mark.created_at, mark.id))
+
+    def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
+        name = checks.name(id_, name="id")
+        parts = self._parts()
+        caller = self._caller
+        thresholds = Thresholds(**parts.settings.maturity.model_dump())
+        marked = parts.store.mark(new_act(parts, caller), name, outcome, reason=reason, thresholds=thresholds)
+        if marked is None:
+            raise memory_not_found(caller, name)
+        return marked

@@ -1,0 +1,32 @@
+"""Acts: the caller, time and ids of a write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain.domain.ids import derived_id
+from engrain.domain.requests import Act
+
+if TYPE_CHECKING:
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller
+
+
+def with_pools(parts: Parts, caller: Caller) -> Caller:
+    """Return the caller with the pools it is in now; one statement."""
+    pools = parts.store.pools_of(caller)
+    return caller if pools == caller.pools else replace(caller, pools=pools)
+
+
+def new_act(parts: Parts, caller: Caller) -> Act:
+    """Return a write by `caller` at this time; references that recalls have left are counted before it."""
+    parts.references.flush()
+    return Act(caller=caller, at=parts.clock(), checks_pools=caller.pools != ())
+
+
+def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:
+    """Return a fresh id; with a key the one that this agent's key always gets, which sorts before every fresh one."""
+    if idempotency_key is None:
+        return parts.ids()
+    return derived_id(caller.tenant_id, caller.agent, "idempotency", idempotency_key, at=None)

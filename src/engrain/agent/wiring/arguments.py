@@ -1,0 +1,66 @@
+"""Arguments of verbs that several modules parse: scopes, agent names, intervals, limits and presets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain import checks
+from engrain.domain.records import GLOBAL_SCOPE
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller
+    from engrain.retrieval.presets import Preset
+
+
+def parse_interval(valid_from: object, valid_to: object) -> tuple[datetime | None, datetime | None]:
+    """Return the two times between which a fact is true.
+
+    Raises:
+        InvalidInput: one of them is no time, or it ends before it begins.
+    """
+    start, end = checks.moment(valid_from, name="valid_from"), checks.moment(valid_to, name="valid_to")
+    if start is not None and end is not None and end < start:
+        raise InvalidInput(f"valid_to {end:%Y-%m-%d} lies before valid_from {start:%Y-%m-%d}")
+    return start, end
+
+
+def parse_scope(caller: Caller, scope: object) -> str:
+    """Return the scope to write to: "global", which is the default, the agent's own, or that of a pool it is in."""
+    return GLOBAL_SCOPE if scope is None else checks.choice(scope, caller.scopes, name="scope")
+
+
+def parse_agent(value: object, *, name: str = "agent") -> str:
+    """Return the name of an agent, which is that of its own scope, so no other scope's.
+
+    Raises:
+        InvalidInput: it is the name of another scope.
+    """
+    agent = checks.name(value, name=name)
+    if agent == GLOBAL_SCOPE or agent.startswith("pool:"):
+        raise InvalidInput(f"{name} {agent!r:.80} is the name of a scope; agents have other names")
+    return agent
+
+
+def parse_limit(parts: Parts, limit: int | None) -> int:
+    """Return the number of results to give, None for the settings' number.
+
+    Raises:
+        InvalidInput: no whole number, or more than the settings allow.
+    """
+    chosen = parts.settings.retrieval
+    return chosen.limit if limit is None else checks.count(limit, name="limit", high=chosen.max_limit)
+
+
+def find_preset(parts: Parts, name: str | None) -> Preset:
+    """Return the ranking of that name, None for the settings' choice.
+
+    Raises:
+        InvalidInput: with the known names.
+    """
+    from engrain.retrieval import presets
+
+    return presets.find_preset(parts.settings.retrieval.preset if name is None else name, parts.presets)

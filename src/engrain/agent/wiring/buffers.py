@@ -1,0 +1,98 @@
+"""Buffers: messages of one Memory that its database does not hold yet, and the newest turns in Redis."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from typing import TYPE_CHECKING
+
+from engrain.domain.records import Episode
+from engrain.working.outbox import Outbox
+from engrain.working.sessions import WorkingMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+
+    from engrain.config.tree import Redis, Settings
+    from engrain.domain.records import MemoryRecord
+    from engrain.domain.requests import Act
+    from engrain.storage.batch_writer import BatchWriter
+    from engrain.storage.redis_recent import RedisRecent
+
+    WriteAll = Callable[[Act, Sequence[MemoryRecord]], list[MemoryRecord]]
+
+
+class Buffers:
+    """The outbox, working memory, batch writer and Redis cache of one Memory. Thread-safe; close it when done."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Hold nothing yet.
+
+        Raises:
+            InvalidInput: the setting `redis.url` is no address, or the package redis is not installed.
+        """
+        bounds = settings.working
+        self.outbox = Outbox(most=bounds.waiting)
+        self.working = WorkingMemory(most=bounds.sessions, most_bytes=bounds.most_bytes, ttl_s=bounds.ttl_s)
+        self.recent = _open_redis(settings.redis)
+        self._batching = settings.batching
+        self._writer: BatchWriter | None = None
+        self._making = threading.Lock()
+
+    def add_recent(self, memories: Sequence[MemoryRecord]) -> None:
+        """Cache the turns among memories that were just stored."""
+        if self.recent is not None:
+            self.recent.add(memory for memory in memories if isinstance(memory, Episode))
+
+    def drop_recent(self, memories: Sequence[MemoryRecord]) -> None:
+        """Drop the sessions of memories that were forgotten or erased."""
+        if self.recent is not None:
+            episodes = [memory for memory in memories if isinstance(memory, Episode)]
+            for session in {(each.tenant_id, each.agent, each.session) for each in episodes if each.session}:
+                self.recent.drop(*session)
+
+    @property
+    def is_batching(self) -> bool:
+        """Whether turns may be stored with others, within the setting `batching.seconds`; not while others wait."""
+        return bool(self._batching.seconds) and not len(self.outbox)
+
+    def batch(self, act: Act, episode: Episode, write: WriteAll) -> Future[MemoryRecord]:
+        """Have an episode stored with others; the batch writer of the first call is kept, and flushed at exit."""
+        with self._making:
+            if self._writer is None:
+                from engrain.storage.batch_writer import BatchWriter
+
+                self._writer = BatchWriter(write, most=self._batching.size, wait_s=self._batching.seconds)
+                atexit.register(self._writer.flush)
+            writer = self._writer
+        return writer.add(act, episode)
+
+    def flush_batches(self) -> None:
+        """Store what was batched; `close_batches` may take the writer away at any moment."""
+        writer = self._writer
+        if writer is not None:
+            writer.flush()
+
+    def close_batches(self) -> None:
+        """Store what was batched, and stop the batch writer."""
+        if self._writer is not None:
+            self._writer.close()
+            atexit.unregister(self._writer.flush)
+            self._writer = None
+
+    def close(self) -> None:
+        """Give up what still waits, counted as `messages_lost`, and let go of Redis."""
+        self.outbox.discard()
+        if self.recent is not None:
+            self.recent.close()
+
+
+def _open_redis(settings: Redis) -> RedisRecent | None:
+    """Open the cache of the newest turns in Redis, where the settings name one."""
+    if settings.url is None:
+        return None
+    from engrain.storage.redis_recent import RedisRecent
+
+    url = settings.url.get_secret_value()
+    return RedisRecent(url, prefix=settings.prefix, ttl_s=settings.ttl_s, timeout_s=settings.timeout_s)

@@ -1,0 +1,76 @@
+"""Episodes from turns: the arguments of a turn parsed, once, for every verb that takes one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from engrain.agent.wiring.acts import new_id
+from engrain.domain import checks
+from engrain.domain.memories import importance as estimates
+from engrain.domain.records import ROLES, Episode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller, Role
+
+MOST_TOKENS = 1_000_000_000
+
+
+def new_episode(  # what a turn is made of
+    parts: Parts,
+    caller: Caller,
+    *,
+    at: datetime,
+    content: object,
+    role: object = "user",
+    speaker: object = None,
+    session: object = None,
+    event_time: object = None,
+    importance: object = None,
+    ttl_days: object = None,
+    tokens: object = None,
+    model: object = None,
+    tool_calls: Iterable[Any] | None = None,
+    tags: Iterable[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+) -> Episode:
+    """Return the episode that `Agent.observe` stores, made at `at`, not stored yet.
+
+    Raises:
+        InvalidInput: a value is refused.
+    """
+    lifetime = parts.settings.episodes.ttl_days
+    if ttl_days is not None:
+        lifetime = checks.number(ttl_days, name="ttl_days", low=0, high=36_500)
+    parsed_role, text = checks.choice(role, ROLES, name="role"), checks.content(content)
+    return Episode(
+        id=new_id(parts, caller, idempotency_key),
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        scope=caller.agent,
+        session=caller.session if session is None else checks.name(session, name="session"),
+        role=parsed_role,
+        speaker=checks.optional_name(speaker, name="speaker"),
+        content=text,
+        event_time=checks.moment(event_time, name="event_time") or at,
+        created_at=at,
+        expires_at=None if lifetime is None else at + timedelta(days=lifetime),
+        importance=parse_importance(importance, text, role=parsed_role),
+        tokens=None if tokens is None else checks.count(tokens, name="tokens", high=MOST_TOKENS),
+        model=checks.optional_name(model, name="model"),
+        tool_calls=checks.json_values(tool_calls, name="tool_calls"),
+        tags=checks.names(tags, name="tag"),
+        metadata=checks.metadata(metadata),
+    )
+
+
+def parse_importance(importance: object, text: str, *, role: Role = "user") -> float:
+    """Return the importance that a caller gives, or else estimate it from the words."""
+    if importance is None:
+        return estimates.said(text, role=role)
+    return checks.number(importance, name="importance", low=0, high=10)

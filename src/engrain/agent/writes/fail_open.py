@@ -1,0 +1,150 @@
+"""Fail-open writes: messages of hooks, which raise nothing for what the database cannot do just now."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain import metrics
+from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
+from engrain.agent.writes.memories import store_memories, store_memory
+from engrain.domain.filters import Filter
+from engrain.domain.memories.hooks import Heard, RecentTurns, fails_open, told
+from engrain.domain.records import Episode
+from engrain.domain.requests import Act, Request
+from engrain.errors import EngrainError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.memories.working import WorkingStats
+    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.wording import Wording
+
+_LOG = logging.getLogger(__name__)
+
+
+def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> Heard:
+    """Store an episode now, or as soon as the database takes it.
+
+    Raises:
+        InvalidInput, IntegrityViolated, MemoryClosed: it can never be stored.
+    """
+    parts.buffers.flush_batches()  # what came before it
+    delivered = parts.buffers.outbox.deliver(act, episode, _store_episode(parts), key=key)
+    if delivered.is_stored:
+        consolidate_after_switch(parts, act.caller, delivered.episode)
+    return delivered
+
+
+def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> Heard:
+    """Store an episode with others, within the settings' seconds; now where these are 0 or others wait."""
+    if not parts.buffers.is_batching:
+        return deliver(parts, act, episode, key=key)
+
+    def acknowledge(written: Future[MemoryRecord]) -> None:
+        if written.exception() is not None:
+            _deliver_later(parts, act, episode, key)
+        elif isinstance(stored := written.result(), Episode):
+            consolidate_after_switch(parts, act.caller, stored)
+
+    def write(act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        return store_memories(parts, act, memories)
+
+    parts.buffers.batch(act, episode, write).add_done_callback(acknowledge)
+    return Heard(episode=episode, is_stored=False)
+
+
+def drain(parts: Parts) -> tuple[Wording, ...]:
+    """Store what waits; return why it cannot be, where it cannot."""
+    for session in parts.buffers.working.take_evicted():
+        _store_or_deliver(parts, session.caller, session.messages)
+    parts.buffers.flush_batches()
+    outbox = parts.buffers.outbox
+    why = outbox.drain(_store_episode(parts))
+    return () if why is None else (why.after(f"{len(outbox)} messages wait in this process: "),)
+
+
+def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> WorkingStats:
+    """Store the oldest messages of a working session where they exceed `most_tokens`, or all where it is None."""
+    from engrain.working.sessions import select_oldest
+
+    working = parts.buffers.working
+    for session in working.take_evicted():  # which made room or grew too old
+        _store_or_deliver(parts, session.caller, session.messages)
+    session = working.copy(caller)
+    going = session.messages if most_tokens is None else select_oldest(session.messages, most_tokens)
+    if not going:
+        return session.stats()
+    why = _store_all(parts, caller, going)
+    if why is not None:
+        return replace(
+            session.stats(), degraded=(why.after(f"{len(going)} messages not stored yet, they stay here: "),)
+        )
+    return working.remove(caller, [message.id for message in going])
+
+
+def close(parts: Parts) -> None:
+    """Store what waits and what is in working memory, for the last time; `messages_lost` counts what cannot be."""
+    parts.buffers.close_batches()
+    for session in parts.buffers.working.take_all():
+        _store_or_deliver(parts, session.caller, session.messages)
+    drain(parts)
+    parts.buffers.close()
+
+
+def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> RecentTurns:
+    """Return the newest turns of a session, oldest first: from Redis those it is sure of, else from the database."""
+    now, redis = parts.clock(), parts.buffers.recent
+    cached = None if redis is None else redis.newest(caller.tenant_id, caller.agent, session, limit)
+    live = [turn for turn in cached or () if turn.is_live(now)]
+    if cached is not None and len(live) == limit:
+        return RecentTurns(episodes=tuple(reversed(live)))
+    narrowed = Filter(kinds=("episode",), sessions=(session,), scopes=(caller.agent,))
+    try:
+        stored = parts.store.recent(Request(caller=caller, filter=narrowed, now=now), limit)
+    except Exception as error:
+        if not fails_open(error):
+            raise
+        metrics.count("recent_turns_degraded")
+        _LOG.warning("recent turns not read", extra={"error": type(error).__name__})
+        why = told(error).after(f"only {len(live)} turns are at hand: ")
+        return RecentTurns(episodes=tuple(reversed(live)), degraded=(why,))
+    return RecentTurns(episodes=tuple(turn for turn in reversed(stored) if isinstance(turn, Episode)))
+
+
+def _store_episode(parts: Parts) -> Callable[[Act, Episode, str], Episode]:
+    """Return the function by which the outbox stores an episode, which may be stored again under its key."""
+    return lambda act, episode, key: store_memory(parts, act, episode, idempotency_key=key)
+
+
+def _deliver_later(parts: Parts, act: Act, episode: Episode, key: str | None) -> None:
+    """Deliver what a batch could not store: alone, or when the database takes it; no caller sees an error."""
+    try:
+        parts.buffers.outbox.deliver(act, episode, _store_episode(parts), key=key)
+    except EngrainError as error:
+        metrics.count("messages_refused")
+        _LOG.error("message refused", extra={"error": type(error).__name__})  # its trace is no news
+
+
+def _store_or_deliver(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> None:
+    """Store messages that are nowhere else; those that the database does not take now wait."""
+    if messages and _store_all(parts, caller, messages) is not None:
+        for message in messages:
+            deliver(parts, Act(caller=caller, at=message.created_at), message)
+
+
+def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Wording | None:
+    """Store messages in one transaction, those that are there already left alone; return why not."""
+    try:
+        store_memories(parts, Act(caller=caller, at=parts.clock()), messages)
+    except Exception as error:
+        if not fails_open(error):
+            raise
+        metrics.count("working_memory_not_flushed")
+        _LOG.warning("working memory not flushed", extra={"error": type(error).__name__, "messages": len(messages)})
+        return told(error)
+    return None

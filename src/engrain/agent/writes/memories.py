@@ -1,0 +1,116 @@
+"""Writes of memories with the parts of one Memory, and the work that each sets going: vectors, names, caches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engrain import metrics
+from engrain.agent.reads.lookups import find_memory, get_active_fact
+from engrain.agent.writes import linking
+from engrain.agent.writes.retries import MOST_TRIES
+from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
+from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Act
+
+_Memory = TypeVar("_Memory", Episode, Fact, Rule)
+
+
+def store_memory(parts: Parts, act: Act, memory: _Memory, *, idempotency_key: str | None = None) -> _Memory:
+    """Store one memory and announce it to the background work; return it as stored, now or when the key was first used.
+
+    Raises:
+        InvalidInput: the key was used for something else, or the source of ids repeats itself; nothing was written.
+    """
+    try:
+        stored = store_memories(parts, act, [memory])
+    finally:
+        parts.note_cache.drop(memory)
+    if not stored:
+        return _stored_before(parts, act.caller, memory, idempotency_key)
+    assert isinstance(stored[0], type(memory))
+    return stored[0]
+
+
+def store_memories(parts: Parts, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Store memories as `Store.put` does; with the setting `entities.link` fast the entities they mention too."""
+    is_linking = parts.settings.entities.link == "fast"
+    stored = linking.put(parts.store, act, memories) if is_linking else parts.store.put(act, memories)
+    parts.queue.announce()
+    parts.buffers.add_recent(stored)
+    if is_linking:
+        for memory in stored:
+            if memory.scope == GLOBAL_SCOPE:
+                _link(parts, act, memory)
+    return stored
+
+
+def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
+    """Supersede an active fact by one with `changes`, which is as the old one stands when this is written otherwise.
+
+    The new fact is the caller's, of now, and has no references.
+
+    Raises:
+        NotFound, InvalidInput: as `get_active_fact`, or of the changes; nothing was written.
+    """
+    anew: dict[str, Any] = {"agent": act.caller.agent, "created_at": act.at, "last_confirmed_at": act.at}
+    anew |= {"supersedes_id": None, "reference_count": 0, "last_referenced_at": None}
+    for left in reversed(range(MOST_TRIES)):
+        old = get_active_fact(parts.store, act.caller, id_)
+        fact = replace(old, id=parts.ids(), **anew, **changes)
+        try:
+            stored = parts.store.supersede(act, fact, [old.id], derives=False)
+        except InvalidInput:  # of its own, unless its entity was merged since it was read
+            if not left or get_active_fact(parts.store, act.caller, id_).entity_id == old.entity_id:
+                raise
+            continue
+        finally:
+            parts.note_cache.drop(fact)
+        if stored is not None:
+            follow_up(parts, act, stored)
+            return stored
+    get_active_fact(parts.store, act.caller, id_)
+    raise InvalidInput(f"fact {id_} changes all the while, or the source of ids repeats itself; nothing was written")
+
+
+def follow_up(parts: Parts, act: Act, memory: MemoryRecord) -> None:
+    """Start what a new memory sets going: a vector in the background and, if so set, links to whom it mentions."""
+    parts.queue.announce()
+    if parts.settings.entities.link == "fast":
+        _link(parts, act, memory)
+
+
+def _link(parts: Parts, act: Act, memory: MemoryRecord) -> None:
+    """Link a new memory to the entities it mentions; where that cannot be written now it can still be enriched.
+
+    It is stored already: that it was erased meanwhile, or the registry changes all the while, is no error of it.
+    """
+    try:
+        linking.link(parts, act, memory)
+    except (DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound):
+        metrics.count("memories_not_linked")
+
+
+def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | None) -> _Memory:
+    """Return the memory that a key was first used for.
+
+    Raises:
+        InvalidInput: it is another one, or gone.
+    """
+    if key is None:
+        raise InvalidInput(f"id {memory.id} is taken and nothing was written; the source of ids repeats itself")
+    stored = find_memory(parts.store, caller, memory.id)
+    if isinstance(stored, type(memory)) and _statement(stored) == _statement(memory):
+        return stored
+    other = "a memory that is gone" if stored is None else f"another {stored.kind}"
+    raise InvalidInput(f"idempotency_key {key!r} was used for {other} and nothing was written; use a fresh key")
+
+
+def _statement(memory: MemoryRecord) -> tuple[str, ...]:
+    return (memory.subject, memory.predicate, memory.content) if isinstance(memory, Fact) else (memory.content,)
