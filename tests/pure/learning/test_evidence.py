@@ -11,8 +11,8 @@ from engrain.context.entries import BlockSources
 from engrain.context.recipes import RECIPES
 from engrain.domain.records import Explanation, Hit
 from engrain.learning.consolidation.echoes import Span, find_spans, list_echo_sources, read_episode
-from engrain.learning.consolidation.evidence import instructs, prove, recognise
-from engrain.learning.consolidation.folding import fold
+from engrain.learning.consolidation.equivalence import fold
+from engrain.learning.consolidation.evidence import find_recognized, is_instruction, prove
 from engrain.learning.consolidation.proposals import Evidence
 from tests.support.sample_records import NOON, episode, fact, rule
 
@@ -193,19 +193,19 @@ def test_a_line_of_a_list_that_says_what_is_known_is_an_echo():
 def test_an_episode_that_imitates_the_prompt_or_a_reply_proves_nothing(content):
     turns = heard(content)
     assert prove(quoted("I moved to Porto"), turns).flaw == "imitation"
-    assert recognise("I moved to Porto", turns.values()).flaw == "no_evidence"
+    assert find_recognized("I moved to Porto", turns.values()).flaw == "no_evidence"
 
 
 def test_a_confirmation_without_quotes_needs_most_of_the_words_in_one_turn_that_is_no_echo():
     turns = heard("As I said, Ana is living in Lisbon.", "Lisbon is nice.", "Ana lives.")
-    assert recognise("Ana lives in Lisbon", turns.values()).episodes == (turns["e1"].episode,)
+    assert find_recognized("Ana lives in Lisbon", turns.values()).episodes == (turns["e1"].episode,)
     echoing = heard("I know that Ana lives in Lisbon.", known=[fact("Lisbon", **HANDED_OUT)])
-    assert recognise("Ana lives in Lisbon", echoing.values()).flaw == "no_evidence"
-    assert recognise("is the", turns.values()).flaw == "no_evidence"
+    assert find_recognized("Ana lives in Lisbon", echoing.values()).flaw == "no_evidence"
+    assert find_recognized("is the", turns.values()).flaw == "no_evidence"
 
 
 @pytest.mark.parametrize(
-    ("content", "role", "is_instruction"),
+    ("content", "role", "expected"),
     [
         ("From now on answer in Portuguese.", "user", True),
         ("Don\u2019t call me before noon.", "user", True),
@@ -215,15 +215,15 @@ def test_a_confirmation_without_quotes_needs_most_of_the_words_in_one_turn_that_
         ("The deploy went well today.", "user", False),
     ],
 )
-def test_an_instruction_is_a_users_or_a_systems(content, role, is_instruction):
+def test_an_instruction_is_a_users_or_a_systems(content, role, expected):
     turns = heard(content, role=role)
-    assert instructs(prove(quoted(content), turns), turns) is is_instruction
+    assert is_instruction(prove(quoted(content), turns), turns) is expected
 
 
 @given(st.text(), st.text())
 def test_folding_is_its_own_fixed_point_and_goes_line_by_line(one, other):
     assert fold(fold(one)) == fold(one)
-    assert read_episode(episode(f"x{one}\n{other}"), []).text == fold(f"x{one}\n{other}")
+    assert read_episode(episode(f"x{one}\n{other}"), []).folded == fold(f"x{one}\n{other}")
 
 
 @given(st.text("ab \n", min_size=1), st.data())
@@ -246,5 +246,5 @@ def test_what_is_outside_of_echoes_and_what_is_inside_is_everything(spans):
             echoes.append(Span(start, min(start + length, 40)))
         elif length:
             echoes[-1] = Span(echoes[-1].start, max(echoes[-1].end, min(start + length, 40)))
-    kept = type(turn)(turn.episode, turn.text, tuple(echoes)).own.replace(" ", "")
+    kept = type(turn)(turn.episode, turn.folded, tuple(echoes)).own.replace(" ", "")
     assert kept == "".join(letter for place, letter in enumerate(said) if place not in covered)

@@ -8,7 +8,8 @@ import pytest
 
 from engrain.domain.records import Caller
 from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
-from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan, read_statement_time
+from engrain.learning.consolidation.learned_facts import read_statement_time
+from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
 from tests.support.sample_records import NOON, episode, fact, rule
 
@@ -22,7 +23,7 @@ def lesson(*turns, shown=(), found=(), scope="aide", caller=CALLER):
     told = list_echo_sources([*shown, *found])
     names = {f"e{place}": read_episode(turn, told) for place, turn in enumerate(turns, 1)}
     return BatchContext(
-        caller=caller, scope=scope, heard=names, known=KnownMemories(shown=shown, found=found), now=NOON + DAY
+        caller=caller, scope=scope, episodes=names, known=KnownMemories(shown=shown, related=found), now=NOON + DAY
     )
 
 
@@ -49,7 +50,7 @@ def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
     proposal["evidence"] = quotes(("e1", "I moved to Porto"), ("e3", "Porto, since May"), ("e2", "I moved to Porto"))
     done = planned(given, new_facts=[proposal])
     [action] = done.actions
-    first, _, last = (each.episode for each in given.heard.values())
+    first, _, last = (each.episode for each in given.episodes.values())
     assert (action.kind, action.sources, action.target_id, action.doubts) == ("new_fact", (first.id, last.id), None, ())
     made = action.memory
     assert (made.subject, made.predicate, made.content, made.tags) == ("Ana", "lives in", "Porto", ("home",))
@@ -58,7 +59,7 @@ def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
     assert (made.source, made.source_episode_id) == ("I moved to Porto", last.id)
     assert (made.valid_from, made.created_at, made.last_confirmed_at) == (NOON, NOON + DAY, NOON + DAY)
     assert read_statement_time(made) == NOON + timedelta(hours=1)
-    assert done.episode_ids == tuple(each.episode.id for each in given.heard.values())
+    assert done.episode_ids == tuple(each.episode.id for each in given.episodes.values())
 
 
 @pytest.mark.req("N16")
@@ -138,7 +139,7 @@ def test_what_is_known_already_is_confirmed_and_not_stored_again(place, scope):
     done = planned(given, new_facts=[again, {**again, "content": "green tea in the morning"}])
     [action] = done.actions
     assert (action.kind, action.target_id, action.memory) == ("confirmation", known.id, None)
-    assert action.sources == (given.heard["e1"].episode.id,)
+    assert action.sources == (given.episodes["e1"].episode.id,)
     assert [each.reason for each in done.rejected] == ["duplicate"]
 
 
@@ -242,8 +243,8 @@ def test_a_confirmation_needs_proof_and_names_its_sources():
         given, confirmations=[home.id, {"target_id": habit.id, "evidence": quotes(("e2", "Ask before booking those"))}]
     )
     assert [(each.target_id, each.sources) for each in done.actions] == [
-        (home.id, (given.heard["e1"].episode.id,)),
-        (habit.id, (given.heard["e2"].episode.id,)),
+        (home.id, (given.episodes["e1"].episode.id,)),
+        (habit.id, (given.episodes["e2"].episode.id,)),
     ]
 
 
@@ -323,4 +324,4 @@ def test_a_flood_is_stopped_at_three_actions_an_episode_and_ten_at_least(episode
 
 def test_a_reply_with_nothing_in_it_still_consolidates_its_episodes():
     given = lesson(MOVED)
-    assert planned(given).episode_ids == (given.heard["e1"].episode.id,)
+    assert planned(given).episode_ids == (given.episodes["e1"].episode.id,)

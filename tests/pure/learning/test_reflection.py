@@ -13,7 +13,7 @@ from engrain.errors import EngineUnavailable
 from engrain.learning.reflection import reflections
 from engrain.learning.reflection.reflections import (
     TARGET_TOKENS,
-    Cadence,
+    ReflectionPolicy,
     ReflectionWindow,
     build_fact,
     check_due,
@@ -37,8 +37,8 @@ def episode(number, days_ago=1.0, **given_):
     return Episode(**{"id": f"episode-{number}", "agent": "butler", "scope": "butler", **said, **given_})
 
 
-def seen(*memories, reflected_at=None, cadence=None):
-    return select_window(memories, cadence or Cadence(), NOW, reflected_at=reflected_at)
+def seen(*memories, reflected_at=None, policy=None):
+    return select_window(memories, policy or ReflectionPolicy(), NOW, reflected_at=reflected_at)
 
 
 FULL = seen(fact(1), fact(2), fact(3), episode(1), episode(2))
@@ -61,16 +61,16 @@ def reply(text="Ana likes tea.", sources=("m1",)):
 )
 def test_six_days_lie_between_two(days_since, force, outcome):
     at = None if days_since is None else NOW - timedelta(days=days_since)
-    verdict = check_due(replace(FULL, reflected_at=at), Cadence(), NOW, force=force)
+    verdict = check_due(replace(FULL, reflected_at=at), ReflectionPolicy(), NOW, force=force)
     assert (verdict and verdict[0]) == outcome
 
 
 @pytest.mark.req("Y12")
 @pytest.mark.parametrize("force", [False, True])
 def test_it_takes_three_facts_of_the_last_seven_days(force):
-    assert check_due(seen(fact(1), fact(2), fact(3, 7)), Cadence(), NOW, force=force) is None
+    assert check_due(seen(fact(1), fact(2), fact(3, 7)), ReflectionPolicy(), NOW, force=force) is None
     too_few = [seen(fact(1), fact(2), fact(3, 7.01)), seen(fact(1), fact(2), episode(1), episode(2)), seen()]
-    assert [check_due(each, Cadence(), NOW, force=force)[0] for each in too_few] == ["too_few"] * 3
+    assert [check_due(each, ReflectionPolicy(), NOW, force=force)[0] for each in too_few] == ["too_few"] * 3
 
 
 @pytest.mark.req("Y12")
@@ -189,4 +189,4 @@ def test_any_reply_is_a_reflection_that_fits_or_is_refused(text, sources):
 
 def test_an_empty_week_has_nothing_to_say():
     empty = ReflectionWindow(memories=(), facts=3, reflected_at=None)
-    assert check_due(empty, Cadence(min_facts=0), NOW, force=True)[0] == "too_few"
+    assert check_due(empty, ReflectionPolicy(min_facts=0), NOW, force=True)[0] == "too_few"

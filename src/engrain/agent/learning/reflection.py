@@ -13,7 +13,7 @@ from engrain.agent.wiring.arguments import parse_agent
 from engrain.agent.writes.memories import follow_up
 from engrain.domain import checks
 from engrain.learning.reflection import runner
-from engrain.learning.reflection.reflections import Cadence, ReflectionOutcome, ReflectionReport
+from engrain.learning.reflection.reflections import ReflectionOutcome, ReflectionPolicy, ReflectionReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +40,7 @@ def reflect(
         clock=parts.clock,
         ids=parts.ids,
         writer=new_writer(parts),
-        cadence=Cadence(
+        policy=ReflectionPolicy(
             min_facts=settings.min_facts,
             window_days=settings.window_days,
             min_days_between=settings.min_days_between,

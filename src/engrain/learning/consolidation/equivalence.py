@@ -1,23 +1,35 @@
-"""Whether two statements say the same, or speak of the same. Pure; careful about what one word can turn around."""
+"""Equivalence of texts: folding away what copying changes, and whether two statements say the same. Pure."""
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, NewType
 
 from engrain.domain.entities.names import name_key
 from engrain.domain.text.analysis import stems, terms, words
 from engrain.domain.text.likeness import jaccard
 from engrain.domain.text.trigrams import similarity
-from engrain.learning.consolidation.folding import fold
 
 if TYPE_CHECKING:
     from engrain.domain.records import Fact
     from engrain.learning.consolidation.proposals import Statement
 
+FoldedText = NewType("FoldedText", str)
+
 LEAST_SHARED = 0.75
 _LEAST_ALIKE = 0.7
 
+# Typographic quotes, dashes and dots as a keyboard has them; invisible characters are dropped.
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        "\u2026": "...",
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", None),
+    }
+)
 # Two texts that differ in one of these do not say the same, however many other words they share.
 _TURNING = frozenset(
     """
@@ -28,15 +40,26 @@ _TURNING = frozenset(
     january february march april may june july august september october november december
     """.split()
 )
-# What a predicate can have or lack without meaning anything else.
+# Words that a predicate can have or lack without meaning anything else.
 _FILLERS = frozenset("a an the is are was be been being has have had currently now does do did s".split())
+
+
+def fold(text: str) -> FoldedText:
+    """One case, one sort of quote and dash, single spaces; folding again changes nothing."""
+    plain = unicodedata.normalize("NFKC", text.translate(_PLAIN)).translate(_PLAIN)
+    return FoldedText(" ".join(unicodedata.normalize("NFKC", plain.casefold()).split()))
+
+
+def strip_marks(text: str) -> FoldedText:
+    """The folded text without the marks around it: quotation marks and stops."""
+    return FoldedText(fold(text).strip("\"' .,;:!?"))
 
 
 def are_equivalent(one: str, other: str) -> bool:
     """Whether two texts are equal once folded, or share 3/4 of their words while no number or negation differs."""
     if fold(one) == fold(other):
         return True
-    first, second = _words_of(one), _words_of(other)
+    first, second = _features(one), _features(other)
     return jaccard(first.terms, second.terms) >= LEAST_SHARED and first.turning == second.turning
 
 
@@ -45,39 +68,37 @@ def is_same_name(one: str, other: str) -> bool:
     return name_key(one) == name_key(other)
 
 
-def is_same_statement(fact: Fact, said: Statement) -> bool:
+def is_same_statement(fact: Fact, statement: Statement) -> bool:
     """Whether a fact and a statement say the same of the same subject, in alike predicates or as a whole."""
-    if not is_same_name(fact.subject, said.subject):
+    if not is_same_name(fact.subject, statement.subject):
         return False
-    if are_similar_predicates(fact.predicate, said.predicate) and are_equivalent(fact.content, said.content):
+    if are_similar_predicates(fact.predicate, statement.predicate) and are_equivalent(fact.content, statement.content):
         return True
-    return are_equivalent(f"{fact.predicate} {fact.content}", f"{said.predicate} {said.content}")
+    return are_equivalent(f"{fact.predicate} {fact.content}", f"{statement.predicate} {statement.content}")
 
 
 def are_similar_predicates(one: str, other: str) -> bool:
-    """Whether two predicates say the same relation: the same stems but for "is", "has", "currently", or 7/10 alike."""
+    """Whether two predicates name one relation: the same stems but for "is", "has", "currently", or 7/10 alike."""
     first, second = _relation(one), _relation(other)
     return bool(first) and (first == second or similarity(fold(one), fold(other)) >= _LEAST_ALIKE)
 
 
-class _Words:
-    """What is compared of a text."""
+class _Features(NamedTuple):
+    """The compared features of a text: its terms, and the words that turn a meaning around."""
 
-    __slots__ = ("terms", "turning")
-
-    def __init__(self, text: str) -> None:
-        said = words(fold(text))
-        self.terms = frozenset(terms(text))
-        self.turning = frozenset(word for word in said if word in _TURNING or any(map(str.isdigit, word)))
+    terms: frozenset[str]
+    turning: frozenset[str]
 
 
 @lru_cache(maxsize=4_096)
-def _words_of(text: str) -> _Words:
-    return _Words(text)
+def _features(text: str) -> _Features:
+    folded = words(fold(text))
+    turning = frozenset(word for word in folded if word in _TURNING or any(map(str.isdigit, word)))
+    return _Features(frozenset(terms(text)), turning)
 
 
 @lru_cache(maxsize=4_096)
 def _relation(predicate: str) -> frozenset[str]:
     """The stems of a predicate, prepositions and all: to live in and to live with are two things."""
-    said = words(predicate.replace("_", " "))
-    return frozenset(stem for word in said if word not in _FILLERS for stem in (stems([word]) or [word]))
+    distinct = words(predicate.replace("_", " "))
+    return frozenset(stem for word in distinct if word not in _FILLERS for stem in (stems([word]) or [word]))

@@ -1,4 +1,4 @@
-"""Whether what is quoted stands where it is said to stand: no proposal is believed for a model's word alone. Pure."""
+"""Evidence: whether quotes stand in the episodes they name; no proposal is believed for a model's word alone. Pure."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.analysis import terms, words
 from engrain.learning.consolidation.echoes import LEAST_WORDS, find_spans
-from engrain.learning.consolidation.folding import fold, strip_marks
+from engrain.learning.consolidation.equivalence import fold, strip_marks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from engrain.domain.records import Episode
     from engrain.learning.consolidation.echoes import EpisodeText
-    from engrain.learning.consolidation.folding import FoldedText
+    from engrain.learning.consolidation.equivalence import FoldedText
     from engrain.learning.consolidation.proposals import Evidence
 
-# Why quotes prove nothing, the most telling reason first.
+# Reasons why quotes prove nothing, the most telling first.
 FLAWS: Mapping[str, str] = {
     "imitation": "it quotes an episode that imitates the prompt or a reply to it",
     "echo": "it only repeats what the memory itself had handed out",
@@ -31,7 +31,7 @@ _LEAST_BYTES = 8
 # Where a confirmation quotes nothing, so many of the words of what it confirms must stand in one episode.
 _LEAST_SHARE = 0.75
 
-# What somebody says who wants something done in a certain way from now on.
+# Words of somebody who wants something done in a certain way from now on.
 _INSTRUCTS = re.compile(
     r"\b(?:always|never|please|don't|do not|from now on|make sure|remember to|must|should|shouldn't|have to|"
     r"want you to|need you to|i'd like you to|stop|avoid|prefer|instead of|only use|rather than|"
@@ -40,66 +40,66 @@ _INSTRUCTS = re.compile(
 
 
 class Proof(NamedTuple):
-    """The episodes that bear out a proposal, oldest first, and the quotes that hold; without any, why not."""
+    """The episodes that bear out a proposal, oldest first, and the quotes that hold; a flaw where there are none."""
 
     episodes: tuple[Episode, ...]
     quotes: tuple[Evidence, ...] = ()
     flaw: str | None = None
 
 
-def prove(evidence: Sequence[Evidence], heard: Mapping[str, EpisodeText]) -> Proof:
-    """The episodes whose quotes hold; `heard` is by the names that the prompt gave them.
+def prove(evidence: Sequence[Evidence], episodes: Mapping[str, EpisodeText]) -> Proof:
+    """The episodes whose quotes hold; `episodes` is by the names that the prompt gave them.
 
     A quote holds where it stands in its episode as whole words, whatever its case, spaces and sorts of quotation mark,
     and says more there than what was handed out before. It needs two words, of which one carries meaning, and 8 bytes.
     """
-    flaws = {each: _flaw(each, heard) for each in evidence}
-    quotes = tuple(each for each, flaw in flaws.items() if flaw is None)
+    flaws = {quote: _find_flaw(quote, episodes) for quote in evidence}
+    quotes = tuple(quote for quote, flaw in flaws.items() if flaw is None)
     if not quotes:
         return Proof((), flaw=next((flaw for flaw in FLAWS if flaw in flaws.values()), "no_evidence"))
-    return Proof(_in_order({heard[each.episode].episode for each in quotes}), quotes)
+    return Proof(_in_order({episodes[quote.episode].episode for quote in quotes}), quotes)
 
 
-def recognise(content: str, heard: Collection[EpisodeText]) -> Proof:
+def find_recognized(content: str, texts: Collection[EpisodeText]) -> Proof:
     """The episodes that say what a memory says: most of its words, the speaker's name among them, and no echo of it."""
-    asked = set(terms(content))
-    least = max(_LEAST_SHARE * len(asked), LEAST_WORDS)
-    found = [each.episode for each in heard if not each.imitates and len(asked & _terms_of(each)) >= least]
-    return Proof(_in_order(found)) if found else Proof((), flaw="no_evidence")
+    wanted = set(terms(content))
+    least = max(_LEAST_SHARE * len(wanted), LEAST_WORDS)
+    episodes = [text.episode for text in texts if not text.imitates and len(wanted & _terms_of(text)) >= least]
+    return Proof(_in_order(episodes)) if episodes else Proof((), flaw="no_evidence")
 
 
-def instructs(proof: Proof, heard: Mapping[str, EpisodeText]) -> bool:
+def is_instruction(proof: Proof, episodes: Mapping[str, EpisodeText]) -> bool:
     """Whether one of the quotes is an instruction in a user's or a system's turn; English alone is known."""
     return any(
-        heard[each.episode].episode.role in {"user", "system"} and _INSTRUCTS.search(fold(each.quote))
-        for each in proof.quotes
+        episodes[quote.episode].episode.role in {"user", "system"} and _INSTRUCTS.search(fold(quote.quote))
+        for quote in proof.quotes
     )
 
 
-def _flaw(evidence: Evidence, heard: Mapping[str, EpisodeText]) -> str | None:
-    where = heard.get(evidence.episode)
-    if where is None:
+def _find_flaw(evidence: Evidence, episodes: Mapping[str, EpisodeText]) -> str | None:
+    text = episodes.get(evidence.episode)
+    if text is None:
         return "unknown_episode"
-    if where.imitates:
+    if text.imitates:
         return "imitation"
     # The prompt shows < as &lt;, and a model may copy either.
     readings = {strip_marks(evidence.quote), strip_marks(html.unescape(evidence.quote))}
-    spans = [span for reading in readings for span in find_spans(where.text, reading)]
     if all(_is_too_short(reading) for reading in readings):
         return "quote_too_short"
+    spans = [span for reading in readings for span in find_spans(text.folded, reading)]
     if not spans:
         return "quote_not_found"
-    return None if any(map(where.says_anew, spans)) else "echo"
+    return None if any(map(text.says_anew, spans)) else "echo"
 
 
 def _is_too_short(quote: FoldedText) -> bool:
     return len(quote.encode()) < _LEAST_BYTES or len(words(quote)) < LEAST_WORDS or not terms(quote)
 
 
-def _terms_of(heard: EpisodeText) -> set[str]:
-    """What an episode says of itself, with its speaker's name: "I live in Lisbon" is about Ana."""
-    return {*terms(heard.episode.speaker or ""), *terms(heard.own)}
+def _terms_of(text: EpisodeText) -> set[str]:
+    """The terms of an episode's own words, with its speaker's name: "I live in Lisbon" is about Ana."""
+    return {*terms(text.episode.speaker or ""), *terms(text.own)}
 
 
 def _in_order(episodes: Iterable[Episode]) -> tuple[Episode, ...]:
-    return tuple(sorted(episodes, key=lambda each: (each.event_time, each.created_at, each.id)))
+    return tuple(sorted(episodes, key=lambda episode: (episode.event_time, episode.created_at, episode.id)))

@@ -1,4 +1,4 @@
-"""What a model proposes to learn from a batch of episodes, in the right form and not yet believed."""
+"""Proposals: changes that a model suggests for a batch of episodes, in the right form and not yet proven."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Record):
-    """Words that are said to stand in an episode, named as the prompt names it ("e1")."""
+    """A quote from an episode, named as the prompt names it ("e1"), as a model claims it."""
 
     episode: str
     quote: str
@@ -25,7 +25,7 @@ class Evidence(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement(Record):
-    """What a fact would say. `valid_from`: since when it is true, where the model says so."""
+    """The content of a proposed fact. `valid_from`: since when it is true, where the model says so."""
 
     subject: str
     predicate: str
@@ -39,7 +39,7 @@ class Statement(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guidance(Record):
-    """What a rule would say."""
+    """The content of a proposed rule."""
 
     content: str
     tags: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Guidance(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal(Record):
-    """One thing to learn and what is to prove it.
+    """One suggested change and the quotes that are to prove it.
 
     Attributes:
         says: the fact or the rule; None for a confirmation.
@@ -63,7 +63,7 @@ class Proposal(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationResult(Record):
-    """A model's reply, read: each proposal is whole, and what was not is told in `parse_errors`.
+    """A model's reply, parsed: each proposal is whole, and `parse_errors` says what was not.
 
     `is_readable`: whether it says anything of the episodes, be it that there is nothing to learn. A reply whose every
     entry is broken does not.
@@ -77,5 +77,5 @@ class ConsolidationResult(Record):
     is_readable: bool = True
 
     def __iter__(self) -> Iterator[Proposal]:
-        """Every proposal: what is new, what changed, rules, confirmations, each as the reply has it."""
+        """Every proposal: new facts, updated facts, rules, confirmations, in the order of the reply."""
         yield from (*self.new_facts, *self.updated_facts, *self.new_rules, *self.confirmations)

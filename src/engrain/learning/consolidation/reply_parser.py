@@ -1,4 +1,4 @@
-"""A model's reply, whatever it is, as whole proposals and errors that say where and why. Pure; never raises."""
+"""Reply parser: turns any reply of a model into whole proposals, and errors with reasons. Pure; never raises."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engrain.domain import checks
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.records import Permanence
-    from engrain.domain.runs.plans import ActionKind
 
 NO_JSON = "No JSON block found in consolidation output"
 # Far more than thirty episodes can teach, and a bound on the work for what a model was talked into.
@@ -39,10 +39,10 @@ _MIDDLE, _LEAST, _MOST = 5.0, 1.0, 10.0
 _DECODER = json.JSONDecoder()
 
 
-class _Found(NamedTuple):
-    """The object that is taken for the reply, and what is to be said of the search for it."""
+class _Reply(NamedTuple):
+    """The object that is taken for the reply, and the errors of the search for it."""
 
-    reply: Mapping[str, Any] | None
+    sections: Mapping[str, Any] | None
     errors: tuple[str, ...]
 
 
@@ -54,23 +54,23 @@ def parse_reply(text: str) -> ConsolidationResult:
     that thinks aloud, or shows what it was asked for, concludes at the end. What was passed over is an error too.
     """
     if len(text) > MOST_CHARACTERS:
-        said = f"the reply has {len(text):,} characters; the most is {MOST_CHARACTERS:,}, and none of it was read"
-        return ConsolidationResult(parse_errors=(said,), is_readable=False)
-    found = _find(text)
-    if found.reply is None:
-        return ConsolidationResult(parse_errors=found.errors, is_readable=False)
+        error = f"the reply has {len(text):,} characters; the most is {MOST_CHARACTERS:,}, and none of it was read"
+        return ConsolidationResult(parse_errors=(error,), is_readable=False)
+    reply = _find(text)
+    if reply.sections is None:
+        return ConsolidationResult(parse_errors=reply.errors, is_readable=False)
     errors: list[str] = []
-    read: dict[str, tuple[Proposal, ...]] = {
-        section: tuple(_section(found.reply, section, errors)) for section in SECTIONS
+    proposals: dict[str, tuple[Proposal, ...]] = {
+        section: tuple(_read_section(reply.sections, section, errors)) for section in SECTIONS
     }
-    is_readable = any(read.values()) or not errors
-    strangers = [str(name) for name in found.reply if name not in SECTIONS]
-    if strangers:
-        errors.append(f"unknown sections were passed over: {', '.join(sorted(strangers)[:5])[:200]}")
-    return ConsolidationResult(**read, parse_errors=_bounded([*found.errors, *errors]), is_readable=is_readable)
+    is_readable = any(proposals.values()) or not errors
+    unknown = [str(name) for name in reply.sections if name not in SECTIONS]
+    if unknown:
+        errors.append(f"unknown sections were passed over: {', '.join(sorted(unknown)[:5])[:200]}")
+    return ConsolidationResult(**proposals, parse_errors=_bound([*reply.errors, *errors]), is_readable=is_readable)
 
 
-def _bounded(errors: list[str]) -> tuple[str, ...]:
+def _bound(errors: list[str]) -> tuple[str, ...]:
     left_out = len(errors) - _MOST_ERRORS
     return tuple(errors) if left_out <= 0 else (*errors[:_MOST_ERRORS], f"and {left_out:,} more errors")
 
@@ -78,20 +78,19 @@ def _bounded(errors: list[str]) -> tuple[str, ...]:
 # Finding the reply
 
 
-def _find(text: str) -> _Found:
+def _find(text: str) -> _Reply:
     """The last object with one of the sections, in a fence before outside of any."""
     broken: list[str] = []
-    fenced = [each for block in _FENCE.finditer(text) for each in _objects(block[1], block.start(1), broken)]
-    chosen = fenced or list(_objects(text, 0, broken))
-    if chosen:
-        passed_over = len(chosen) - 1
-        said = f"{passed_over + 1} JSON blocks found: the last one counts" if passed_over else ""
-        return _Found(chosen[-1], (said,) if said else ())
-    return _Found(None, (NO_JSON, *broken[-1:]))
+    fenced = [found for block in _FENCE.finditer(text) for found in _objects(block[1], block.start(1), broken)]
+    objects = fenced or list(_objects(text, 0, broken))
+    if not objects:
+        return _Reply(None, (NO_JSON, *broken[-1:]))
+    errors = (f"{len(objects)} JSON blocks found: the last one counts",) if len(objects) > 1 else ()
+    return _Reply(objects[-1], errors)
 
 
 def _objects(text: str, offset: int, broken: list[str]) -> Iterator[Mapping[str, Any]]:
-    """The outermost JSON objects in a text that have one of the sections; what looks like one is told in `broken`."""
+    """The outermost JSON objects in a text that have one of the sections; `broken` gets the errors of broken ones."""
     start, work = text.find("{"), _MOST_WORK
     while start >= 0 and work > 0:
         try:
@@ -118,7 +117,7 @@ def _broken(start: int, offset: int, error: ValueError | RecursionError) -> str:
 # Reading it
 
 
-def _section(reply: Mapping[str, Any], section: str, errors: list[str]) -> Iterator[Proposal]:
+def _read_section(reply: Mapping[str, Any], section: str, errors: list[str]) -> Iterator[Proposal]:
     entries = reply.get(section)
     if entries is None:
         return
@@ -127,8 +126,8 @@ def _section(reply: Mapping[str, Any], section: str, errors: list[str]) -> Itera
         return
     if len(entries) > MOST_ENTRIES:
         errors.append(f"{section} has {len(entries):,} entries; only the first {MOST_ENTRIES:,} were read")
-    for place, entry in enumerate(entries[:MOST_ENTRIES]):
-        where = f"{section}[{place}]"
+    for index, entry in enumerate(entries[:MOST_ENTRIES]):
+        where = f"{section}[{index}]"
         try:
             proposal = _READERS[section](entry, where, errors)
         except InvalidInput as error:
@@ -137,25 +136,23 @@ def _section(reply: Mapping[str, Any], section: str, errors: list[str]) -> Itera
             yield proposal
 
 
-def _new_fact(entry: object, where: str, errors: list[str]) -> Proposal:
-    given = _object(entry)
-    return Proposal(kind="new_fact", says=_statement(given), evidence=_evidence(given, where, errors))
+def _read_fact(entry: object, where: str, errors: list[str]) -> Proposal:
+    fields = _object(entry)
+    return Proposal(kind="new_fact", says=_statement(fields), evidence=_evidence(fields, where, errors))
 
 
-def _updated_fact(entry: object, where: str, errors: list[str]) -> Proposal:
-    given = _object(entry)
-    kind: ActionKind = "updated_fact"
-    target = _target(given.get("target_id"))
-    return Proposal(kind=kind, says=_statement(given), target_id=target, evidence=_evidence(given, where, errors))
+def _read_update(entry: object, where: str, errors: list[str]) -> Proposal:
+    target_id = _target(_object(entry).get("target_id"))
+    return replace(_read_fact(entry, where, errors), kind="updated_fact", target_id=target_id)
 
 
-def _new_rule(entry: object, where: str, errors: list[str]) -> Proposal:
-    given = _object(entry)
-    says = Guidance(content=_content(given), tags=_tags(given.get("tags")))
-    return Proposal(kind="new_rule", says=says, evidence=_evidence(given, where, errors))
+def _read_rule(entry: object, where: str, errors: list[str]) -> Proposal:
+    fields = _object(entry)
+    says = Guidance(content=_content(fields), tags=_tags(fields.get("tags")))
+    return Proposal(kind="new_rule", says=says, evidence=_evidence(fields, where, errors))
 
 
-def _confirmation(entry: object, where: str, errors: list[str]) -> Proposal:
+def _read_confirmation(entry: object, where: str, errors: list[str]) -> Proposal:
     """An id alone, or one with evidence."""
     if isinstance(entry, Mapping):
         evidence = _evidence(entry, where, errors)
@@ -164,10 +161,10 @@ def _confirmation(entry: object, where: str, errors: list[str]) -> Proposal:
 
 
 _READERS: Mapping[str, Callable[[object, str, list[str]], Proposal]] = {
-    "new_facts": _new_fact,
-    "updated_facts": _updated_fact,
-    "new_rules": _new_rule,
-    "confirmations": _confirmation,
+    "new_facts": _read_fact,
+    "updated_facts": _read_update,
+    "new_rules": _read_rule,
+    "confirmations": _read_confirmation,
 }
 
 
@@ -177,24 +174,24 @@ def _object(entry: object) -> Mapping[str, Any]:
     return entry
 
 
-def _statement(given: Mapping[str, Any]) -> Statement:
+def _statement(fields: Mapping[str, Any]) -> Statement:
     return Statement(
-        subject=checks.name(given.get("subject"), name="subject"),
-        predicate=checks.name(given.get("predicate"), name="predicate"),
-        content=_content(given),
-        permanence=_permanence(given.get("permanence")),
-        importance=_clamped(given.get("importance"), default=_MIDDLE, low=_LEAST, high=_MOST),
-        confidence=_clamped(given.get("confidence"), default=1.0, low=0.0, high=1.0),
-        valid_from=_moment(given.get("valid_from")),
-        tags=_tags(given.get("tags")),
+        subject=checks.name(fields.get("subject"), name="subject"),
+        predicate=checks.name(fields.get("predicate"), name="predicate"),
+        content=_content(fields),
+        permanence=_permanence(fields.get("permanence")),
+        importance=_clamped(fields.get("importance"), default=_MIDDLE, low=_LEAST, high=_MOST),
+        confidence=_clamped(fields.get("confidence"), default=1.0, low=0.0, high=1.0),
+        valid_from=_moment(fields.get("valid_from")),
+        tags=_tags(fields.get("tags")),
     )
 
 
-def _content(given: Mapping[str, Any]) -> str:
-    said = checks.content(given.get("content"))
-    if len(said) > MOST_CONTENT:
-        raise InvalidInput(f"content has {len(said):,} characters; the most is {MOST_CONTENT:,}")
-    return said
+def _content(fields: Mapping[str, Any]) -> str:
+    content = checks.content(fields.get("content"))
+    if len(content) > MOST_CONTENT:
+        raise InvalidInput(f"content has {len(content):,} characters; the most is {MOST_CONTENT:,}")
+    return content
 
 
 def _target(value: object) -> str:
@@ -203,30 +200,30 @@ def _target(value: object) -> str:
     return value.strip().lower()
 
 
-def _evidence(given: Mapping[str, Any], where: str, errors: list[str]) -> tuple[Evidence, ...]:
-    """What is quoted, in order, each once; a quote without words or episode proves nothing and is told of."""
-    entries = given.get("evidence")
+def _evidence(fields: Mapping[str, Any], where: str, errors: list[str]) -> tuple[Evidence, ...]:
+    """The quotes, in order, each once; one without words or episode proves nothing and is an error."""
+    entries = fields.get("evidence")
     if entries is None:
         return ()
     if not isinstance(entries, list):
         errors.append(f"{where}.evidence must be a list, not {_kind(entries)}")
         return ()
-    found: dict[Evidence, None] = {}
-    for place, entry in enumerate(entries[:_MOST_EVIDENCE]):
+    quotes: dict[Evidence, None] = {}
+    for index, entry in enumerate(entries[:_MOST_EVIDENCE]):
         quote = entry.get("quote") if isinstance(entry, Mapping) else None
         episode = entry.get("episode") if isinstance(entry, Mapping) else None
         if not isinstance(quote, str) or not isinstance(episode, str):
-            errors.append(f"{where}.evidence[{place}] must be an object with the texts episode and quote")
+            errors.append(f"{where}.evidence[{index}] must be an object with the texts episode and quote")
         elif len(quote) > MOST_QUOTE:
-            errors.append(f"{where}.evidence[{place}].quote has more than {MOST_QUOTE:,} characters")
+            errors.append(f"{where}.evidence[{index}].quote has more than {MOST_QUOTE:,} characters")
         else:
-            found[Evidence(episode=checks.clean(episode)[:100], quote=checks.clean(quote))] = None
-    return tuple(found)
+            quotes[Evidence(episode=checks.clean(episode)[:100], quote=checks.clean(quote))] = None
+    return tuple(quotes)
 
 
 def _permanence(value: object) -> Permanence:
     word = value.strip().lower() if isinstance(value, str) else None
-    return next((known for known in DECAY_RATES if known == word), "standard")
+    return next((permanence for permanence in DECAY_RATES if permanence == word), "standard")
 
 
 def _clamped(value: object, *, default: float, low: float, high: float) -> float:
@@ -244,11 +241,11 @@ def _moment(value: object) -> datetime | None:
 
 
 def _tags(value: object) -> tuple[str, ...]:
-    """Those that are names, each once; none where it is no list."""
+    """The tags that are names, each once; none where it is no list."""
     if not isinstance(value, list):
         return ()
-    names = [checks.clean(each) for each in value if isinstance(each, str)]
-    return tuple(dict.fromkeys(each for each in names if 0 < len(each) <= checks.MAX_NAME_LENGTH))[:_MOST_TAGS]
+    names = [checks.clean(tag) for tag in value if isinstance(tag, str)]
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= checks.MAX_NAME_LENGTH))[:_MOST_TAGS]
 
 
 def _kind(value: object) -> str:

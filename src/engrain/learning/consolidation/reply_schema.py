@@ -1,4 +1,4 @@
-"""The form of a reply, as a JSON schema: what a provider may hold its model to, and what `parsing` reads."""
+"""JSON schema of a reply, which a provider may hold its model to and `reply_parser` reads."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a consolidation came to."""
+"""Report of a consolidation: what was learned, rejected and failed, and what it cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group(Record):
-    """An agent's episodes that were due when the consolidation began."""
+    """The number of an agent's episodes that were due when the consolidation began."""
 
     tenant_id: str
     agent: str
@@ -25,7 +25,7 @@ class Group(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned(Record):
-    """One thing that was written: the memory that was made or confirmed."""
+    """One change that was written: the memory that was stored or confirmed."""
 
     tenant_id: str
     agent: str
@@ -47,7 +47,7 @@ class Failure(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationReport(Record):
-    """What was learned of how many episodes, what was not and why, and what it cost.
+    """Changes learned from episodes, rejected proposals with reasons, failures, and the cost.
 
     Attributes:
         dry_run: nothing was asked and nothing written, be it that this was wished or that there is no language model.
@@ -69,32 +69,22 @@ class ConsolidationReport(Record):
 
     @property
     def new(self) -> int:
-        """Facts and rules that are new."""
-        return self._of("new_fact") + self._of("new_rule")
+        """The number of new facts and rules."""
+        return self._count("new_fact", "new_rule")
 
     @property
     def updated(self) -> int:
-        """Facts that took the place of another."""
-        return self._of("updated_fact")
+        """The number of facts that took the place of another."""
+        return self._count("updated_fact")
 
     @property
     def confirmed(self) -> int:
-        """Facts and rules that were known and said again."""
-        return self._of("confirmation")
+        """The number of known facts and rules that were said again."""
+        return self._count("confirmation")
 
     def __add__(self, other: ConsolidationReport) -> ConsolidationReport:
-        return replace(
-            self,
-            groups=self.groups + other.groups,
-            batches=self.batches + other.batches,
-            episodes=self.episodes + other.episodes,
-            learned=self.learned + other.learned,
-            rejected=self.rejected + other.rejected,
-            parse_errors=self.parse_errors + other.parse_errors,
-            failures=self.failures + other.failures,
-            run_ids=self.run_ids + other.run_ids,
-            usage=self.usage + other.usage,
-        )
+        totals = {part.name: getattr(self, part.name) + getattr(other, part.name) for part in fields(self)}
+        return replace(self, **(totals | {"dry_run": self.dry_run}))
 
-    def _of(self, kind: ActionKind) -> int:
-        return sum(each.kind == kind for each in self.learned)
+    def _count(self, *kinds: ActionKind) -> int:
+        return sum(change.kind in kinds for change in self.learned)

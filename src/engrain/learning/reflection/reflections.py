@@ -50,7 +50,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cadence:
+class ReflectionPolicy:
     """Conditions under which a reflection is due, and how much it reads."""
 
     min_facts: int = 3
@@ -118,10 +118,10 @@ class ReflectionReport(Record):
 
 
 def select_window(
-    memories: Iterable[MemoryRecord], cadence: Cadence, now: datetime, *, reflected_at: datetime | None
+    memories: Iterable[MemoryRecord], policy: ReflectionPolicy, now: datetime, *, reflected_at: datetime | None
 ) -> ReflectionWindow:
     """The memories of the window: learned, said or true since it began; no reflections and summaries, no repeats."""
-    since = now - timedelta(days=cadence.window_days)
+    since = now - timedelta(days=policy.window_days)
     recent = {
         memory.id: memory
         for memory in memories
@@ -129,23 +129,25 @@ def select_window(
     }
     ordered = sorted(recent.values(), key=lambda memory: (_news_time(memory), memory.id), reverse=True)
     return ReflectionWindow(
-        memories=tuple(ordered[: cadence.most_memories]),
+        memories=tuple(ordered[: policy.most_memories]),
         facts=sum(isinstance(memory, Fact) for memory in ordered),
         reflected_at=reflected_at,
     )
 
 
-def check_due(window: ReflectionWindow, cadence: Cadence, now: datetime, *, force: bool) -> tuple[Outcome, str] | None:
+def check_due(
+    window: ReflectionWindow, policy: ReflectionPolicy, now: datetime, *, force: bool
+) -> tuple[Outcome, str] | None:
     """The reason why no reflection is due, as an outcome and a sentence; None where one is.
 
     Exactly so many days after the last one, one is due again; `force` passes over the days between.
     """
     last = window.reflected_at
-    if not force and last is not None and now - last < timedelta(days=cadence.min_days_between):
-        return "too_soon", f"the last one is of {last:%Y-%m-%d}; {cadence.min_days_between:g} days lie between two"
-    if window.facts < cadence.min_facts or not window.memories:
-        days = f"{cadence.window_days:g} days"
-        return "too_few", f"{window.facts} facts in the last {days}; it takes {max(cadence.min_facts, 1)}"
+    if not force and last is not None and now - last < timedelta(days=policy.min_days_between):
+        return "too_soon", f"the last one is of {last:%Y-%m-%d}; {policy.min_days_between:g} days lie between two"
+    if window.facts < policy.min_facts or not window.memories:
+        days = f"{policy.window_days:g} days"
+        return "too_few", f"{window.facts} facts in the last {days}; it takes {max(policy.min_facts, 1)}"
     return None
 
 

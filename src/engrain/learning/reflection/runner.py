@@ -16,8 +16,8 @@ from engrain.domain.runs.runs import Claim, Retry
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection.reflections import (
     PROMPT_VERSION,
-    Cadence,
     ReflectionOutcome,
+    ReflectionPolicy,
     build_fact,
     check_due,
     select_window,
@@ -46,7 +46,7 @@ class ReflectionDependencies:
     clock: Clock
     ids: Ids
     writer: SummaryWriter
-    cadence: Cadence
+    policy: ReflectionPolicy
     worker: str
 
 
@@ -144,13 +144,13 @@ class _Reflection:
         )
 
     def _check_due(self) -> tuple[Outcome, str] | None:
-        return check_due(self._window, self._dependencies.cadence, self._dependencies.clock(), force=self._force)
+        return check_due(self._window, self._dependencies.policy, self._dependencies.clock(), force=self._force)
 
     def _read_window(self) -> ReflectionWindow:
         """Read the agent's news: by when they happened, and of facts by when they were stored as well."""
-        store, cadence, caller = self._dependencies.store, self._dependencies.cadence, self._caller
-        now, most = self._dependencies.clock(), cadence.most_memories
-        since = now - timedelta(days=cadence.window_days)
+        store, policy, caller = self._dependencies.store, self._dependencies.policy, self._caller
+        now, most = self._dependencies.clock(), policy.most_memories
+        since = now - timedelta(days=policy.window_days)
 
         def request(**criteria: Any) -> Request:
             return Request(caller=caller, filter=Filter(**criteria), now=now)
@@ -162,7 +162,7 @@ class _Reflection:
                 *store.recent(request(since=since, kinds=("episode",)), most),
                 *store.page(request(kinds=("fact",)), before=None, limit=most),
             ]
-            return select_window(memories, cadence, now, reflected_at=None if last is None else last.created_at)
+            return select_window(memories, policy, now, reflected_at=None if last is None else last.created_at)
 
         return store.in_one_snapshot(caller, read)
 
