@@ -36,7 +36,7 @@ AS_SHIPPED = IndexChange(name="as shipped")
 CHANGES = (
     IndexChange(
         name="without neighbours",
-        constants=((_INDEXING, "NEIGHBOURS", 0), ("engrain.storage.neighbourhoods", "NEIGHBOURS", 0)),
+        constants=((_INDEXING, "NEIGHBOURS", 0), ("engrain.storage.search.neighbour_words", "NEIGHBOURS", 0)),
     ),
     IndexChange(name="without stems", constants=((_ANALYSIS, "_stem", _unstemmed),)),
     IndexChange(name="without stop words", constants=((_ANALYSIS, "STOP_WORDS", frozenset[str]()),)),

@@ -27,7 +27,7 @@ from bench.speed.vectors import (
     real,
 )
 from engrain import Memory
-from engrain.storage.sqlite.speech import SPEECH
+from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import VectorCache
 from engrain.storage.transaction import Transaction
 
@@ -149,7 +149,7 @@ def catch_up(bench: Bench) -> Figures:
     db = apsw.Connection(str(bench.file), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         namespace = int(db.execute("SELECT namespace FROM namespaces WHERE kind = 'episode'").get)
-        cache, tx = VectorCache(), Transaction(db, SPEECH)
+        cache, tx = VectorCache(), Transaction(db, STATEMENTS)
         held = cache.catch_up(tx, namespace)
         took = per_call(lambda _: cache.catch_up(tx, namespace), range(1000))
     finally:

@@ -15,7 +15,7 @@ from engrain.portability.canonical import canonical
 from engrain.portability.sealed import SealedWriter
 from engrain.service import Memory
 from engrain.storage import open_store
-from engrain.storage.archive import TABLES
+from engrain.storage.backup.archive import TABLES
 from tests.support.engines import HashEmbedder
 from tests.support.wiped import fresh_store
 

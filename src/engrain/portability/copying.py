@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput
 from engrain.portability.canonical import canonical
-from engrain.storage import IN_MEMORY, open_store, upgrading
-from engrain.storage.archive import DEPARTURES, VECTORS
+from engrain.storage import IN_MEMORY, open_store, upgrades
+from engrain.storage.backup.archive import DEPARTURES, VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -72,7 +72,7 @@ def copy_database(
     """
     if str(target) == IN_MEMORY:
         raise InvalidInput("a copy in memory would be gone at once; name a file or a database")
-    found = upgrading.standing(source)
+    found = upgrades.inspect_schema(source)
     if not found.revision:
         raise InvalidInput(f"there is no memory at {found.location}, so nothing was copied")
     if found.is_behind:
@@ -80,7 +80,7 @@ def copy_database(
             f"{found.location} has the older schema {found.revision}, and a copy leaves its source as it is: "
             f"run first: engrain migrate {found.location}"
         )
-    if upgrading.standing(target).location == found.location:
+    if upgrades.inspect_schema(target).location == found.location:
         raise InvalidInput(f"source and target are both {found.location}; name another target")
     opened = partial(open_store, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
     with closing(opened(source)) as read, closing(opened(target)) as written:

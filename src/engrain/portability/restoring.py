@@ -12,9 +12,9 @@ from engrain.portability import moving, sealed
 from engrain.portability.backups import MEMORIES, VECTORS
 from engrain.portability.contents import Contents
 from engrain.portability.verifying import KINDS, verify
-from engrain.storage.archive import DEPARTURES
+from engrain.storage.backup.archive import DEPARTURES
+from engrain.storage.backup.named_ids import NamedIds
 from engrain.storage.migrations import HEAD
-from engrain.storage.sqlite.named_ids import NamedIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from engrain.domain import checks
 from engrain.domain.records import GLOBAL_SCOPE
 from engrain.errors import InvalidInput, UnusableBackup
 from engrain.portability.backups import VECTORS
-from engrain.storage import archive
+from engrain.storage.backup import archive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.maintenance.backups import Row
     from engrain.portability.contents import Contents, Header, Line
-    from engrain.storage.sqlite.named_ids import NamedIds
+    from engrain.storage.backup.named_ids import NamedIds
 
 # Tables whose rows others refer to, by the kind that references name.
 KINDS: Mapping[str, str] = {"entities": "entity", "episodes": "episode", "facts": "fact", "rules": "rule"}
@@ -88,7 +88,7 @@ def _check(line: Line, header: Header) -> None:
 @cache
 def _checks_of(table: str) -> Sequence[tuple[str, Callable[[str, Any], None]]]:
     """How each column of a table is checked."""
-    shape = archive.shape_of(table)
+    shape = archive.table_shape(table)
     return [(name, _check_of(name, shape)) for name in shape.columns if name != "doc"]
 
 

@@ -52,6 +52,6 @@ def is_server(location: str) -> bool:
     return location.startswith(_SERVERS)
 
 
-def shown(location: str) -> str:
+def mask_password(location: str) -> str:
     """A location as it may be printed: without the password of a URL."""
     return _IN_QUERY.sub(r"\1", _BEFORE_HOST.sub(r"\1@", location)) if is_server(location) else location

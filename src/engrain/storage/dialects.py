@@ -106,7 +106,7 @@ SQLITE = Dialect(
 )
 
 
-def postgres() -> Dialect:
+def postgres_dialect() -> Dialect:
     """PostgreSQL's words; needs psycopg."""
     from psycopg.types.json import Json
 

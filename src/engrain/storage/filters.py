@@ -16,12 +16,12 @@ _SCOPES = "scope IN :scopes"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
 
-def seen_by(caller: Caller, dialect: Dialect) -> dict[str, Any]:
+def caller_bindings(caller: Caller, dialect: Dialect) -> dict[str, Any]:
     """The bindings of SEEN: the caller's wall."""
     return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
 
 
-def placed(after: Place, dialect: Dialect) -> dict[str, Any]:
+def position_bindings(after: Place, dialect: Dialect) -> dict[str, Any]:
     """The bindings of what comes after a place in a list."""
     at, id_ = after
     return {"after_at": dialect.time(at), "after_id": id_}
@@ -40,17 +40,19 @@ def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
     return f"tenant_id = :tenant_id AND {who} AND predicate = :predicate AND scope = :scope", bound
 
 
-def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SCOPES) -> tuple[str, dict[str, Any]]:
+def compile_request(
+    request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SCOPES
+) -> tuple[str, dict[str, Any]]:
     """A condition over the table of `kind`, and its bindings: `domain.filters.matches` and the caller's wall.
 
     `scope` may name one of the caller's in place of all. What is bound for one kind is bound alike for another.
     """
-    asked, bound = request.filter, seen_by(request.caller, dialect)
+    asked, bound = request.filter, caller_bindings(request.caller, dialect)
     if kind not in asked.kinds or not _has(kind, asked):
         return "FALSE", {}
     if asked.scopes:
         bound["scopes"] = dialect.listed([each for each in request.caller.scopes if each in asked.scopes])
-    conditions = [f"tenant_id = :tenant_id AND {scope}", _is_there(request, kind, dialect, bound)]
+    conditions = [f"tenant_id = :tenant_id AND {scope}", _is_valid(request, kind, dialect, bound)]
     of_episodes = {"session": asked.sessions, "role": asked.roles, "speaker": asked.speakers}
     of_facts = {"subject": asked.subjects, "predicate": asked.predicates, "category": asked.categories}
     for column, wanted in {**of_episodes, **of_facts}.items():
@@ -69,7 +71,7 @@ def compiled(request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SC
             bound[name] = dialect.time(moment)
     if asked.after is not None:
         conditions.append(f"({HAPPENED_AT[kind]}, id) < (:after_at, :after_id)")
-        bound |= placed(asked.after, dialect)
+        bound |= position_bindings(asked.after, dialect)
     return " AND ".join(conditions), bound
 
 
@@ -80,7 +82,7 @@ def _has(kind: Kind, asked: Filter) -> bool:
     return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")
 
 
-def _is_there(request: Request, kind: Kind, dialect: Dialect, bound: dict[str, Any]) -> str:
+def _is_valid(request: Request, kind: Kind, dialect: Dialect, bound: dict[str, Any]) -> str:
     """Live now, believed then, or either."""
     if request.filter.as_of is not None:
         bound["as_of"] = dialect.time(request.filter.as_of)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, again, begun, failed
-from engrain.storage.verbs import Verbs
+from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _LOOKED_AT = 20  # when somebody else is faster with the first of them
 _DIED = "its worker was gone when its lease was over"
 
 
-class JobVerbs(Verbs):
+class SqlJobs(Transactions):
     """`domain.runs.jobs_port.JobQueue`, but for what a database does to itself."""
 
     @abstractmethod
@@ -30,29 +30,29 @@ class JobVerbs(Verbs):
         """What `work` writes in a transaction of a tenant, or of every one, once."""
 
     def add_job(self, job: Job) -> bool:
-        return self._change(_wall(job), partial(_added, job=job))
+        return self._change(_tenant_of(job), partial(_add_job, job=job))
 
     def take_job(self, worker: str, now: datetime, *, lease_s: float, most_attempts: int) -> Job | None:
         until = now + timedelta(seconds=lease_s)
-        for job in self._ask(None, lambda tx: _due(tx, now)):
+        for job in self._ask(None, lambda tx: _find_due(tx, now)):
             is_hopeless = job.status == "running" and job.attempts >= most_attempts
             after = failed(job, now, _DIED, ONCE) if is_hopeless else begun(job, worker=worker, lease_until=until)
-            if self._change(_wall(job), partial(_taken, job=job, after=after, now=now)) and not is_hopeless:
+            if self._change(_tenant_of(job), partial(_begin_job, job=job, after=after, now=now)) and not is_hopeless:
                 return after
         return None
 
     def renew_job(self, job: Job, until: datetime) -> bool:
-        return self._change(_wall(job), lambda tx: _renewed(tx, job, until))
+        return self._change(_tenant_of(job), lambda tx: _renew_job(tx, job, until))
 
     def end_job(self, job: Job, after: Job) -> bool:
-        return self._change(_wall(job), lambda tx: _stands(tx, job, after))
+        return self._change(_tenant_of(job), lambda tx: _set_job(tx, job, after))
 
     def retry_job(self, job_id: str, now: datetime, *, tenant_id: str | None = None) -> Job | None:
-        found = self._ask(None, lambda tx: _select(tx, "id = :id", {"id": job_id, "limit": 1}, tenant_id=tenant_id))
+        found = self._ask(None, lambda tx: _load_jobs(tx, "id = :id", {"id": job_id, "limit": 1}, tenant_id=tenant_id))
         if not found or found[0].status != "dead_letter":
             return next(iter(found), None)
         anew = again(found[0], now)
-        if self._change(_wall(anew), lambda tx: _stands(tx, found[0], anew)):
+        if self._change(_tenant_of(anew), lambda tx: _set_job(tx, found[0], anew)):
             return anew
         return self.retry_job(job_id, now, tenant_id=tenant_id)  # somebody else was faster: as they left it
 
@@ -71,7 +71,7 @@ class JobVerbs(Verbs):
                 if wanted:
                     bound[f"{column}s"] = tx.dialect.listed(wanted)
                     conditions.append(f"{column} IN :{column}s")
-            return _select(tx, " AND ".join(conditions), bound, tenant_id=tenant_id)
+            return _load_jobs(tx, " AND ".join(conditions), bound, tenant_id=tenant_id)
 
         return self._ask(None, work)
 
@@ -86,17 +86,17 @@ class JobVerbs(Verbs):
         return self._change(None, work)
 
 
-def _wall(job: Job) -> str | None:
+def _tenant_of(job: Job) -> str | None:
     """Whose transaction a job is written in."""
     return job.tenant_id or None
 
 
-def _added(tx: Transaction, *, job: Job) -> bool:
-    return tx.one("add_job", **_columns(tx, job)) is not None
+def _add_job(tx: Transaction, *, job: Job) -> bool:
+    return tx.one("add_job", **_job_values(tx, job)) is not None
 
 
-def _due(tx: Transaction, now: datetime) -> list[Job]:
-    rows = tx.speech.rows.jobs
+def _find_due(tx: Transaction, now: datetime) -> list[Job]:
+    rows = tx.statements.records.jobs
     # Literal, as the index of those that are not over is partial.
     found = tx.ask(
         f"SELECT {rows.columns} FROM jobs INDEXED BY jobs_due "  # noqa: S608  # the schema's own words
@@ -107,8 +107,8 @@ def _due(tx: Transaction, now: datetime) -> list[Job]:
     return [rows.record(row) for row in found]
 
 
-def _select(tx: Transaction, condition: str, bound: dict[str, Any], *, tenant_id: str | None) -> list[Job]:
-    rows = tx.speech.rows.jobs
+def _load_jobs(tx: Transaction, condition: str, bound: dict[str, Any], *, tenant_id: str | None) -> list[Job]:
+    rows = tx.statements.records.jobs
     whose = "TRUE" if tenant_id is None else "tenant_id = :tenant_id"
     found = tx.ask(
         f"SELECT {rows.columns} FROM jobs WHERE {whose} AND {condition} "  # noqa: S608  # the schema's own words
@@ -118,23 +118,23 @@ def _select(tx: Transaction, condition: str, bound: dict[str, Any], *, tenant_id
     return [rows.record(row) for row in found]
 
 
-def _stands(tx: Transaction, before: Job, after: Job) -> bool:
+def _set_job(tx: Transaction, before: Job, after: Job) -> bool:
     """Whether a job was still its worker's in that attempt, or nobody's, and is now what it is `after`."""
     was = {"was": before.status, "worker_was": before.worker, "attempts_were": before.attempts}
-    return tx.one("set_job", **_columns(tx, after), **was) is not None
+    return tx.one("set_job", **_job_values(tx, after), **was) is not None
 
 
-def _taken(tx: Transaction, *, job: Job, after: Job, now: datetime) -> bool:
+def _begin_job(tx: Transaction, *, job: Job, after: Job, now: datetime) -> bool:
     """Whether a job was still due, in that attempt, and is now what it is `after`."""
     was = {"now": tx.dialect.time(now), "attempts_were": job.attempts}
-    return tx.one("begin_job", **_columns(tx, after), **was) is not None
+    return tx.one("begin_job", **_job_values(tx, after), **was) is not None
 
 
-def _columns(tx: Transaction, job: Job) -> dict[str, Any]:
-    rows = tx.speech.rows.jobs
+def _job_values(tx: Transaction, job: Job) -> dict[str, Any]:
+    rows = tx.statements.records.jobs
     return dict(zip(rows.names, rows.values(job), strict=True))
 
 
-def _renewed(tx: Transaction, job: Job, until: datetime) -> bool:
+def _renew_job(tx: Transaction, job: Job, until: datetime) -> bool:
     held = {"worker": job.worker, "attempts": job.attempts, "lease_until": tx.dialect.time(until)}
     return tx.one("renew_job", tenant_id=job.tenant_id, id=job.id, **held) is not None

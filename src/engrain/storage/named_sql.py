@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 
-def load(package: str, name: str) -> Mapping[str, str]:
+def load_sql(package: str, name: str) -> Mapping[str, str]:
     """The statements of one file by name."""
     text = (files(package) / name).read_text(encoding="utf-8")
     _, *rest = _HEADING.split(text)
-    return {name: _bare(body) for name, body in zip(rest[::2], rest[1::2], strict=True)}
+    return {name: _strip_comments(body) for name, body in zip(rest[::2], rest[1::2], strict=True)}
 
 
-def _bare(body: str) -> str:
+def _strip_comments(body: str) -> str:
     """Without comments, in one line: what a statement cache keys on and a log can show."""
     lines = (line.split("--")[0].strip() for line in body.splitlines())
     return " ".join(line for line in lines if line).rstrip(";")

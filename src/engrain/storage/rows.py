@@ -61,7 +61,7 @@ class Rows(Generic[RecordT]):
         return _insertion(table, (self.columns, *more), self._value, len(self.names) + len(more))
 
 
-class RowsOf:
+class RecordRows:
     """The rows of every record that is kept, in one dialect."""
 
     def __init__(self, dialect: Dialect) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from engrain.storage.named_sql import load
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from engrain.errors import StorageError
     from engrain.storage.dialects import Dialect
-    from engrain.storage.rows import Rows, RowsOf
+    from engrain.storage.rows import Rows
+    from engrain.storage.statements import Statements
 
 _Answer = TypeVar("_Answer")
 
@@ -32,16 +30,6 @@ class Connection(Protocol):
     def cursor(self) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """A dialect with everything that is said in it: the statements by name, and how records lie in rows."""
-
-    dialect: Dialect
-    rows: RowsOf
-    statements: Mapping[str, str]
-    refusal: Callable[[Exception], StorageError | None]  # ours for what one statement may not do; None for what else
-
-
 def refuse_in_snapshot(*, is_inside: bool) -> None:
     """Say whose mistake it is to write inside `in_one_snapshot`: what reads there would not see it.
 
@@ -52,15 +40,6 @@ def refuse_in_snapshot(*, is_inside: bool) -> None:
         raise RuntimeError("a write inside in_one_snapshot, whose work only reads: write before it, or after")
 
 
-def speech(dialect: Dialect, own_package: str, refusal: Callable[[Exception], StorageError | None]) -> Speech:
-    """What a backend says: the shared statements in its dialect, and those of its own package."""
-    from engrain.storage.rows import RowsOf
-
-    shared = {name: dialect.statement(text) for name, text in load("engrain.storage", "queries.sql").items()}
-    own = {name: dialect.statement(text) for name, text in load(own_package, "queries.sql").items()}
-    return Speech(dialect, RowsOf(dialect), {**shared, **own}, refusal)
-
-
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """Named statements, run on one connection; who opened it commits it.
@@ -69,12 +48,12 @@ class Transaction:
     """
 
     db: Connection
-    speech: Speech
+    statements: Statements
     known: dict[Hashable, Any] | None = None
 
     @property
     def dialect(self) -> Dialect:
-        return self.speech.dialect
+        return self.statements.dialect
 
     def once(self, key: Hashable, ask: Callable[[], _Answer]) -> _Answer:
         """What `ask` answers; in a transaction that only reads, what it answered the first time."""
@@ -87,21 +66,21 @@ class Transaction:
 
     def rows(self, name: str, /, **values: Any) -> list[Sequence[Any]]:
         """All rows of a named statement."""
-        found: list[Sequence[Any]] = self.db.execute(self.speech.statements[name], values).fetchall()
+        found: list[Sequence[Any]] = self.db.execute(self.statements.named[name], values).fetchall()
         return found
 
     def one(self, name: str, /, **values: Any) -> Sequence[Any] | None:
         """The first row of a named statement, or None."""
-        found: Sequence[Any] | None = self.db.execute(self.speech.statements[name], values).fetchone()
+        found: Sequence[Any] | None = self.db.execute(self.statements.named[name], values).fetchone()
         return found
 
     def run(self, name: str, /, **values: Any) -> None:
         """A named statement whose rows, if any, nobody wants."""
-        self.db.execute(self.speech.statements[name], values)
+        self.db.execute(self.statements.named[name], values)
 
     def run_each(self, name: str, /, values: Iterable[Mapping[str, Any]]) -> None:
         """A named statement for each set of values."""
-        self.db.cursor().executemany(self.speech.statements[name], values)
+        self.db.cursor().executemany(self.statements.named[name], values)
 
     def apart(self, work: Callable[[], _Answer]) -> _Answer:
         """What `work` returns; where it fails, nothing of it is left, and the transaction goes on."""

@@ -13,7 +13,7 @@ from engrain.domain.text import analysis, indexing
 from engrain.errors import InvalidInput
 from engrain.retrieval import presets
 from engrain.service import Memory
-from engrain.storage import neighbourhoods
+from engrain.storage.search import neighbour_words
 
 SAID = [
     ("Ana", "I adopted a greyhound called Biscuit."),
@@ -62,7 +62,7 @@ def test_each_change_of_the_index_changes_what_is_found(name, text, shipped, cha
 @pytest.mark.parametrize("change", index_changes.CHANGES, ids=lambda change: change.name)
 def test_a_change_ends_with_its_measurement_even_a_broken_one(change):
     def constants():
-        return (analysis.STOP_WORDS, analysis._stem, indexing.NEIGHBOURS, indexing._day, neighbourhoods.NEIGHBOURS)
+        return (analysis.STOP_WORDS, analysis._stem, indexing.NEIGHBOURS, indexing._day, neighbour_words.NEIGHBOURS)
 
     def measure():
         with index_changes.made(change):

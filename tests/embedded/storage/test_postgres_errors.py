@@ -6,7 +6,7 @@ import psycopg_pool
 import pytest
 
 from engrain import errors
-from engrain.storage.postgres.driver_errors import translate, translated
+from engrain.storage.postgres.driver_errors import translate_error, translate_errors
 
 LOCATION = "postgresql://ana@db.example:5432/memories"
 # What every SQLSTATE with a leaf of its own becomes; the two characters of a class stand for all of it.
@@ -72,7 +72,7 @@ def test_the_drivers_errors_are_seen():
 
 @pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
 def test_every_error_of_the_driver_is_one_of_ours_and_names_the_database(driver_error):
-    said = translate(driver_error("what it says"), LOCATION)
+    said = translate_error(driver_error("what it says"), LOCATION)
     assert type(said) is expected(driver_error)
     assert LOCATION in str(said)
     assert type(said) is errors.MemoryClosed or "what it says" in str(said)
@@ -81,7 +81,7 @@ def test_every_error_of_the_driver_is_one_of_ours_and_names_the_database(driver_
 @pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
 def test_the_cause_is_kept(driver_error):
     cause = driver_error("what it says")
-    with pytest.raises(errors.EngrainError) as raised, translated(LOCATION):
+    with pytest.raises(errors.EngrainError) as raised, translate_errors(LOCATION):
         raise cause
     assert raised.value.__cause__ is cause
 
@@ -91,18 +91,18 @@ def test_the_cause_is_kept(driver_error):
 )
 def test_a_server_that_has_no_place_for_one_more_is_busy(said):
     """A refused log-in carries no SQLSTATE."""
-    assert type(translate(psycopg.OperationalError(f"FATAL:  {said}"), LOCATION)) is errors.DatabaseBusy
+    assert type(translate_error(psycopg.OperationalError(f"FATAL:  {said}"), LOCATION)) is errors.DatabaseBusy
 
 
 def test_an_error_of_ours_and_of_python_pass_as_they_are():
     for error in (errors.InvalidInput("no"), ValueError("no"), KeyboardInterrupt()):
-        with pytest.raises(type(error)) as raised, translated(LOCATION):
+        with pytest.raises(type(error)) as raised, translate_errors(LOCATION):
             raise error
         assert raised.value is error
 
 
 def test_several_lines_become_one():
-    said = translate(psycopg.OperationalError("connection failed:\n\tis it running?"), LOCATION)
+    said = translate_error(psycopg.OperationalError("connection failed:\n\tis it running?"), LOCATION)
     assert "connection failed: is it running?" in str(said)
 
 

@@ -5,7 +5,7 @@ import apsw
 import pytest
 
 from engrain import errors
-from engrain.storage.sqlite.driver_errors import Translating, translate
+from engrain.storage.sqlite.driver_errors import ErrorTranslation, translate_error
 
 LEAVES = {
     apsw.BusyError: errors.DatabaseBusy,
@@ -30,7 +30,7 @@ NO_ACCESS = [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMET
 
 @pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
 def test_every_error_of_the_driver_is_one_of_ours_and_names_the_file(driver_error):
-    said = translate(driver_error("what it says"), "some/agent.db")
+    said = translate_error(driver_error("what it says"), "some/agent.db")
     assert type(said) is LEAVES.get(driver_error, errors.StorageError)
     assert "some/agent.db" in str(said)
     assert type(said) is errors.MemoryClosed or "what it says" in str(said)
@@ -39,7 +39,7 @@ def test_every_error_of_the_driver_is_one_of_ours_and_names_the_file(driver_erro
 @pytest.mark.parametrize("driver_error", DRIVER_ERRORS, ids=lambda each: each.__name__)
 def test_the_cause_is_kept(driver_error):
     cause = driver_error("what it says")
-    with pytest.raises(errors.EngrainError) as raised, Translating("agent.db"):
+    with pytest.raises(errors.EngrainError) as raised, ErrorTranslation("agent.db"):
         raise cause
     assert raised.value.__cause__ is cause
 
@@ -50,20 +50,20 @@ def test_the_cause_is_kept(driver_error):
     ids=lambda each: errno.errorcode.get(each, "") if isinstance(each, int) else each.__name__,
 )
 def test_an_error_of_the_file_system_is_one_of_ours(number, leaf):
-    with pytest.raises(leaf, match=os.strerror(number)) as raised, Translating("agent.db"):
+    with pytest.raises(leaf, match=os.strerror(number)) as raised, ErrorTranslation("agent.db"):
         raise OSError(number, os.strerror(number))
     assert raised.value.__cause__.errno == number
 
 
 def test_an_error_of_ours_and_of_python_pass_as_they_are():
     for error in (errors.InvalidInput("no"), ValueError("no"), KeyboardInterrupt()):
-        with pytest.raises(type(error)) as raised, Translating("agent.db"):
+        with pytest.raises(type(error)) as raised, ErrorTranslation("agent.db"):
             raise error
         assert raised.value is error
 
 
 def test_an_error_of_input_or_output_asks_the_connection_why():
     connection = apsw.Connection(":memory:")
-    with pytest.raises(errors.StorageError) as raised, Translating("agent.db", connection):
+    with pytest.raises(errors.StorageError) as raised, ErrorTranslation("agent.db", connection):
         raise apsw.IOError("disk I/O error")
     assert type(raised.value) is errors.StorageError

@@ -18,15 +18,15 @@ from engrain.domain.requests import Request
 from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim, Retry
-from engrain.storage.named_sql import load
-from engrain.storage.sqlite.speech import SPEECH
+from engrain.storage.named_sql import load_sql
+from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.sqlite_statements import statements
 from tests.support.store_samples import axis, conversation, embed_all, put
 
-OWN = load("engrain.storage.sqlite", "queries.sql")
-SQL = SPEECH.statements
+OWN = load_sql("engrain.storage.sqlite", "queries.sql")
+SQL = STATEMENTS.named
 # Everything but the few rows of the versions of embedders, the handful of sequences, and keys, which are listed whole.
 GROWING = [
     *("episodes", "facts", "rules", "speakers", "sessions_consolidations", "rule_applications", "memory_links"),
@@ -340,13 +340,12 @@ def test_every_index_is_there_for_something(store):
 def test_every_statement_is_used():
     """A statement that nothing runs is not maintained either."""
     folder = files("engrain.storage")
-    shared = [each for each in folder.iterdir() if each.name.endswith(".py")]
-    own = [each for each in (folder / "sqlite").iterdir() if each.name.endswith(".py")]
-    code = "".join(each.read_text() for each in [*shared, *own])
+    rooms = [folder, *(path for path in folder.iterdir() if path.is_dir() and path.name != "postgres")]
+    code = "".join(path.read_text() for room in rooms for path in room.iterdir() if path.name.endswith(".py"))
     composed = {f"{deed}_{kind}" for deed in ("age", "confirm", "erase") for kind in ("episode", "fact", "rule")}
     composed |= {f"set_{kind}_confirmation" for kind in ("fact", "rule")}
     assert [name for name in SQL if f'"{name}"' not in code and name not in composed] == []
-    assert not OWN.keys() & load("engrain.storage", "queries.sql").keys()
+    assert not OWN.keys() & load_sql("engrain.storage", "queries.sql").keys()
 
 
 def test_putting_one_episode_takes_few_statements_however_many_there_are(store):

@@ -184,7 +184,7 @@ def test_only_engines_know_a_model(runtime):
 
 # Rooms whose modules still import each other in a circle, by their first and last module. The set may only shrink.
 KNOWN_CYCLES = {
-    ("engrain.storage.ledger", "engrain.storage.verbs"),
+    ("engrain.storage.access.pools", "engrain.storage.write.sweeps"),
 }
 
 

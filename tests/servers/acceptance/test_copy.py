@@ -12,7 +12,7 @@ from engrain.errors import InvalidInput
 from engrain.portability.copying import copy
 from engrain.service import Memory
 from engrain.storage import open_store
-from engrain.storage.archive import TABLES
+from engrain.storage.backup.archive import TABLES
 from tests.support.children import Child, said
 from tests.support.engines import HashEmbedder
 from tests.support.postgres import server

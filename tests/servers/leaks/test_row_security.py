@@ -18,7 +18,7 @@ from engrain.domain.text.trigrams import trigrams
 from engrain.errors import StorageError
 from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.schema import OUR_TABLES
-from engrain.storage.postgres.speech import SPEECH
+from engrain.storage.postgres.statements import STATEMENTS
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.store_probes import READS, SEARCHES, Reader
 from tests.servers.leaks.world import CANARY, READ_AT, live, sees
@@ -236,7 +236,7 @@ def test_no_named_statement_answers_otherwise_when_the_other_tenants_are_gone(to
     ours = town.tenants[0]
     asked = {
         name: bare(statement)
-        for name, statement in SPEECH.statements.items()
+        for name, statement in STATEMENTS.named.items()
         if statement.startswith("SELECT") and name not in _OF_NOBODY and UNWALLED not in statement
     }
     values = _hostile_values(town, ours)

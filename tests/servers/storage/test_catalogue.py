@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engrain.storage.extracting import NOT_BACKED_UP, TABLES
+from engrain.storage.backup.extraction import NOT_BACKED_UP, TABLES
 from tests.support.postgres import server
 from tests.support.rows_of_old import LISBON, TURN, fill
 from tests.support.sample_records import act, entity

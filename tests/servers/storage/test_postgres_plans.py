@@ -18,7 +18,7 @@ from engrain.domain.requests import Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim, Retry
 from engrain.domain.text.bm25 import pack
-from engrain.storage.postgres import vectors, words
+from engrain.storage.postgres import keywords, vectors
 from engrain.storage.postgres.index import near_code, own_code
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.store import PostgresStore
@@ -115,7 +115,7 @@ def test_both_ways_to_words_find_the_same(city):
     try:
         assert city.keyword(all_of(CALLER), {"tram", "bread"}, 300) == by_index
     finally:
-        city._read_all = words.READ_ALL
+        city._read_all = keywords.READ_ALL
 
 
 def test_vectors_of_a_large_namespace_are_walked_behind_the_wall(city):

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from engrain import config
-from engrain.storage import shown as shown_location
+from engrain.storage import mask_password as shown_location
 
 if TYPE_CHECKING:
     from engrain.interfaces.cli.invocation import Invocation

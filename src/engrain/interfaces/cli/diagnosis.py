@@ -15,7 +15,7 @@ from engrain import __version__
 from engrain.errors import EngrainError
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.invocation import path_of
-from engrain.storage import shown as shown_location
+from engrain.storage import mask_password as shown_location
 
 if TYPE_CHECKING:
     from pathlib import Path

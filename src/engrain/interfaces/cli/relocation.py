@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engrain.interfaces.cli.invocation import Invocation
     from engrain.portability.copying import CopyReport
     from engrain.service import Memory
-    from engrain.storage.upgrading import Standing
+    from engrain.storage.upgrades import SchemaState
 
 
 def reembed(invocation: Invocation, embedder: str | None) -> None:
@@ -73,15 +73,15 @@ def copy(invocation: Invocation, source: str, target: str) -> None:
 
 def migrate(invocation: Invocation, location: str | None, *, check: bool) -> None:
     """Bring a database to the newest schema, or say only whether it is."""
-    from engrain.storage import upgrading
+    from engrain.storage import upgrades
     from engrain.storage.migrations import HEAD
 
     settings = invocation.settings()
     where = settings.db if location is None else location
     if check:
-        found = upgrading.standing(where, busy_timeout_s=settings.storage.busy_timeout_s)
+        found = upgrades.inspect_schema(where, busy_timeout_s=settings.storage.busy_timeout_s)
     else:
-        found = upgrading.upgrade(
+        found = upgrades.upgrade_schema(
             where, busy_timeout_s=settings.storage.busy_timeout_s, synchronous=settings.storage.synchronous
         )
     document = {"location": found.location, "before": found.revision or None, "newest": HEAD, "behind": found.is_behind}
@@ -113,7 +113,7 @@ def _copied(report: CopyReport) -> str:
     )
 
 
-def _migrated(found: Standing, newest: str, *, check: bool) -> str:
+def _migrated(found: SchemaState, newest: str, *, check: bool) -> str:
     if not found.is_behind:
         return f"{found.location}: schema {found.revision}, the newest"
     if check:

@@ -23,7 +23,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from engrain.domain.maintenance.vitals import PoolVitals
 from engrain.errors import DatabaseBusy, InvalidInput, MemoryClosed, OutcomeUnknown
-from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate, translated
+from engrain.storage.postgres.driver_errors import ENDED_BY_SERVER, translate_error, translate_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,16 +70,16 @@ class Connections:
             InvalidInput: `url` is no address of a PostgreSQL database.
             DatabaseUnreachable, DatabaseBusy: the server does not answer, or does not let us in.
         """
-        parameters = _parameters(url)
+        parameters = _parse_url(url)
         self.location = _without_password(parameters)
         self._timeout_s = timeout_s
         self._process = os.getpid()
         self._conninfo = make_conninfo("", **{"connect_timeout": math.ceil(timeout_s), **_DEFAULTS, **parameters})
-        self._types = _Types(_adapters())
-        with translated(self.location):
+        self._types = _Types(_make_adapters())
+        with translate_errors(self.location):
             first = psycopg.connect(self._conninfo, **self._options())
         try:
-            with translated(self.location):
+            with translate_errors(self.location):
                 self._knows_vectors = self._learned_from(first)
         except BaseException:
             first.close()
@@ -87,7 +87,7 @@ class Connections:
         self._made = [first]
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             self._conninfo,
-            connection_class=_handing_out(self._made),
+            connection_class=_reuse_first(self._made),
             kwargs=self._options,
             min_size=1,
             max_size=pool_size,
@@ -123,9 +123,9 @@ class Connections:
 
     def maintain(self, command: str) -> None:
         """Run what no transaction can hold, on a connection of the pool; errors as for `read`."""
-        connection = self._take(_Patience(self._timeout_s))
+        connection = self._take(_RetryLimit(self._timeout_s))
         try:
-            with translated(self.location):
+            with translate_errors(self.location):
                 _command(connection, command.encode())
         finally:
             self._give_back(connection)
@@ -134,7 +134,7 @@ class Connections:
         """Learn the types of the `vector` extension, if it has been created meanwhile; cheap once they are known."""
         if self._knows_vectors:
             return
-        with translated(self.location), psycopg.connect(self._conninfo, **self._options()) as connection:
+        with translate_errors(self.location), psycopg.connect(self._conninfo, **self._options()) as connection:
             self._knows_vectors = self._learned_from(connection)
         if self._knows_vectors:
             self._pool.drain()  # those that are open do not know
@@ -174,11 +174,11 @@ class Connections:
 
     def _run(self, opening: bytes, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool) -> T:
         """Run `work` until one run of it is committed, it fails of itself, or patience ends."""
-        patience = _Patience(self._timeout_s)
+        patience = _RetryLimit(self._timeout_s)
         while True:
             connection = self._take(patience)
             try:
-                return _transaction(connection, opening, tenant, work)
+                return _run_transaction(connection, opening, tenant, work)
             except _LostCommittingError as lost:
                 if not repeatable:
                     raise OutcomeUnknown(
@@ -188,15 +188,15 @@ class Connections:
                 failure = lost.cause
             except psycopg.Error as error:
                 if not _may_run_again(error, connection):
-                    raise translate(error, self.location) from error
+                    raise translate_error(error, self.location) from error
                 failure = error
             finally:
                 self._give_back(connection)
             if not patience.lasts(failure):
-                raise translate(failure, self.location) from failure
+                raise translate_error(failure, self.location) from failure
             patience.pause()
 
-    def _take(self, patience: _Patience) -> Connection:
+    def _take(self, patience: _RetryLimit) -> Connection:
         """A connection from which nothing is known to be wrong."""
         until = patience.until or time.monotonic() + self._timeout_s
         wait = _GLANCE_S
@@ -214,7 +214,7 @@ class Connections:
                     raise self._why_none_came(error, patience.lost) from error
                 wait = math.inf if self._is_full() else _GLANCE_S
             except psycopg.Error as error:
-                raise translate(error, self.location) from error
+                raise translate_error(error, self.location) from error
             else:
                 if _is_alive(connection):
                     return connection
@@ -232,13 +232,13 @@ class Connections:
     def _why_none_came(self, error: psycopg.Error, lost: psycopg.Error | None) -> Exception:
         """The pool tells nobody why it has none: that all are in use, what connecting says now, or how one was lost."""
         if self._is_full():
-            return translate(error, self.location)
+            return translate_error(error, self.location)
         try:
             psycopg.connect(self._conninfo, **self._options()).close()
         except psycopg.Error as refused:
-            return translate(refused, self.location)
+            return translate_error(refused, self.location)
         if lost is not None:
-            return translate(lost, self.location)
+            return translate_error(lost, self.location)
         return DatabaseBusy(
             f"{self.location}: no connection was made in time; nothing was written: try again ({error})"
         )
@@ -252,7 +252,7 @@ class _BinaryCursor(psycopg.Cursor[tuple[Any, ...]]):
         self.format = Format.BINARY
 
 
-def _handing_out(made: list[Connection]) -> type[Connection]:
+def _reuse_first(made: list[Connection]) -> type[Connection]:
     """What a pool connects by: before it makes any it takes those that were made for it."""
 
     class _Handed(psycopg.Connection[tuple[Any, ...]]):
@@ -279,7 +279,7 @@ class _Types:
     connection: None = None
 
 
-def _adapters() -> AdaptersMap:
+def _make_adapters() -> AdaptersMap:
     """How values are sent: integers by one type, whatever their size, so that one statement is prepared once.
 
     The text dumper too, as psycopg 3.3 caches a list's dumper for all integers, with the type of the first it met. And
@@ -292,7 +292,7 @@ def _adapters() -> AdaptersMap:
     return adapters
 
 
-class _Patience:
+class _RetryLimit:
     """How often one piece of work is run again: until a time for lost connections, a few times for conflicts."""
 
     def __init__(self, timeout_s: float) -> None:
@@ -317,13 +317,13 @@ class _Patience:
         self._pause_s *= 2
 
 
-def _transaction(connection: Connection, opening: bytes, tenant: str | None, work: Callable[[Connection], T]) -> T:
+def _run_transaction(connection: Connection, opening: bytes, tenant: str | None, work: Callable[[Connection], T]) -> T:
     """One run of `work` in one transaction.
 
     Its ends go through libpq itself: an empty transaction around one SELECT takes 123 us so, 169 us through cursors
     and 176 us as one pipeline, of which the SELECT is 66.
     """
-    _command(connection, opening + _wall(tenant, connection))
+    _command(connection, opening + _set_tenant(tenant, connection))
     try:
         result = work(connection)
     except BaseException:
@@ -339,7 +339,7 @@ def _transaction(connection: Connection, opening: bytes, tenant: str | None, wor
     return result
 
 
-def _wall(tenant: str | None, connection: Connection) -> bytes:
+def _set_tenant(tenant: str | None, connection: Connection) -> bytes:
     """What row-level security reads; as a literal, since SET takes no parameters, whose quoting would end at a NUL."""
     if tenant is None:
         return b"engrain.every_tenant = 'on'"
@@ -403,7 +403,7 @@ def _configure(connection: Connection) -> None:
     connection.execute("SET TimeZone TO 'UTC'")
 
 
-def _parameters(url: str) -> dict[str, Any]:
+def _parse_url(url: str) -> dict[str, Any]:
     """The parts of a URL.
 
     Raises:

@@ -60,37 +60,37 @@ _NO_PLACE = ("too many clients", "too many connections", "remaining connection s
 
 
 @contextmanager
-def translated(location: str) -> Iterator[None]:
+def translate_errors(location: str) -> Iterator[None]:
     """Whatever the driver raises inside leaves as an error of ours that names the database."""
     try:
         yield
     except psycopg.Error as error:
-        raise translate(error, location) from error
+        raise translate_error(error, location) from error
 
 
-def translate(error: psycopg.Error, location: str) -> errors.EngrainError:
+def translate_error(error: psycopg.Error, location: str) -> errors.EngrainError:
     """The leaf for one driver error; what has no leaf of its own is a plain StorageError."""
     if isinstance(error, PoolClosed):
         return errors.MemoryClosed(f"{location} is closed; open it again")
-    said = _said(error)
+    said = _server_message(error)
     if isinstance(error, PoolTimeout | TooManyRequests):
         return errors.DatabaseBusy(
             f"{location}: every connection is in use and none came free in time; nothing was written: "
             f"try again, or use more of them ({said})"
         )
-    leaf, advice = _leaf(error, said)
+    leaf, advice = _choose_leaf(error, said)
     return leaf(f"{location}: {advice} ({said})")
 
 
-def refusal(error: Exception) -> errors.StorageError | None:
+def translate_refusal(error: Exception) -> errors.StorageError | None:
     """Ours for a value or an invariant that one statement ran into, after which its transaction can go on."""
     if not isinstance(error, psycopg.IntegrityError | psycopg.DataError):
         return None
-    refused = translate(error, "the database")
+    refused = translate_error(error, "the database")
     return refused if isinstance(refused, errors.StorageError) else None
 
 
-def _leaf(error: psycopg.Error, said: str) -> tuple[type[errors.StorageError], str]:
+def _choose_leaf(error: psycopg.Error, said: str) -> tuple[type[errors.StorageError], str]:
     state = error.sqlstate or ""
     found = _LEAF_OF.get(state) or _LEAF_OF.get(state[:2])
     if found is None and isinstance(error, psycopg.IntegrityError):
@@ -101,7 +101,7 @@ def _leaf(error: psycopg.Error, said: str) -> tuple[type[errors.StorageError], s
     return found or (errors.StorageError, refused)
 
 
-def _said(error: psycopg.Error) -> str:
+def _server_message(error: psycopg.Error) -> str:
     """What the server says, in one line and without the details, which quote the rows at fault: memories."""
     primary = error.diag.message_primary
     if primary is None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import is_searched, own_terms
-from engrain.storage import neighbourhoods
+from engrain.storage.search import neighbour_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.storage.neighbourhoods import Words
+    from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
 _WAITS, _GONE = 1, 3
@@ -47,7 +47,7 @@ class PostgresIndex:
             else:
                 words[doc] = (own_terms(memory), ())
         for (namespace, _), episodes in sessions.items():
-            found = _words_around(tx, episodes, max(episode.created_at for episode in episodes))
+            found = _load_words_around(tx, episodes, max(episode.created_at for episode in episodes))
             namespaces |= dict.fromkeys(found, namespace)
             words |= found
         ends = {doc: memory.expires_at for doc, memory in kept.items() if isinstance(memory, Episode)}
@@ -72,7 +72,7 @@ class PostgresIndex:
             self._words[namespace] -= words
         for turn in turns:
             if turn.session is not None:
-                around = _words_around(tx, [turn], at)
+                around = _load_words_around(tx, [turn], at)
                 namespaces = dict.fromkeys(around, self._namespace_of(tx, turn))
                 self._place(tx, namespaces, around, tenant_id=tenant_id, ends={})
 
@@ -131,7 +131,7 @@ class PostgresIndex:
             owns=[packed[doc].own if doc in packed else 0 for doc in docs],
             nears=[packed[doc].near if doc in packed else 0 for doc in docs],
             packed=[packed[doc].packed if doc in packed else None for doc in docs],
-            words=[_glued(namespaces[doc], *words[doc]) if doc in words else None for doc in docs],
+            words=[_glue(namespaces[doc], *words[doc]) if doc in words else None for doc in docs],
         )
         for doc, each in packed.items():
             self._memories[namespaces[doc]] += 1
@@ -158,20 +158,20 @@ def near_code(namespace: int, term: str) -> str:
     return f"{namespace}n{bm25.code(term):08x}"
 
 
-def _glued(namespace: int, own: Sequence[str], near: Sequence[str]) -> str:
+def _glue(namespace: int, own: Sequence[str], near: Sequence[str]) -> str:
     """The codes of a memory's words as a tsvector is written: no character of theirs needs quoting."""
     codes = [own_code(namespace, term) for term in set(own)] + [near_code(namespace, term) for term in set(near)]
     return " ".join(codes)
 
 
-def _words_around(tx: Transaction, episodes: Sequence[Episode], now: datetime) -> Words:
+def _load_words_around(tx: Transaction, episodes: Sequence[Episode], now: datetime) -> Words:
     """The words of the turns of one session that stand at most two places from one of `episodes`, those included."""
     first = episodes[0]
     session = {"tenant_id": first.tenant_id, "scope": first.scope, "session": first.session, "now": now}
     found: Words = {}
-    for bounds, turns in neighbourhoods.stretches({episode.turn for episode in episodes}):
+    for bounds, turns in neighbour_words.split_stretches({episode.turn for episode in episodes}):
         rows = tx.rows("turns_between", **session, **bounds)
-        found |= neighbourhoods.words(neighbourhoods.turns_of(rows, tx.dialect.moment), turns)
+        found |= neighbour_words.collect_words(neighbour_words.read_turns(rows, tx.dialect.moment), turns)
     return found
 
 

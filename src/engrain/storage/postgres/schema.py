@@ -41,9 +41,9 @@ def prepare(connections: Connections) -> str:
             in, or tables of ours stand there that no revision accounts for.
     """
     where = connections.location
-    found = connections.read(None, lambda db: _looked(db, where))
+    found = connections.read(None, lambda db: _inspect(db, where))
     if found != HEAD:
-        connections.write(None, lambda db: _upgraded(db, where))
+        connections.write(None, lambda db: _upgrade(db, where))
     connections.register_vectors()
     return found
 
@@ -80,7 +80,7 @@ def revision(db: Connection, location: str) -> str:
     return ours[-1]
 
 
-def server(db: Connection) -> str:
+def server_version(db: Connection) -> str:
     """The versions of the server and its extension."""
     found = db.execute(_SERVER).fetchone()
     assert found is not None
@@ -101,7 +101,7 @@ def check_server(found: Sequence[Any], location: str) -> None:
         _check_vector(vector, is_vector_visible=is_vector_visible, location=location)
 
 
-def _looked(db: Connection, location: str) -> str:
+def _inspect(db: Connection, location: str) -> str:
     """The revision, of a server that we can work with."""
     found = db.execute(_SERVER).fetchone()
     assert found is not None
@@ -121,7 +121,7 @@ def _check_vector(version: str, *, is_vector_visible: bool, location: str) -> No
         )
 
 
-def _upgraded(db: Connection, location: str) -> None:
+def _upgrade(db: Connection, location: str) -> None:
     db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     found = revision(db, location)  # another process may have been first
     if found == HEAD:

@@ -14,37 +14,31 @@ from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.records import Caller, Fact
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
 from engrain.errors import IntegrityViolated, OutcomeUnknown
-from engrain.storage import (
-    archive,
-    cleaning,
-    counting,
-    lookups,
-    mentions,
-    readings,
-    recency,
-    sweeping,
-    traits,
-    versions,
-)
-from engrain.storage.access_keys import AccessKeyVerbs
-from engrain.storage.backup_verbs import BackupVerbs
-from engrain.storage.filters import seen_by
-from engrain.storage.jobs import JobVerbs
-from engrain.storage.ledger import Ledger
-from engrain.storage.overviews import OverviewVerbs
-from engrain.storage.pools import PoolVerbs
-from engrain.storage.postgres import checkup, compacting, restoring, schema, vectors, words
+from engrain.storage import selection
+from engrain.storage.access.keys import SqlAccessKeys
+from engrain.storage.access.pools import SqlPools
+from engrain.storage.backup import archive
+from engrain.storage.backup.store import SqlBackups
+from engrain.storage.entities import mentions
+from engrain.storage.entities.store import SqlRegistry
+from engrain.storage.filters import caller_bindings
+from engrain.storage.jobs import SqlJobs
+from engrain.storage.postgres import compaction, health, keywords, restoration, schema, vectors
 from engrain.storage.postgres.connections import Connection, Connections
-from engrain.storage.postgres.growth import Growth
 from engrain.storage.postgres.index import PostgresIndex
-from engrain.storage.postgres.monitored import PostgresVitals
-from engrain.storage.postgres.speech import SPEECH
-from engrain.storage.reading_verbs import ReadingVerbs
-from engrain.storage.registry_verbs import RegistryVerbs
-from engrain.storage.run_verbs import RunVerbs
-from engrain.storage.searched import has_waiting, searched
+from engrain.storage.postgres.planner_statistics import PlannerStatistics
+from engrain.storage.postgres.statements import STATEMENTS
+from engrain.storage.postgres.vitals import PostgresVitals
+from engrain.storage.reports import stats
+from engrain.storage.reports.overviews import SqlOverviews
+from engrain.storage.reports.store import SqlSurveys
+from engrain.storage.runs.store import SqlRuns
+from engrain.storage.search import history, matching, recency, traits
+from engrain.storage.search.namespaces import has_waiting, load_search_space
+from engrain.storage.search.store import SqlHistory
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
-from engrain.storage.upkeep_verbs import UpkeepVerbs
+from engrain.storage.write import cleanup, embedding_versions, sweeps
+from engrain.storage.write.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -61,7 +55,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import EmbeddingVersion, Link, MemoryRecord, Rule
     from engrain.domain.requests import Ref, Request, Traits
     from engrain.domain.runs.jobs import Compacted
-    from engrain.storage.taking_in import Searches
+    from engrain.storage.backup.restoration import RestoreIndex
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -80,16 +74,16 @@ class _Held(threading.local):
 
 
 class PostgresStore(
-    UpkeepVerbs,
-    ReadingVerbs,
-    RegistryVerbs,
-    RunVerbs,
-    JobVerbs,
-    PoolVerbs,
-    AccessKeyVerbs,
-    OverviewVerbs,
+    SqlSurveys,
+    SqlHistory,
+    SqlRegistry,
+    SqlRuns,
+    SqlJobs,
+    SqlPools,
+    SqlAccessKeys,
+    SqlOverviews,
     PostgresVitals,
-    BackupVerbs,
+    SqlBackups,
 ):
     """Memories in one PostgreSQL database; `domain.ports.Store` says what each verb promises.
 
@@ -103,8 +97,8 @@ class PostgresStore(
         *,
         pool_size: int = 8,
         timeout_s: float = 5.0,
-        narrow: int = lookups.NARROW,
-        read_all: int = words.READ_ALL,
+        narrow: int = matching.NARROW,
+        read_all: int = keywords.READ_ALL,
         scan_all: int = vectors.SCAN_ALL,
     ) -> None:
         """Connect to the database at `url` and bring its schema up to date.
@@ -122,8 +116,8 @@ class PostgresStore(
         self.location = self._connections.location
         self._ids = IdSource(lambda: datetime.now(UTC))
         self._version: int | None = None  # the embedder's whose questions come here
-        self._reindexed = restoring.START
-        self._growth = Growth(every=100)
+        self._reindexed = restoration.START
+        self._growth = PlannerStatistics(every=100)
         try:
             self.created = schema.prepare(self._connections) == ""
         except BaseException:
@@ -150,11 +144,11 @@ class PostgresStore(
             return added if self.get(act.caller, ids) == added else self._act(act, work, repeatable=False)
 
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
-        return self._read(caller, lambda tx: [memory for _, memory in lookups.visible(tx, caller, ids)])
+        return self._read(caller, lambda tx: [memory for _, memory in selection.load_visible(tx, caller, ids)])
 
     def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         return self._read(
-            caller, lambda tx: readings.held(tx, caller, scope=scope, subject=subject, predicate=predicate)
+            caller, lambda tx: history.find_active_fact(tx, caller, scope=scope, subject=subject, predicate=predicate)
         )
 
     def put_related(
@@ -168,7 +162,7 @@ class PostgresStore(
 
     def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
         def work(ledger: Ledger) -> Fact | None:
-            _queue_for_places(ledger, [fact, *(old for _, old in lookups.visible(ledger.tx, act.caller, ids))])
+            _queue_for_places(ledger, [fact, *(old for _, old in selection.load_visible(ledger.tx, act.caller, ids))])
             return ledger.supersede(fact, ids, derives=derives)
 
         return self._act(act, work, repeatable=False)
@@ -212,14 +206,18 @@ class PostgresStore(
         return self._act(act, lambda ledger: ledger.link(link), repeatable=False)
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
-        return self._read(caller, lambda tx: counting.stats(tx, caller, now, scope=scope, waiting=_waiting(tx, caller)))
+        return self._read(
+            caller, lambda tx: stats.count_memories(tx, caller, now, scope=scope, waiting=_waiting(tx, caller))
+        )
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         def work(tx: Transaction) -> list[Candidate]:
-            where = searched(tx, request)
+            where = load_search_space(tx, request)
             if not where.spaces:
                 return []
-            return words.search(tx, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all)
+            return keywords.search_keywords(
+                tx, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all
+            )
 
         return self._read(request.caller, work) if terms and limit > 0 else []
 
@@ -227,27 +225,27 @@ class PostgresStore(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
     ) -> list[Candidate]:
         def work(tx: Transaction) -> list[Candidate]:
-            where = searched(tx, request)
-            versions.check_current(tx, self._version, where.version)
+            where = load_search_space(tx, request)
+            embedding_versions.check_current(tx, self._version, where.version)
             sizes = {"narrow": self._narrow, "scan_all": self._scan_all}
-            return vectors.nearest(tx, request, where, vector, limit=limit, also=also, **sizes)
+            return vectors.find_nearest(tx, request, where, vector, limit=limit, also=also, **sizes)
 
         return self._read(request.caller, work)
 
     def speakers(self, request: Request) -> list[str]:
-        return self._read(request.caller, lambda tx: lookups.speakers(tx, request.caller))
+        return self._read(request.caller, lambda tx: matching.list_speakers(tx, request.caller))
 
     def newest(self, request: Request, limit: int) -> list[Candidate]:
-        return self._read(request.caller, lambda tx: recency.newest(tx, request, limit))
+        return self._read(request.caller, lambda tx: recency.find_newest(tx, request, limit))
 
     def important(self, request: Request, limit: int) -> list[Candidate]:
-        return self._read(request.caller, lambda tx: recency.important(tx, request, limit))
+        return self._read(request.caller, lambda tx: recency.find_important(tx, request, limit))
 
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
-        return self._read(request.caller, lambda tx: mentions.mentioning(tx, request, names, limit))
+        return self._read(request.caller, lambda tx: mentions.find_mentioning(tx, request, names, limit))
 
     def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
-        return self._read(request.caller, lambda tx: traits.traits(tx, request, refs))
+        return self._read(request.caller, lambda tx: traits.load_traits(tx, request, refs))
 
     def in_one_snapshot(self, caller: Caller, work: Callable[[], T]) -> T:
         def held(tx: Transaction) -> T:
@@ -260,13 +258,13 @@ class PostgresStore(
         return self._read(caller, held)
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
-        return self._read(request.caller, lambda tx: lookups.records(tx, request, refs))
+        return self._read(request.caller, lambda tx: matching.load_matching(tx, request, refs))
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
-        return self._read(request.caller, lambda tx: recency.recent(tx, request, limit))
+        return self._read(request.caller, lambda tx: recency.load_newest(tx, request, limit))
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
-        return self._read(request.caller, lambda tx: lookups.neighbours(tx, request, memory, reach))
+        return self._read(request.caller, lambda tx: matching.load_neighbours(tx, request, memory, reach))
 
     def settle(self) -> int:
         return 0
@@ -275,11 +273,13 @@ class PostgresStore(
         return self._read(caller, lambda tx: _waiting(tx, caller))
 
     def use_embedder(self, name: str, dims: int) -> str | None:
-        active = self._read(None, vectors.indexed)
+        active = self._read(None, vectors.find_indexed_version)
         if active is None:
 
             def record(tx: Transaction) -> EmbeddingVersion:
-                used = versions.use(tx, name, dims, datetime.now(UTC))  # another process may have been first
+                used = embedding_versions.use_embedder(
+                    tx, name, dims, datetime.now(UTC)
+                )  # another process may have been first
                 vectors.add_missing_index(tx, used)
                 return used
 
@@ -290,32 +290,34 @@ class PostgresStore(
         return None
 
     def embedding_versions(self) -> list[EmbeddingVersion]:
-        return self._read(None, versions.every)
+        return self._read(None, embedding_versions.load_versions)
 
     def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
         def work(tx: Transaction) -> EmbeddingVersion:
-            version = versions.begin(tx, name, dims, datetime.now(UTC))
+            version = embedding_versions.begin_version(tx, name, dims, datetime.now(UTC))
             vectors.add_index(tx, version)
             return version
 
         return self._write(None, work)
 
     def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
-        return self._read(None, lambda tx: versions.unembedded(tx, limit, version))
+        return self._read(None, lambda tx: embedding_versions.find_unembedded(tx, limit, version))
 
     def attach(self, refs: Sequence[Ref], vectors_: NDArray[np.float32], *, version: int | None = None) -> None:
         def work(tx: Transaction) -> None:
             tx.run("hold_versions")
-            chosen = versions.chosen(tx, version)
+            chosen = embedding_versions.require_version(tx, version)
             if version is None:
-                versions.check_current(tx, self._version, chosen.version)
-            rows = versions.checked(chosen, len(refs), vectors_)
-            vectors.attach(tx, [int(ref) for ref in refs], rows, chosen)
+                embedding_versions.check_current(tx, self._version, chosen.version)
+            rows = embedding_versions.check_vectors(chosen, len(refs), vectors_)
+            vectors.attach_vectors(tx, [int(ref) for ref in refs], rows, chosen)
 
         self._write(None, work)
 
     def switch_version(self, act: Act, version: int) -> bool:
-        return self._write(None, lambda tx: versions.switch(tx, act, version, self._ids), repeatable=False)
+        return self._write(
+            None, lambda tx: embedding_versions.switch_version(tx, act, version, self._ids), repeatable=False
+        )
 
     def prune_vectors(self, limit: int) -> int:
         def work(tx: Transaction) -> int:
@@ -329,21 +331,21 @@ class PostgresStore(
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> Swept:
-        seen = self._read(act.caller, lambda tx: sweeping.look(tx, act, kind, policy, after=after, limit=limit))
+        seen = self._read(act.caller, lambda tx: sweeps.find_due(tx, act, kind, policy, after=after, limit=limit))
         if dry_run or not seen.ids:
-            return self._read(act.caller, lambda tx: sweeping.judged(tx, act, kind, policy, seen=seen))
-        return self._act(act, lambda ledger: sweeping.sweep(ledger, kind, policy, seen))
+            return self._read(act.caller, lambda tx: sweeps.preview_sweep(tx, act, kind, policy, seen=seen))
+        return self._act(act, lambda ledger: sweeps.sweep(ledger, kind, policy, seen))
 
     def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
         if dry_run:
-            return self._read(act.caller, lambda tx: cleaning.counted(tx, act, retention))
-        planned = self._read(act.caller, lambda tx: cleaning.plan(tx, act, retention, limit))
+            return self._read(act.caller, lambda tx: cleanup.preview_cleanup(tx, act, retention))
+        planned = self._read(act.caller, lambda tx: cleanup.plan_cleanup(tx, act, retention, limit))
 
         def work(ledger: Ledger) -> Cleaned:
             everywhere = [scope for (scope,) in ledger.tx.rows("scopes_of", tenant_id=act.caller.tenant_id)]
             _hold_sessions(ledger, list(planned.removals), everywhere)
             _hold_speakers(ledger, list(planned.removals), everywhere)
-            return cleaning.clean(ledger, retention, planned)
+            return cleanup.clean_up(ledger, retention, planned)
 
         return self._act(act, work)
 
@@ -352,35 +354,35 @@ class PostgresStore(
         return archive.TABLES
 
     def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
-        return self._read(None, lambda tx: restoring.rows(tx, table, after=after, limit=limit))
+        return self._read(None, lambda tx: restoration.load_rows(tx, table, after=after, limit=limit))
 
     def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
-        return archive.key_of(table, row)
+        return archive.row_key(table, row)
 
     def last_key(self, table: str) -> Sequence[Any] | None:
-        return self._read(None, lambda tx: archive.last_key(tx, table))
+        return self._read(None, lambda tx: archive.find_last_key(tx, table))
 
     def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         given = list(rows)
-        self._write(None, lambda tx: restoring.restore(tx, table, given))
+        self._write(None, lambda tx: restoration.restore_rows(tx, table, given))
 
     def reindex(self, limit: int) -> int:
-        count, self._reindexed = self._write(None, lambda tx: restoring.reindex(tx, self._reindexed, limit))
+        count, self._reindexed = self._write(None, lambda tx: restoration.reindex(tx, self._reindexed, limit))
         return count
 
     def compact(self) -> Compacted:
-        return compacting.compact(self._connections)
+        return compaction.compact(self._connections)
 
     def health(self) -> Health:
         def work(db: Connection) -> Health:
-            tx = Transaction(db, SPEECH)
-            active = versions.active(tx)
+            tx = Transaction(db, STATEMENTS)
+            active = embedding_versions.find_active(tx)
             [(memories,)] = tx.rows("count_memories")
             [(indexed, embedded, waiting)] = tx.rows("count_places")
             [(size,)] = tx.rows("size", tables=list(schema.OUR_TABLES))
             return Health(
                 location=self.location,
-                backend=schema.server(db),
+                backend=schema.server_version(db),
                 schema=schema.revision(db, self.location),
                 size_bytes=size,
                 memories=memories,
@@ -388,7 +390,7 @@ class PostgresStore(
                 embedded=embedded,
                 waiting=waiting,
                 embedder=None if active is None else active.name,
-                problems=tuple(checkup.problems(tx)),
+                problems=tuple(health.find_problems(tx)),
             )
 
         return self._connections.read(None, work)
@@ -398,27 +400,29 @@ class PostgresStore(
         tenant = None if caller is None else caller.tenant_id
         if self._held.tx is not None and self._held.tenant_id == tenant:
             return work(self._held.tx)
-        return self._connections.read(tenant, lambda db: work(Transaction(db, SPEECH, {})))
+        return self._connections.read(tenant, lambda db: work(Transaction(db, STATEMENTS, {})))
 
     def _write(self, tenant: str | None, work: Callable[[Transaction], T], *, repeatable: bool = True) -> T:
         refuse_in_snapshot(is_inside=self._held.tx is not None)
         for _ in range(_MOST_RACES):
             try:
-                return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
+                return self._connections.write(
+                    tenant, lambda db: work(Transaction(db, STATEMENTS)), repeatable=repeatable
+                )
             except IntegrityViolated as error:
                 if not isinstance(error.__cause__, _RACES):
                     raise
-        return self._connections.write(tenant, lambda db: work(Transaction(db, SPEECH)), repeatable=repeatable)
+        return self._connections.write(tenant, lambda db: work(Transaction(db, STATEMENTS)), repeatable=repeatable)
 
     def _copying(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:
         def copied(tx: Transaction) -> T:
             tx.run("along_indexes")
             return work(tx)
 
-        return self._connections.read(tenant_id, lambda db: copied(Transaction(db, SPEECH)))
+        return self._connections.read(tenant_id, lambda db: copied(Transaction(db, STATEMENTS)))
 
-    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], T]) -> T:
-        return restoring.filling(self._write, tenant_id, work)
+    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], T]) -> T:
+        return restoration.restore_backup(self._write, tenant_id, work)
 
     def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:
         return self._read(caller, work)
@@ -475,5 +479,5 @@ def _hold_speakers(ledger: Ledger, ids: Sequence[str], scopes: Sequence[str]) ->
 def _waiting(tx: Transaction, caller: Caller) -> int:
     if not has_waiting(tx, caller):
         return 0
-    [(found,)] = tx.rows("count_waiting", **seen_by(caller, tx.dialect), limit=_COUNT_UP_TO)
+    [(found,)] = tx.rows("count_waiting", **caller_bindings(caller, tx.dialect), limit=_COUNT_UP_TO)
     return int(found)

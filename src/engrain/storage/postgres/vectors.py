@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from psycopg.errors import LockNotAvailable
 
 from engrain.domain.requests import Candidate
-from engrain.storage import lookups, shortlists, versions
-from engrain.storage.postgres import growth
+from engrain.storage.postgres import planner_statistics
+from engrain.storage.search import candidates, matching
+from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Ref, Request
-    from engrain.storage.searched import Searched
+    from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.transaction import Transaction
 
 # Up to so many vectors are compared one by one: a scan takes 2 us for each, HNSW 4-8 ms and finds nearly all.
@@ -38,10 +39,10 @@ _INDEX_MEMORY = "512MB"  # about 300,000 vectors of 384 dimensions
 _INDEX_LOCK = 0x656E6769  # "engi": who holds it makes an index of vectors
 
 
-def nearest(
+def find_nearest(
     tx: Transaction,
     request: Request,
-    where: Searched,
+    where: SearchSpace,
     vector: NDArray[np.float32],
     *,
     limit: int,
@@ -62,20 +63,20 @@ def nearest(
 
     is_about_the_past = request.filter.as_of is not None or request.filter.include_inactive
     settled = not where.has_expired
-    best = lookups.enough(tx, request, limit, ask, settled=settled, narrow=narrow) if limit > 0 else []
-    gone = search.of(list(lookups.gone(tx, request)), past=True) if limit > 0 else []
+    best = matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=narrow) if limit > 0 else []
+    gone = search.of(list(matching.load_inactive(tx, request)), past=True) if limit > 0 else []
     if gone:
-        best = sorted(best + gone, key=shortlists.best_first)[:limit]
+        best = sorted(best + gone, key=candidates.best_first)[:limit]
     others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
     if request.filter.is_narrow or not settled:
-        others = lookups.matching(tx, request, others)
-    return sorted(best + search.of(others, past=is_about_the_past), key=shortlists.best_first)
+        others = matching.filter_docs(tx, request, others)
+    return sorted(best + search.of(others, past=is_about_the_past), key=candidates.best_first)
 
 
 class VectorSearch:
     """One vector, compared with those of some namespaces."""
 
-    def __init__(self, tx: Transaction, tenant_id: str, where: Searched, vector: NDArray[np.float32]) -> None:
+    def __init__(self, tx: Transaction, tenant_id: str, where: SearchSpace, vector: NDArray[np.float32]) -> None:
         """Compare nothing yet."""
         self._tx = tx
         self._where = where
@@ -105,13 +106,15 @@ class VectorSearch:
             return self.scan(limit)
         count = 2 * limit + _SPARE  # what half precision puts in another order, and equals of the last
         self._tx.run("walk_settings", looked_at=str(min(count, _MOST_LOOKED_AT)))
-        rows = self._tx.ask(_walk(self._where, count), self._bound)
+        rows = self._tx.ask(_walk_statement(self._where, count), self._bound)
         if len(rows) < limit:
             return self.scan(limit)
         return [Candidate(doc, raw) for doc, raw in rows[:limit]]
 
 
-def attach(tx: Transaction, docs: Sequence[int], vectors: NDArray[np.float32], version: EmbeddingVersion) -> None:
+def attach_vectors(
+    tx: Transaction, docs: Sequence[int], vectors: NDArray[np.float32], version: EmbeddingVersion
+) -> None:
     """Give memories their vectors, without making whoever writes those memories wait for the index.
 
     Their places are held at the end alone: who retires a memory before that is seen then, who does it after sees these.
@@ -135,7 +138,9 @@ def attach(tx: Transaction, docs: Sequence[int], vectors: NDArray[np.float32], v
 def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the HNSW index of a version, where its dimensions allow one and this role may."""
     if takes_index(version) and tx.one("may_index") == (True,):
-        growth.look(tx)  # making an index tells how many rows there are, and so the table would be unknown no longer
+        planner_statistics.analyse_unknown_tables(
+            tx
+        )  # making an index tells how many rows there are, and so the table would be unknown no longer
         tx.run("index_settings", memory=_INDEX_MEMORY)
         tx.db.execute(
             f"CREATE INDEX IF NOT EXISTS {index_name(version.version)} ON memory_vectors "
@@ -144,9 +149,9 @@ def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
         )
 
 
-def indexed(tx: Transaction) -> EmbeddingVersion | None:
+def find_indexed_version(tx: Transaction) -> EmbeddingVersion | None:
     """The active version; None where there is none yet, or where it lacks an index that this role may make."""
-    active = versions.active(tx)
+    active = embedding_versions.find_active(tx)
     return None if active is not None and _lacks_index(tx, active) else active
 
 
@@ -158,7 +163,7 @@ def add_missing_index(tx: Transaction, version: EmbeddingVersion) -> None:
 
 def drop_empty_index(tx: Transaction) -> None:
     """Remove the index of the active version where there is no vector at all, and nobody who looks for one now."""
-    active = versions.active(tx)
+    active = embedding_versions.find_active(tx)
     is_there = active is not None and takes_index(active) and tx.one("has_index", name=index_name(active.version))
     if active is None or not is_there or tx.one("may_index") != (True,) or tx.one("has_any_vector"):
         return
@@ -177,7 +182,7 @@ def queue_for_index(tx: Transaction) -> None:
 
     Two who have both written vectors would wait for each other to make it.
     """
-    if indexed(tx) is None:
+    if find_indexed_version(tx) is None:
         tx.run("queue_for_indexes", lock=_INDEX_LOCK)
 
 
@@ -192,7 +197,7 @@ def _lacks_index(tx: Transaction, version: EmbeddingVersion) -> bool:
 def drop_indexes(tx: Transaction) -> None:
     """Remove the indexes of retired versions."""
     if tx.one("may_index") == (True,):
-        for version in versions.every(tx):
+        for version in embedding_versions.load_versions(tx):
             if version.state == "retired":
                 tx.db.execute(f"DROP INDEX IF EXISTS {index_name(version.version)}")
 
@@ -207,7 +212,7 @@ def index_name(version: int) -> str:
     return f"memory_vectors_version_{version:d}"
 
 
-def _walk(where: Searched, limit: int) -> str:
+def _walk_statement(where: SearchSpace, limit: int) -> str:
     """The statement that HNSW serves: numbers of the schema stand in it as they are, as a partial index needs them."""
     return (
         "SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM ("  # noqa: S608  # numbers alone

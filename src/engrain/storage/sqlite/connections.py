@@ -14,7 +14,7 @@ from weakref import WeakSet
 import apsw
 
 from engrain.errors import MemoryClosed, NotAnEngrainFile
-from engrain.storage.sqlite.driver_errors import Translating
+from engrain.storage.sqlite.driver_errors import ErrorTranslation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Connections:
         self._opened_lock = threading.Lock()
         self._is_frozen = False
         self._is_closed = False
-        with Translating(location):
+        with ErrorTranslation(location):
             if not self.in_memory:
                 _create_private(Path(location))
             try:
@@ -62,7 +62,7 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
         """A transaction that holds the write lock from its first statement; it commits, or leaves nothing."""
-        with self._write_lock, Translating(self.location, self._writer):
+        with self._write_lock, ErrorTranslation(self.location, self._writer):
             self._check_open()
             try:
                 self._writer.execute("BEGIN IMMEDIATE")
@@ -103,7 +103,7 @@ class Connections:
     @contextmanager
     def compacting(self) -> Iterator[apsw.Connection]:
         """The writer outside of any transaction, and no other here; its log is folded into the file afterwards."""
-        with self._write_lock, Translating(self.location, self._writer):
+        with self._write_lock, ErrorTranslation(self.location, self._writer):
             self._check_open()
             yield self._writer
             if not self.in_memory:
@@ -133,7 +133,7 @@ class Connections:
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """This thread's reader, outside any transaction: each statement sees the newest commit."""
-        with Translating(self.location):
+        with ErrorTranslation(self.location):
             self._check_open()
             if self.in_memory:
                 with self._write_lock:
@@ -167,7 +167,7 @@ class Connections:
             with self.reading() as db:
                 yield db
             return
-        with Translating(self.location):
+        with ErrorTranslation(self.location):
             self._check_open()
             connection = self._connect()
             try:
@@ -188,7 +188,7 @@ class Connections:
 
     def close(self) -> None:
         """Close every connection of every thread; the last one out folds the write-ahead log into the file."""
-        with self._write_lock, self._opened_lock, Translating(self.location):
+        with self._write_lock, self._opened_lock, ErrorTranslation(self.location):
             self._is_closed = True
             self._threads = threading.local()
             for connection in self._opened:
@@ -204,7 +204,7 @@ class Connections:
         if self.in_memory or self._writer.readonly("main"):
             return
         deadline = time.monotonic() + self._busy_timeout_s
-        with Translating(self.location, self._writer):
+        with ErrorTranslation(self.location, self._writer):
             while True:
                 try:
                     self._writer.pragma("journal_mode", "wal")

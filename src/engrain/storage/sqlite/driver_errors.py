@@ -46,7 +46,7 @@ _LEAVES: tuple[tuple[tuple[type[apsw.Error], ...], type[errors.StorageError], st
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
-class Translating:
+class ErrorTranslation:
     """Whatever the driver or the file system raises inside leaves as an error of ours that names the file."""
 
     __slots__ = ("_connection", "_location")
@@ -64,17 +64,17 @@ class Translating:
             case apsw.IOError():
                 has_no_room = self._connection is not None and self._connection.system_errno in _NO_ROOM
                 cause: apsw.Error = apsw.FullError(str(error)) if has_no_room else error
-                raise translate(cause, self._location) from error
+                raise translate_error(cause, self._location) from error
             case apsw.Error():
-                raise translate(error, self._location) from error
+                raise translate_error(error, self._location) from error
             case OSError():
                 leaf = apsw.FullError if error.errno in _NO_ROOM else apsw.CantOpenError
-                raise translate(leaf(error.strerror), self._location) from error
+                raise translate_error(leaf(error.strerror), self._location) from error
             case _:
                 return
 
 
-def translate(error: apsw.Error, location: str) -> errors.EngrainError:
+def translate_error(error: apsw.Error, location: str) -> errors.EngrainError:
     """The leaf for one driver error; what has no leaf of its own is a plain StorageError."""
     if isinstance(error, apsw.ConnectionClosedError | apsw.CursorClosedError):
         return errors.MemoryClosed(f"{location} is closed; open it again")
@@ -84,9 +84,9 @@ def translate(error: apsw.Error, location: str) -> errors.EngrainError:
     return errors.StorageError(f"{location}: SQLite refused and nothing was written ({type(error).__name__}: {error})")
 
 
-def refusal(error: Exception) -> errors.StorageError | None:
+def translate_refusal(error: Exception) -> errors.StorageError | None:
     """Ours for a value or an invariant that one statement ran into, after which its transaction can go on."""
     if not isinstance(error, apsw.ConstraintError | apsw.MismatchError | apsw.TooBigError):
         return None
-    refused = translate(error, "the file")
+    refused = translate_error(error, "the file")
     return refused if isinstance(refused, errors.StorageError) else None

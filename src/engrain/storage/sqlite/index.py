@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text.indexing import is_searched, own_terms
-from engrain.storage import lookups, neighbourhoods
+from engrain.storage import selection
+from engrain.storage.search import neighbour_words
 from engrain.storage.sqlite import word_index
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class SqliteIndex:
             case [] | [Episode()]:
                 return
             case _:
-                settle_all(tx)
+                index_all(tx)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
         return tx.one("state", doc=doc) == (_GONE,)
@@ -46,8 +47,8 @@ class SqliteIndex:
         at: datetime,
     ) -> None:
         if turns:
-            settle_all(tx)
-        leaving = word_index.drop(tx, docs)
+            index_all(tx)
+        leaving = word_index.drop_words(tx, docs)
         if not leaving:
             return
         listed = tx.dialect.listed(leaving)
@@ -56,13 +57,13 @@ class SqliteIndex:
         first = take_numbers(tx, "change", max(leaving) - min(leaving) + 1)
         tx.run("drop_vectors", docs=listed, change=first - min(leaving))
         for turn in turns:
-            _index_around(tx, namespace_of(tx, turn), [turn], at)
+            _index_around(tx, find_or_add_namespace(tx, turn), [turn], at)
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
-        settle_all(tx)
+        index_all(tx)
         tx.run("return_place", doc=doc)
         tx.run("return_vectors", doc=doc, change=take_numbers(tx, "change", 1))
-        word_index.index(tx, namespace_of(tx, memory), {doc: (own_terms(memory), ())})
+        word_index.index_words(tx, find_or_add_namespace(tx, memory), {doc: (own_terms(memory), ())})
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
@@ -83,7 +84,7 @@ def take_numbers(tx: Transaction, name: str, count: int) -> int:
     return int(found[0]) - count + 1
 
 
-def namespace_of(tx: Transaction, memory: MemoryRecord) -> int:
+def find_or_add_namespace(tx: Transaction, memory: MemoryRecord) -> int:
     """The number of the memory's (tenant, kind, scope), given out on first use."""
     key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
     found = tx.one("find_namespace", **key)
@@ -94,19 +95,19 @@ def namespace_of(tx: Transaction, memory: MemoryRecord) -> int:
     return number
 
 
-def settle_all(tx: Transaction) -> None:
+def index_all(tx: Transaction) -> None:
     """Settle whatever is left for later."""
-    while settle(tx) == _SETTLE_AT_ONCE:
+    while index_batch(tx) == _SETTLE_AT_ONCE:
         pass
 
 
-def settle(tx: Transaction) -> int:
+def index_batch(tx: Transaction) -> int:
     """Give up to a thousand memories their place in the searches, their neighbours' words included; how many it was."""
-    docs = unsettled(tx, _SETTLE_AT_ONCE)
+    docs = unindexed_docs(tx, _SETTLE_AT_ONCE)
     if not docs:
         return 0
-    memories = dict(sorted(lookups.of_docs(tx, docs).items()))
-    namespaces = {doc: namespace_of(tx, memory) for doc, memory in memories.items()}
+    memories = dict(sorted(selection.load_docs(tx, docs).items()))
+    namespaces = {doc: find_or_add_namespace(tx, memory) for doc, memory in memories.items()}
     tx.run_each(
         "place",
         [
@@ -115,32 +116,32 @@ def settle(tx: Transaction) -> int:
                 "tenant_id": memory.tenant_id,
                 "namespace": namespaces[doc],
                 "state": _WAITS if is_searched(memory) else _GONE,
-                "expires_at": _ends(tx, memory),
+                "expires_at": _expiry(tx, memory),
             }
             for doc, memory in memories.items()
         ],
     )
-    _know_sessions(tx, memories)
+    _record_sessions(tx, memories)
     _index(tx, memories, namespaces)
     tx.run("set_settled", doc=docs[-1])
     return len(docs)
 
 
-def unsettled(tx: Transaction, limit: int) -> list[int]:
+def unindexed_docs(tx: Transaction, limit: int) -> list[int]:
     """The oldest docs that are not settled, ascending."""
     return [doc for (doc,) in tx.rows("unsettled", limit=limit)]
 
 
-def _ends(tx: Transaction, memory: MemoryRecord) -> int | None:
+def _expiry(tx: Transaction, memory: MemoryRecord) -> int | None:
     """When time alone takes it out of the searches."""
     ends = memory.expires_at if isinstance(memory, Episode) else None
     return None if ends is None else tx.dialect.time(ends)
 
 
-def _know_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
     """Note how far each session has come."""
     turns = [each for each in memories.values() if isinstance(each, Episode) and each.session is not None]
-    for (tenant_id, scope, session), episodes in itertools.groupby(sorted(turns, key=_session_of), key=_session_of):
+    for (tenant_id, scope, session), episodes in itertools.groupby(sorted(turns, key=_session_key), key=_session_key):
         there = list(episodes)
         tx.run(
             "know_session",
@@ -153,7 +154,7 @@ def _know_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> Non
         )
 
 
-def _session_of(episode: Episode) -> tuple[str, str, str]:
+def _session_key(episode: Episode) -> tuple[str, str, str]:
     return (episode.tenant_id, episode.scope, episode.session or "")
 
 
@@ -164,7 +165,7 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord], namespaces: Ma
         if isinstance(memory, Episode) and memory.session is not None:
             sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
         elif is_searched(memory):
-            word_index.index(tx, namespaces[doc], {doc: (own_terms(memory), ())})
+            word_index.index_words(tx, namespaces[doc], {doc: (own_terms(memory), ())})
     for (namespace, _), episodes in sessions.items():
         _index_around(tx, namespace, episodes, max(episode.created_at for episode in episodes), settled=max(memories))
 
@@ -182,7 +183,7 @@ def _index_around(
         "session": episodes[0].session,
         "now": tx.dialect.time(now),
     }
-    for bounds, near in neighbourhoods.stretches([episode.turn for episode in episodes]):
-        turns = neighbourhoods.turns_of(tx.rows("turns_between", **session, **bounds), tx.dialect.moment)
+    for bounds, near in neighbour_words.split_stretches([episode.turn for episode in episodes]):
+        turns = neighbour_words.read_turns(tx.rows("turns_between", **session, **bounds), tx.dialect.moment)
         touched = {each.turn for each in turns if each.turn in near and (settled is None or each.doc <= settled)}
-        word_index.index(tx, namespace, neighbourhoods.words(turns, touched))
+        word_index.index_words(tx, namespace, neighbour_words.collect_words(turns, touched))

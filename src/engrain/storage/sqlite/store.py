@@ -12,37 +12,30 @@ import numpy as np
 from engrain.domain.ids import IdSource
 from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.requests import Act, Candidate, Health, Unembedded
-from engrain.storage import (
-    archive,
-    cleaning,
-    counting,
-    lookups,
-    mentions,
-    readings,
-    recency,
-    shortlists,
-    sweeping,
-    traits,
-    versions,
-)
-from engrain.storage.access_keys import AccessKeyVerbs
-from engrain.storage.backup_verbs import BackupVerbs
-from engrain.storage.filters import seen_by
-from engrain.storage.jobs import JobVerbs
-from engrain.storage.ledger import Ledger
-from engrain.storage.overviews import OverviewVerbs
-from engrain.storage.pools import PoolVerbs
-from engrain.storage.reading_verbs import ReadingVerbs
-from engrain.storage.registry_verbs import RegistryVerbs
-from engrain.storage.run_verbs import RunVerbs
-from engrain.storage.searched import has_waiting, searched
-from engrain.storage.sqlite import checkup, compacting, index, restoring, schema, word_index
+from engrain.storage import selection
+from engrain.storage.access.keys import SqlAccessKeys
+from engrain.storage.access.pools import SqlPools
+from engrain.storage.backup import archive
+from engrain.storage.backup.store import SqlBackups
+from engrain.storage.entities import mentions
+from engrain.storage.entities.store import SqlRegistry
+from engrain.storage.filters import caller_bindings
+from engrain.storage.jobs import SqlJobs
+from engrain.storage.reports import stats
+from engrain.storage.reports.overviews import SqlOverviews
+from engrain.storage.reports.store import SqlSurveys
+from engrain.storage.reports.vitals import SqlVitals
+from engrain.storage.runs.store import SqlRuns
+from engrain.storage.search import candidates, history, matching, recency, traits
+from engrain.storage.search.namespaces import has_waiting, load_search_space
+from engrain.storage.search.store import SqlHistory
+from engrain.storage.sqlite import compaction, health, index, restoration, schema, word_index
 from engrain.storage.sqlite.connections import Connections
-from engrain.storage.sqlite.speech import SPEECH
+from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
-from engrain.storage.upkeep_verbs import UpkeepVerbs
-from engrain.storage.vitals import VitalVerbs
+from engrain.storage.write import cleanup, embedding_versions, sweeps
+from engrain.storage.write.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -65,7 +58,7 @@ if TYPE_CHECKING:
     )
     from engrain.domain.requests import Ref, Request, Traits
     from engrain.domain.runs.jobs import Compacted
-    from engrain.storage.taking_in import Searches
+    from engrain.storage.backup.restoration import RestoreIndex
 
 T = TypeVar("T")
 _COUNT_UP_TO = 1_000
@@ -79,16 +72,16 @@ class _Held(threading.local):
 
 
 class SqliteStore(
-    ReadingVerbs,
-    UpkeepVerbs,
-    RegistryVerbs,
-    RunVerbs,
-    JobVerbs,
-    PoolVerbs,
-    AccessKeyVerbs,
-    OverviewVerbs,
-    VitalVerbs,
-    BackupVerbs,
+    SqlHistory,
+    SqlSurveys,
+    SqlRegistry,
+    SqlRuns,
+    SqlJobs,
+    SqlPools,
+    SqlAccessKeys,
+    SqlOverviews,
+    SqlVitals,
+    SqlBackups,
 ):
     """Memories in one SQLite file, or in this process's memory; `domain.ports.Store` says what each verb promises."""
 
@@ -98,7 +91,7 @@ class SqliteStore(
         *,
         busy_timeout_s: float = 5.0,
         synchronous: str = "normal",
-        narrow: int = lookups.NARROW,
+        narrow: int = matching.NARROW,
     ) -> None:
         """Open or create the file at `location` (":memory:" for none) and bring its schema up to date.
 
@@ -129,11 +122,11 @@ class SqliteStore(
 
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         with self._reading() as tx:
-            return [memory for _, memory in lookups.visible(tx, caller, ids)]
+            return [memory for _, memory in selection.load_visible(tx, caller, ids)]
 
     def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         with self._reading() as tx:
-            return readings.held(tx, caller, scope=scope, subject=subject, predicate=predicate)
+            return history.find_active_fact(tx, caller, scope=scope, subject=subject, predicate=predicate)
 
     def put_related(
         self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
@@ -183,33 +176,35 @@ class SqliteStore(
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
         with self._reading() as tx:
-            return counting.stats(tx, caller, now, scope=scope, waiting=_waiting(tx, caller))
+            return stats.count_memories(tx, caller, now, scope=scope, waiting=_waiting(tx, caller))
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:
             return []
         with self._reading() as tx:
-            where = searched(tx, request)
+            where = load_search_space(tx, request)
 
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
-                return word_index.search(tx, where, terms, count, among=among)
+                return word_index.search_words(tx, where, terms, count, among=among)
 
             settled = not (where.has_expired or where.has_unsettled)
             found = (
-                lookups.enough(tx, request, limit, ask, settled=settled, narrow=self._narrow) if where.spaces else []
+                matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=self._narrow)
+                if where.spaces
+                else []
             )
-            outside = lookups.records(tx, request, index.unsettled(tx, _ALL)) if where.has_unsettled else {}
-            outside |= lookups.gone(tx, request)
+            outside = matching.load_matching(tx, request, index.unindexed_docs(tx, _ALL)) if where.has_unsettled else {}
+            outside |= matching.load_inactive(tx, request)
             if outside:
-                found += word_index.search_outside(tx, where, terms, outside, limit=limit)
-            return sorted(found, key=shortlists.best_first)[:limit]
+                found += word_index.search_unindexed(tx, where, terms, outside, limit=limit)
+            return sorted(found, key=candidates.best_first)[:limit]
 
     def nearest(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
     ) -> list[Candidate]:
         with self._reading() as tx:
-            where = searched(tx, request)
-            versions.check_current(tx, self._version, where.version)
+            where = load_search_space(tx, request)
+            embedding_versions.check_current(tx, self._version, where.version)
             if where.dims != len(vector) or not where.spaces:
                 return []
             exact = Cosines(tx, where, vector)
@@ -217,44 +212,48 @@ class SqliteStore(
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
                 only = None if among is None else np.array(among, np.int64)
                 docs = self._vectors.finalists(tx, where, vector, limit=count, among=only)
-                return sorted(exact.of(docs, ahead=also), key=shortlists.best_first)[:count]
+                return sorted(exact.of(docs, ahead=also), key=candidates.best_first)[:count]
 
             settled = not (where.has_expired or where.has_unsettled)
-            best = lookups.enough(tx, request, limit, ask, settled=settled, narrow=self._narrow) if limit > 0 else []
+            best = (
+                matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=self._narrow)
+                if limit > 0
+                else []
+            )
             if request.filter.asks_past:
                 exact = Cosines(tx, where, vector, gone=True)
-                gone = exact.of(list(lookups.gone(tx, request)), ahead=also)
-                best = sorted(best + gone, key=shortlists.best_first)[: max(limit, 0)]
+                gone = exact.of(list(matching.load_inactive(tx, request)), ahead=also)
+                best = sorted(best + gone, key=candidates.best_first)[: max(limit, 0)]
             others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
             if request.filter.is_narrow or not settled:
-                others = lookups.matching(tx, request, others)
-            return sorted(best + exact.of(others), key=shortlists.best_first)
+                others = matching.filter_docs(tx, request, others)
+            return sorted(best + exact.of(others), key=candidates.best_first)
 
     def speakers(self, request: Request) -> list[str]:
         with self._reading() as tx:
-            return lookups.speakers(tx, request.caller)
+            return matching.list_speakers(tx, request.caller)
 
     def newest(self, request: Request, limit: int) -> list[Candidate]:
         with self._reading() as tx:
-            return recency.newest(tx, request, limit)
+            return recency.find_newest(tx, request, limit)
 
     def important(self, request: Request, limit: int) -> list[Candidate]:
         with self._reading() as tx:
-            return recency.important(tx, request, limit)
+            return recency.find_important(tx, request, limit)
 
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
         with self._reading() as tx:
-            return mentions.mentioning(tx, request, names, limit)
+            return mentions.find_mentioning(tx, request, names, limit)
 
     def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
         with self._reading() as tx:
-            return traits.traits(tx, request, refs)
+            return traits.load_traits(tx, request, refs)
 
     def in_one_snapshot(self, caller: Caller, work: Callable[[], T]) -> T:  # noqa: ARG002  # one file, one state
         if self._held.tx is not None:
             return work()
         with self._connections.snapshot() as db:
-            self._held.tx = Transaction(db, SPEECH, {})
+            self._held.tx = Transaction(db, STATEMENTS, {})
             try:
                 return work()
             finally:
@@ -262,22 +261,22 @@ class SqliteStore(
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         with self._reading() as tx:
-            return lookups.records(tx, request, refs)
+            return matching.load_matching(tx, request, refs)
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
         with self._reading() as tx:
-            return recency.recent(tx, request, limit)
+            return recency.load_newest(tx, request, limit)
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         with self._reading() as tx:
-            return lookups.neighbours(tx, request, memory, reach)
+            return matching.load_neighbours(tx, request, memory, reach)
 
     def settle(self) -> int:
         with self._reading() as tx:
-            if not index.unsettled(tx, 1):
+            if not index.unindexed_docs(tx, 1):
                 return 0
         with self._writing() as tx:
-            return index.settle(tx)
+            return index.index_batch(tx)
 
     def waiting(self, caller: Caller) -> int:
         with self._reading() as tx:
@@ -285,10 +284,12 @@ class SqliteStore(
 
     def use_embedder(self, name: str, dims: int) -> str | None:
         with self._reading() as tx:
-            active = versions.active(tx)
+            active = embedding_versions.find_active(tx)
         if active is None:
             with self._writing() as tx:
-                active = versions.use(tx, name, dims, datetime.now(UTC))  # another process may have been first
+                active = embedding_versions.use_embedder(
+                    tx, name, dims, datetime.now(UTC)
+                )  # another process may have been first
         if (active.name, active.dims) != (name, dims):
             return active.name
         self._version = active.version
@@ -296,22 +297,22 @@ class SqliteStore(
 
     def embedding_versions(self) -> list[EmbeddingVersion]:
         with self._reading() as tx:
-            return versions.every(tx)
+            return embedding_versions.load_versions(tx)
 
     def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
         with self._writing() as tx:
-            return versions.begin(tx, name, dims, datetime.now(UTC))
+            return embedding_versions.begin_version(tx, name, dims, datetime.now(UTC))
 
     def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
         with self._reading() as tx:
-            return versions.unembedded(tx, limit, version)
+            return embedding_versions.find_unembedded(tx, limit, version)
 
     def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
         with self._writing() as tx:
-            chosen = versions.chosen(tx, version)
+            chosen = embedding_versions.require_version(tx, version)
             if version is None:
-                versions.check_current(tx, self._version, chosen.version)
-            rows = versions.checked(chosen, len(refs), vectors)
+                embedding_versions.check_current(tx, self._version, chosen.version)
+            rows = embedding_versions.check_vectors(chosen, len(refs), vectors)
             if chosen.state == "retired":
                 return  # the vectors of another embedder are searched by now
             first = index.take_numbers(tx, "change", len(refs))
@@ -328,8 +329,8 @@ class SqliteStore(
 
     def switch_version(self, act: Act, version: int) -> bool:
         with self._writing() as tx:
-            index.settle_all(tx)
-            return versions.switch(tx, act, version, self._ids)
+            index.index_all(tx)
+            return embedding_versions.switch_version(tx, act, version, self._ids)
 
     def prune_vectors(self, limit: int) -> int:
         with self._writing() as tx:
@@ -339,19 +340,19 @@ class SqliteStore(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> Swept:
         with self._reading() as tx:
-            seen = sweeping.look(tx, act, kind, policy, after=after, limit=limit)
+            seen = sweeps.find_due(tx, act, kind, policy, after=after, limit=limit)
             if dry_run or not seen.ids:
-                return sweeping.judged(tx, act, kind, policy, seen=seen)
+                return sweeps.preview_sweep(tx, act, kind, policy, seen=seen)
         with self._acting(act) as ledger:
-            return sweeping.sweep(ledger, kind, policy, seen)
+            return sweeps.sweep(ledger, kind, policy, seen)
 
     def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
         with self._reading() as tx:
             if dry_run:
-                return cleaning.counted(tx, act, retention)
-            planned = cleaning.plan(tx, act, retention, limit)
+                return cleanup.preview_cleanup(tx, act, retention)
+            planned = cleanup.plan_cleanup(tx, act, retention, limit)
         with self._acting(act) as ledger:
-            return cleaning.clean(ledger, retention, planned)
+            return cleanup.clean_up(ledger, retention, planned)
 
     @property
     def tables(self) -> Sequence[str]:
@@ -359,39 +360,39 @@ class SqliteStore(
 
     def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
         with self._reading() as tx:
-            return archive.rows(tx, table, after=after, limit=limit)
+            return archive.load_rows(tx, table, after=after, limit=limit)
 
     def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
-        return archive.key_of(table, row)
+        return archive.row_key(table, row)
 
     def last_key(self, table: str) -> Sequence[Any] | None:
         with self._reading() as tx:
-            return archive.last_key(tx, table)
+            return archive.find_last_key(tx, table)
 
     def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         with self._writing() as tx:
-            restoring.restore(tx, table, rows)
+            restoration.restore_rows(tx, table, rows)
 
     def reindex(self, limit: int) -> int:  # noqa: ARG002  # settle has a bound of its own
         return self.settle()
 
     def compact(self) -> Compacted:
-        return compacting.compact(self._connections)
+        return compaction.compact(self._connections)
 
     def health(self) -> Health:
         with self._connections.unmapped_snapshot() as db:
-            active = versions.active(Transaction(db, SPEECH))
+            active = embedding_versions.find_active(Transaction(db, STATEMENTS))
             return Health(
                 location=self.location,
                 backend=f"sqlite {db.execute('SELECT sqlite_version()').get}",
                 schema=schema.revision(db, self.location),
-                size_bytes=checkup.count(db, "size"),
-                memories=checkup.count(db, "count_memories"),
-                indexed=checkup.count(db, "count_indexed"),
-                embedded=checkup.count(db, "count_embedded"),
-                waiting=checkup.count(db, "count_unembedded"),
+                size_bytes=health.count_rows(db, "size"),
+                memories=health.count_rows(db, "count_memories"),
+                indexed=health.count_rows(db, "count_indexed"),
+                embedded=health.count_rows(db, "count_embedded"),
+                waiting=health.count_rows(db, "count_unembedded"),
                 embedder=None if active is None else active.name,
-                problems=tuple(checkup.problems(db)),
+                problems=tuple(health.find_problems(db)),
             )
 
     @contextmanager
@@ -401,13 +402,13 @@ class SqliteStore(
             yield self._held.tx
             return
         with self._connections.snapshot() as db:
-            yield Transaction(db, SPEECH, {})
+            yield Transaction(db, STATEMENTS, {})
 
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
         refuse_in_snapshot(is_inside=self._held.tx is not None)
         with self._connections.writing() as db:
-            yield Transaction(db, SPEECH)
+            yield Transaction(db, STATEMENTS)
 
     def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
         with self._reading() as tx:
@@ -415,12 +416,12 @@ class SqliteStore(
 
     def _copying(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
         with self._connections.unmapped_snapshot() as db:
-            return work(Transaction(db, SPEECH))
+            return work(Transaction(db, STATEMENTS))
 
-    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, Searches], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], T]) -> T:  # noqa: ARG002  # one file holds every tenant
         refuse_in_snapshot(is_inside=self._held.tx is not None)
         with self._connections.unmapped_writing() as db:
-            return work(Transaction(db, SPEECH), restoring.SqliteSearches())
+            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex())
 
     def _change(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
         with self._writing() as tx:
@@ -437,12 +438,12 @@ class SqliteStore(
     def _acting(self, act: Act) -> Iterator[Ledger]:
         refuse_in_snapshot(is_inside=self._held.tx is not None)
         with self._connections.writing() as db:
-            yield Ledger(Transaction(db, SPEECH), self._index, act, self._ids)
+            yield Ledger(Transaction(db, STATEMENTS), self._index, act, self._ids)
 
 
 def _waiting(tx: Transaction, caller: Caller) -> int:
     if not has_waiting(tx, caller):
         return 0
-    found = tx.one("count_waiting", **seen_by(caller, tx.dialect), limit=_COUNT_UP_TO)
+    found = tx.one("count_waiting", **caller_bindings(caller, tx.dialect), limit=_COUNT_UP_TO)
     assert found is not None
     return min(int(found[0]), _COUNT_UP_TO)

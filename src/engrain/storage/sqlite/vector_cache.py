@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engrain.domain.requests import Candidate
-from engrain.storage.searched import Searched
+from engrain.storage.search.namespaces import SearchSpace
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _DROPS_KEPT = 8_192
 
 
 @dataclass(slots=True)
-class _Seen:
+class _CachedNamespace:
     """One namespace's index and the newest change it holds."""
 
     index: VectorIndex
@@ -46,12 +46,12 @@ class VectorCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._namespaces: dict[tuple[int, int], _Seen] = {}  # by namespace and version of the embedder
+        self._namespaces: dict[tuple[int, int], _CachedNamespace] = {}  # by namespace and version of the embedder
 
     def finalists(
         self,
         tx: Transaction,
-        where: Searched,
+        where: SearchSpace,
         vector: NDArray[np.float32],
         *,
         limit: int,
@@ -69,10 +69,10 @@ class VectorCache:
             [(change, version, dims)] = tx.rows("newest_change")
             if version is None:
                 return 0
-            now = Searched(spaces=(), places=(), version=version, dims=dims, change=change, has_unsettled=False)
+            now = SearchSpace(spaces=(), places=(), version=version, dims=dims, change=change, has_unsettled=False)
             return len(self._caught_up(tx, namespace, now))
 
-    def _dropped_since(self, where: Searched, among: NDArray[np.int64] | None) -> list[int]:
+    def _dropped_since(self, where: SearchSpace, among: NDArray[np.int64] | None) -> list[int]:
         """What another thread's newer view of the file has lost, and the searcher's own state of it may hold."""
         views = [self._namespaces[namespace, where.version] for namespace in where.namespaces if where.version]
         lost = [
@@ -80,17 +80,17 @@ class VectorCache:
         ]
         return lost if among is None else list(set(lost).intersection(among.tolist()))
 
-    def _caught_up(self, tx: Transaction, namespace: int, where: Searched) -> VectorIndex:
+    def _caught_up(self, tx: Transaction, namespace: int, where: SearchSpace) -> VectorIndex:
         assert where.version is not None
         assert where.dims is not None
         seen = self._namespaces.get((namespace, where.version))
         if seen is None:
-            seen = self._namespaces[namespace, where.version] = _Seen(VectorIndex(where.dims))
+            seen = self._namespaces[namespace, where.version] = _CachedNamespace(VectorIndex(where.dims))
         if seen.checked != where.change:
             bound = {"version": where.version, "namespace": namespace, "seen": seen.change}
-            changes = iter(tx.db.execute(tx.speech.statements["changed_vectors"], bound))
+            changes = iter(tx.db.execute(tx.statements.named["changed_vectors"], bound))
             while rows := list(itertools.islice(changes, _ROWS_AT_ONCE)):
-                _take_in(seen, rows, where.dims)
+                _apply_changes(seen, rows, where.dims)
             seen.checked = where.change
         return seen.index
 
@@ -101,7 +101,7 @@ class Cosines:
     With `gone`, of those too that left the searches and were not erased.
     """
 
-    def __init__(self, tx: Transaction, where: Searched, vector: NDArray[np.float32], *, gone: bool = False) -> None:
+    def __init__(self, tx: Transaction, where: SearchSpace, vector: NDArray[np.float32], *, gone: bool = False) -> None:
         """Nothing is known yet."""
         self._tx = tx
         self._vector = vector
@@ -115,13 +115,13 @@ class Cosines:
             rows = self._tx.rows("exact_vectors", **self._bound, docs=self._tx.dialect.listed(missing))
             self._known |= dict.fromkeys(missing)
             if rows:
-                raws = np.vecdot(_matrix([blob for _, blob in rows], len(self._vector)), self._vector).tolist()
+                raws = np.vecdot(_to_matrix([blob for _, blob in rows], len(self._vector)), self._vector).tolist()
                 self._known |= dict(zip([doc for doc, _ in rows], raws, strict=True))
         found = ((doc, self._known[doc]) for doc in docs)
         return [Candidate(doc, raw) for doc, raw in found if raw is not None]
 
 
-def _take_in(seen: _Seen, rows: list[tuple[int, int, bytes | None]], dims: int) -> None:
+def _apply_changes(seen: _CachedNamespace, rows: list[tuple[int, int, bytes | None]], dims: int) -> None:
     """Apply changes in their order; a doc changes at most once between two looks, or its last state counts."""
     last = {doc: blob for doc, _, blob in rows}
     seen.dropped.extend((change, doc) for doc, change, blob in rows if blob is None)
@@ -130,13 +130,13 @@ def _take_in(seen: _Seen, rows: list[tuple[int, int, bytes | None]], dims: int) 
     if gone:
         seen.index.drop(np.array(gone, np.int64))
     if there:
-        seen.index.put(_docs(doc for doc, _ in there), _matrix([blob for _, blob in there], dims))
+        seen.index.put(_to_docs(doc for doc, _ in there), _to_matrix([blob for _, blob in there], dims))
     seen.change = rows[-1][1]
 
 
-def _docs(docs: Iterable[int]) -> NDArray[np.int64]:
+def _to_docs(docs: Iterable[int]) -> NDArray[np.int64]:
     return np.fromiter(docs, np.int64)
 
 
-def _matrix(blobs: list[bytes], dims: int) -> NDArray[np.float32]:
+def _to_matrix(blobs: list[bytes], dims: int) -> NDArray[np.float32]:
     return np.frombuffer(b"".join(blobs), np.float32).reshape(len(blobs), dims)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engrain.domain.text import bm25
-from engrain.storage import shortlists
+from engrain.storage.search import candidates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Candidate, Ref
-    from engrain.storage.searched import Searched
+    from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.transaction import Transaction
 
 # SQLite takes 500 SELECTs in one statement.
 _POSTINGS_AT_ONCE = 400
 
 
-def index(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[str], Sequence[str]]]) -> None:
+def index_words(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[str], Sequence[str]]]) -> None:
     """Index docs under their own words and those of their neighbours, in place of what they were indexed under."""
     packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
-    before = _lengths(tx, words)
+    before = _load_lengths(tx, words)
     tx.run_each(
         "replace_words",
         [
-            {"doc": doc, "own": _glued(namespace, own), "near": _glued(namespace, near)}
+            {"doc": doc, "own": _glue(namespace, own), "near": _glue(namespace, near)}
             for doc, (own, near) in words.items()
         ],
     )
@@ -39,10 +39,10 @@ def index(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[st
         [{"doc": doc, "own": each.own, "near": each.near, "packed": each.packed} for doc, each in packed.items()],
     )
     change = sum(each.length for each in packed.values()) - sum(before.values())
-    _count(tx, namespace, memories=len(packed) - len(before), words=change)
+    _add_to_totals(tx, namespace, memories=len(packed) - len(before), words=change)
 
 
-def drop(tx: Transaction, docs: Iterable[int]) -> list[int]:
+def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
     """Take memories out of the index; those of them that have not left the searches yet."""
     rows = tx.rows("leaving", docs=tx.dialect.listed(docs))
     held: dict[int, list[int]] = {}
@@ -52,66 +52,66 @@ def drop(tx: Transaction, docs: Iterable[int]) -> list[int]:
     leaving = [doc for doc, *_ in rows]
     tx.run("drop_words", docs=tx.dialect.listed(leaving))
     for namespace, lengths in sorted(held.items()):
-        _count(tx, namespace, memories=-len(lengths), words=-sum(lengths))
+        _add_to_totals(tx, namespace, memories=-len(lengths), words=-sum(lengths))
     return leaving
 
 
-def search(
-    tx: Transaction, where: Searched, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
+def search_words(
+    tx: Transaction, where: SearchSpace, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
 ) -> list[Candidate]:
     """The memories of the namespaces that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
 
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
     neighbour's, choose those worth counting: length and repetition seldom outweigh them.
     """
-    postings = _postings(tx, where.namespaces, terms)
-    corpus = _corpus(where, postings)
-    docs = shortlists.promising(postings, corpus, limit, among)
+    postings = _load_postings(tx, where.namespaces, terms)
+    corpus = _build_corpus(where, postings)
+    docs = candidates.choose_promising(postings, corpus, limit, among)
     rows = tx.rows("terms_of", docs=tx.dialect.listed(docs)) if docs else []
     raws = bm25.scores([bm25.IndexedWords(own, near, packed) for _, own, near, packed in rows], terms, corpus)
-    return shortlists.top(np.array([doc for doc, *_ in rows], np.int64), raws, limit)
+    return candidates.take_best(np.array([doc for doc, *_ in rows], np.int64), raws, limit)
 
 
-def search_outside(
-    tx: Transaction, where: Searched, terms: Collection[str], memories: Mapping[Ref, MemoryRecord], *, limit: int
+def search_unindexed(
+    tx: Transaction, where: SearchSpace, terms: Collection[str], memories: Mapping[Ref, MemoryRecord], *, limit: int
 ) -> list[Candidate]:
     """Those of a few memories outside the index which hold any of the terms, by their own words; best first."""
-    corpus = _corpus(where, _postings(tx, where.namespaces, terms))
-    return shortlists.outside(memories, terms, corpus, limit)
+    corpus = _build_corpus(where, _load_postings(tx, where.namespaces, terms))
+    return candidates.rank_unindexed(memories, terms, corpus, limit)
 
 
-def _postings(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> shortlists.Postings:
+def _load_postings(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> candidates.Postings:
     """For each term the docs that hold it at all, and those that hold it as a word of their own; each doc once."""
     asked = sorted(set(terms)) if namespaces else []
-    matches = [f"{column}({_glued_any(namespaces, term)})" for term in asked for column in ("", "own : ")]
+    matches = [f"{column}({_match_any(namespaces, term)})" for term in asked for column in ("", "own : ")]
     found: list[NDArray[np.int64]] = []
     for start in range(0, len(matches), _POSTINGS_AT_ONCE):
         batch = matches[start : start + _POSTINGS_AT_ONCE]
-        rows = tx.db.execute(" UNION ALL ".join([tx.speech.statements["postings"]] * len(batch)), batch)
+        rows = tx.db.execute(" UNION ALL ".join([tx.statements.named["postings"]] * len(batch)), batch)
         found.extend(np.fromstring(docs or "", np.int64, sep=",") for (docs,) in rows)
     return {term: (found[2 * place], found[2 * place + 1]) for place, term in enumerate(asked)}
 
 
-def _corpus(where: Searched, postings: shortlists.Postings) -> bm25.Corpus:
+def _build_corpus(where: SearchSpace, postings: candidates.Postings) -> bm25.Corpus:
     frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
     return bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
 
 
-def _lengths(tx: Transaction, docs: Iterable[int]) -> dict[int, int]:
+def _load_lengths(tx: Transaction, docs: Iterable[int]) -> dict[int, int]:
     """How many words each of the docs that are indexed has."""
     return {row[0]: row[1] for row in tx.rows("lengths", docs=tx.dialect.listed(docs))}
 
 
-def _count(tx: Transaction, namespace: int, *, memories: int, words: int) -> None:
+def _add_to_totals(tx: Transaction, namespace: int, *, memories: int, words: int) -> None:
     tx.run("count_words", namespace=namespace, memories=memories, words=words)
 
 
-def _glued(namespace: int, terms: Iterable[str]) -> str:
+def _glue(namespace: int, terms: Iterable[str]) -> str:
     """Terms as FTS5 keeps them: `n17xlisbon`, so that posting lists and document frequencies are a namespace's own."""
     return " ".join([f"n{namespace}x{term}" for term in terms])
 
 
-def _glued_any(namespaces: Collection[int], term: str) -> str:
+def _match_any(namespaces: Collection[int], term: str) -> str:
     """An FTS5 expression for a term in any of the namespaces; quoting leaves no operator alive."""
     words = (f"n{namespace}x{term}".replace('"', '""') for namespace in sorted(namespaces))
     return " OR ".join(f'"{word}"' for word in words)

@@ -1,0 +1,1 @@
+"""Access: pools and their members, keys of network clients."""

@@ -1,0 +1,1 @@
+"""Backups: rows of an agent, a tenant or a whole database, read out and restored."""

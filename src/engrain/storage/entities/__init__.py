@@ -1,0 +1,1 @@
+"""Entities: the registry, its names and trigrams, merges, mentions and removal."""

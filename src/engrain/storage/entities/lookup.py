@@ -1,0 +1,149 @@
+"""What the registry of entities can be asked, and what memories that a caller sees say of whom."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.text.trigrams import trigrams
+from engrain.storage import selection
+from engrain.storage.filters import HAPPENED_AT, caller_bindings, compile_request
+from engrain.storage.rows import KIND_TABLES
+from engrain.storage.search.namespaces import load_search_space
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from engrain.domain.records import Caller, Entity, EntityType, Fact, Kind, MemoryRecord
+    from engrain.domain.requests import Request
+    from engrain.storage.transaction import Transaction
+
+# The share of a name's trigrams that a name like it has at least: below it the similarity is less than 0.3 too.
+_LEAST_SHARED = 0.3
+# More than the longest run of tombstones that one page should stop at.
+_PAGE = 200
+_READ_AGAIN = frozenset({"episode", "fact"})
+# SQLite takes 500 SELECTs in one statement.
+_PARTS_AT_ONCE = 250
+
+
+def load_entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+    """Those of `ids` that the tenant knows, in the order asked; such mentions are counted as the caller sees."""
+    rows = tx.statements.records.entities
+    bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    statement = f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
+    found = {entity.id: entity for entity in map(rows.record, tx.ask(statement, bound))}
+    if found:
+        counted = tx.rows("count_mentions", **caller_bindings(caller, tx.dialect), ids=tx.dialect.listed(found))
+        found |= {id_: replace(found[id_], mention_count=found[id_].mention_count + count) for id_, count in counted}
+    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def list_entities(
+    tx: Transaction, caller: Caller, *, entity_type: EntityType | None, after: tuple[str, str], limit: int
+) -> list[Entity]:
+    """Those that stand for themselves, by canonical name, then type; a page at a time, until there are enough."""
+    bound: dict[str, Any] = {"tenant_id": caller.tenant_id, "page": max(limit, _PAGE)}
+    of_type = ""
+    if entity_type is not None:
+        bound["entity_type"] = entity_type
+        of_type = "AND entity_type = :entity_type"
+    columns = tx.statements.records.entities.columns
+    statement = (
+        f"SELECT {columns} FROM entities WHERE tenant_id = :tenant_id "  # noqa: S608  # no input in it
+        f"AND (canonical_name, entity_type) > (:name, :type) {of_type} ORDER BY canonical_name, entity_type LIMIT :page"
+    )
+    found: list[str] = []
+    while len(found) < limit:
+        rows = tx.ask(statement, {**bound, "name": after[0], "type": after[1]})
+        page = [tx.statements.records.entities.record(row) for row in rows]
+        found += [entity.id for entity in page if merged_into(entity) is None]
+        if len(page) < bound["page"]:
+            break
+        after = (page[-1].canonical_name, page[-1].entity_type)
+    return load_entities(tx, caller, found[: max(limit, 0)])
+
+
+def find_named(tx: Transaction, caller: Caller, names: Collection[str]) -> list[Entity]:
+    """Whom names name; with tombstones of exactly such a name, and whom these were merged into."""
+    tenant = {"tenant_id": caller.tenant_id}
+    keys = sorted({name_key(name) for name in names} - {""})
+    ids = {id_ for (id_,) in tx.rows("named_entities", **tenant, names=tx.dialect.listed(keys))}
+    ids |= {id_ for (id_,) in tx.rows("entities_called", **tenant, names=tx.dialect.listed(sorted(set(names))))}
+    found: dict[str, Entity] = {}
+    while ids:
+        new = load_entities(tx, caller, sorted(ids))
+        found |= {entity.id: entity for entity in new}
+        ids = {into for entity in new if (into := merged_into(entity)) is not None} - found.keys()
+    return [found[id_] for id_ in sorted(found)]
+
+
+def find_resembling(tx: Transaction, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
+    """Whom a name may mean: whom it names, whose names hold it, and who is alike by trigrams."""
+    key = name_key(name)
+    if not key:
+        return []
+    bound = {"tenant_id": caller.tenant_id, "limit": max(limit, 0)}
+    ids = {id_ for (id_,) in tx.rows("named_entities", tenant_id=caller.tenant_id, names=tx.dialect.listed([key]))}
+    ids |= {id_ for _, id_ in tx.rows("names_holding", **bound, pattern=f"%{_escape_pattern(key)}%")}
+    asked = trigrams(key) if fuzzy else frozenset()
+    if asked:
+        least = math.ceil(_LEAST_SHARED * len(asked))
+        rows = tx.rows("alike_entities", **bound, trigrams=tx.dialect.listed(sorted(asked)), least=least)
+        ids |= {id_ for id_, _ in rows}
+    return load_entities(tx, caller, sorted(ids))
+
+
+def load_facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
+    """The newest facts about each of some entities, in one statement."""
+    if not entity_ids or limit <= 0:
+        return []
+    bound = {**caller_bindings(caller, tx.dialect), "entities": tx.dialect.listed(entity_ids), "limit": limit}
+    rows = tx.statements.records.kinds["fact"]
+    happened = HAPPENED_AT["fact"]
+    newest = f"row_number() OVER (PARTITION BY entity_id ORDER BY {happened} DESC, id DESC) AS place"
+    statement = (
+        f"SELECT {rows.columns} FROM (SELECT {rows.columns}, {newest} FROM facts INDEXED BY facts_about "  # noqa: S608  # no input in it
+        "WHERE tenant_id = :tenant_id AND entity_id IN :entities AND scope IN :scopes) AS n"
+        f" WHERE place <= :limit ORDER BY {happened} DESC, id DESC"
+    )
+    return [rows.record(row) for row in tx.ask(statement, bound)]
+
+
+def find_unenriched(tx: Transaction, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
+    """The newest that match, that nobody has read again and that mention few: of each place, along an index."""
+    parts: list[str] = []
+    bound: dict[str, Any] = {"most_entities": most_entities, "limit": limit}
+    places = [each for each in load_search_space(tx, request).places if each[0] in _READ_AGAIN]
+    for place, (kind, scope) in enumerate(places if limit > 0 else ()):
+        condition, values = compile_request(request, kind, tx.dialect, scope=f"scope = :scope_{place}")
+        if values:
+            bound |= {**values, f"scope_{place}": scope}
+            parts.append(_unenriched_of_scope(kind, condition))
+    rows = [
+        row
+        for start in range(0, len(parts), _PARTS_AT_ONCE)
+        for row in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound)
+    ]
+    docs = [doc for *_, doc in sorted(map(tuple, rows), reverse=True)[: max(limit, 0)]]
+    found = selection.load_docs(tx, docs, [request.caller.tenant_id]) if docs else {}
+    return [found[doc] for doc in docs if doc in found]
+
+
+def _unenriched_of_scope(kind: Kind, condition: str) -> str:
+    """The first of one kind and scope."""
+    table, happened = KIND_TABLES[kind], HAPPENED_AT[kind]
+    return (
+        f"SELECT * FROM (SELECT {happened} AS happened_at, id, doc FROM {table} INDEXED BY {table}_unenriched "  # noqa: S608  # no input in it
+        f"WHERE {condition} AND NOT enriched AND (SELECT count(*) FROM memory_entities "
+        f"WHERE memory_entities.tenant_id = :tenant_id AND memory_kind = '{kind}' AND memory_id = {table}.id"
+        f") <= :most_entities ORDER BY {happened} DESC, id DESC LIMIT :limit) AS part"
+    )
+
+
+def _escape_pattern(text: str) -> str:
+    """A text in a LIKE pattern, as itself."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")

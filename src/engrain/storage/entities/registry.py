@@ -1,0 +1,432 @@
+"""The registry of entities as rows: whom names name, and what merging two entities, and parting them, writes.
+
+Entities are locked in the order of their ids, and before the memories that refer to them: two merges at once, or a
+merge and a write of a fact, wait for each other and never in a circle.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import events
+from engrain.domain.entities import merges
+from engrain.domain.entities.names import name_key, new_names
+from engrain.domain.entities.registry import EntityMerge, merged_into
+from engrain.domain.records import GLOBAL_SCOPE, Entity, Event, Fact
+from engrain.domain.text.trigrams import trigrams
+from engrain.errors import InvalidInput, NotFound
+from engrain.storage import selection
+from engrain.storage.filters import same_place
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from engrain.domain.entities.merges import Conflict
+    from engrain.storage.transaction import Transaction
+    from engrain.storage.write.ledger import Ledger
+
+# An address is exactly what it is: none is merely like another.
+_NEVER_ALIKE = frozenset({"email", "url"})
+_ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def name_keys(entity: Entity) -> list[str]:
+    """The keys of everything an entity is called, each once, sorted; a tombstone is called nothing."""
+    if merged_into(entity) is not None:
+        return []
+    return sorted({name_key(name) for name in (entity.canonical_name, *entity.aliases)} - {""})
+
+
+def name_trigrams(entity: Entity) -> list[str]:
+    """The trigrams of its keys, each once, sorted; of addresses none."""
+    keys = [] if entity.entity_type in _NEVER_ALIKE else name_keys(entity)
+    return sorted({each for key in keys for each in trigrams(key)})
+
+
+def count_strays(tx: Transaction) -> int:
+    """How many names of entities are missing or nobody's, and by how many there are too few or too many trigrams."""
+    called: set[tuple[str, str, str]] = set()
+    expected = 0
+    for tenant_id, id_, canonical_name, entity_type, aliases, metadata in tx.rows("all_names"):
+        entity = Entity(
+            id=id_,
+            canonical_name=canonical_name,
+            entity_type=entity_type,
+            aliases=tuple(tx.dialect.parsed(aliases)),
+            metadata=tx.dialect.parsed(metadata),
+            created_at=_ANY_TIME,
+            updated_at=_ANY_TIME,
+        )
+        called |= {(tenant_id, id_, key) for key in name_keys(entity)}
+        expected += len(name_trigrams(entity))
+    strangers = len(called.symmetric_difference(map(tuple, tx.rows("names_of_all"))))
+    [(there,)] = tx.rows("count_trigrams")
+    return strangers or abs(int(there) - expected)
+
+
+def lock_entities(
+    tx: Transaction, tenant_id: str, ids: Collection[str], *, lock: str | None = None
+) -> dict[str, Entity]:
+    """Those of some entities that the tenant knows, by id, which nobody merges until the end of the transaction."""
+    if not ids:
+        return {}
+    rows = tx.statements.records.entities
+    statement = (
+        f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids "  # noqa: S608  # no input in it
+        f"ORDER BY id {tx.dialect.hold if lock is None else lock}"
+    )
+    found = tx.ask(statement, {"tenant_id": tenant_id, "ids": tx.dialect.listed(sorted(set(ids)))})
+    return {entity.id: entity for entity in map(rows.record, found)}
+
+
+def check_unmerged(ids: Iterable[str], known: Mapping[str, Entity], *, what: str = "entity") -> None:
+    """Whether memories may refer to entities.
+
+    Raises:
+        InvalidInput: one is unknown, or was merged into another.
+    """
+    for id_ in sorted(ids):
+        if id_ not in known:
+            raise InvalidInput(f"{what} {id_!r} does not exist; create the entity first")
+        into = merged_into(known[id_])
+        if into is not None:
+            raise InvalidInput(f"{what} {id_!r} was merged into {into}; use {into}")
+
+
+def put_entity(ledger: Ledger, entity: Entity) -> Entity:
+    """Add somebody."""
+    if entity.tenant_id != ledger.act.caller.tenant_id:
+        raise InvalidInput(f"entity {entity.id} is of another tenant than its caller; nothing was written")
+    _check_free(ledger.tx, entity, id_=entity.id)
+    ledger.tx.add(ledger.tx.statements.records.entities, "entities", entity)
+    _change_names(ledger.tx, entity, before=None)
+    _record(ledger, events.entity_created(ledger.act, entity, ledger.ids))
+    return entity
+
+
+def change_entity(
+    ledger: Ledger,
+    id_: str,
+    *,
+    canonical_name: str | None = None,
+    aliases: Sequence[str] | None = None,
+    also: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
+) -> Entity | None:
+    """Replace the name and the aliases, and add to both and to the metadata, under the entity's lock; None stays."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    before = lock_entities(tx, tenant_id, [id_], lock=tx.dialect.lock_whole).get(id_)
+    if before is None:
+        return None
+    check_unmerged([id_], {id_: before})
+    name = before.canonical_name if canonical_name is None else canonical_name
+    kept = before.aliases if aliases is None else tuple(aliases)
+    new = new_names((name, *kept), also)
+    if also and not new and canonical_name is None and aliases is None and metadata is None:
+        return before
+    after = replace(
+        before,
+        canonical_name=name,
+        aliases=(*kept, *new),
+        metadata={**before.metadata, **(metadata or {})},
+        updated_at=ledger.act.at,
+    )
+    if after.canonical_name != before.canonical_name:
+        _check_free(tx, after)
+    _write_entity(tx, after, before)
+    _record(ledger, events.entity_updated(ledger.act, before, after, ledger.ids))
+    return after
+
+
+def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
+    """Let one entity take in another: facts, mentions and names; the other stays as a tombstone."""
+    tx, act = ledger.tx, ledger.act
+    tenant_id = act.caller.tenant_id
+    known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
+    merges.check(source_id, target_id, known)
+    source, target = known[source_id], known[target_id]
+    facts = lock_facts_about(tx, tenant_id, [source_id, target_id])
+    conflicts = merges.conflicts(
+        [fact for _, fact in facts.values() if fact.entity_id == source_id],
+        [fact for _, fact in facts.values() if fact.entity_id == target_id],
+    )
+    linked = {each.loser.id: supersede_loser(ledger, facts[each.loser.id][0], each) for each in conflicts}
+    moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
+    _repoint_facts(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
+    mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
+    lent = _move_mentions(tx, tenant_id, [row[0] for row in mentions], from_id=source_id, to_id=target_id)
+    tombstone, united = merges.united(source, target, act.at)
+    _write_entity(tx, tombstone, source)
+    _write_entity(tx, united, target)
+
+    scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
+    number = 1 + max((payload["number"] for payload in load_merges(tx, tenant_id, target_id)), default=0)
+    for fact in moved:
+        scopes[fact.scope]["facts_repointed"].append(fact.id)
+    for each in conflicts:
+        scopes[each.loser.scope]["facts_superseded"].append(each.loser.id)
+        scopes[each.loser.scope]["conflicts"].append([each.loser.id, each.winner.id, linked[each.loser.id]])
+    for memory_id, scope, created_at in mentions:
+        told = scopes[scope]
+        if memory_id in lent:
+            told["mentions_moved"].append(memory_id)
+        else:
+            told["mentions_shared"][memory_id] = events.said(tx.dialect.moment(created_at))
+    added = merges.aliases_added(source, target)
+    _record_merge(
+        ledger,
+        "entity_merge",
+        scopes,
+        {
+            "number": number,
+            "merged_at": events.said(act.at),
+            "source_entity_id": source_id,
+            "target_entity_id": target_id,
+            "aliases_added": list(added),
+            "metadata_added": merges.metadata_added(source, target),
+        },
+    )
+    return _visible_merge(ledger, tombstone, united, scopes=scopes, added=added)
+
+
+def unmerge_entities(ledger: Ledger, source_id: str) -> EntityMerge:
+    """Part an entity again from the one that took it in: what the merge moved goes back, what was done since stays."""
+    tx, act = ledger.tx, ledger.act
+    tenant_id = act.caller.tenant_id
+    source, target = _lock_merged(tx, tenant_id, source_id)
+    told = load_merges(tx, tenant_id, target.id)
+    number = merges.last_merge(told, source_id, target.id)
+    parts = [payload for payload in told if payload["number"] == number]
+    gave = parts[0]
+    facts = lock_facts_about(tx, tenant_id, [target.id])
+    back = [id_ for part in parts for id_ in part["facts_repointed"] if id_ in facts]
+    _repoint_facts(tx, tenant_id, back, from_id=target.id, to_id=source_id)
+    at = datetime.fromisoformat(gave["merged_at"])
+    conflicts = [each for part in parts for each in part["conflicts"]]
+    restored = [fact for each in conflicts if (fact := _restore_loser(ledger, each, at)) is not None]
+    _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
+    apart, left = merges.parted(source, target, gave=gave, at=act.at)
+    _write_entity(tx, apart, source)
+    _write_entity(tx, left, target)
+
+    scopes: defaultdict[str, dict[str, Any]] = defaultdict(_empty_report)
+    for id_ in back:
+        scopes[facts[id_][1].scope]["facts_repointed"].append(id_)
+    for fact in restored:
+        scopes[fact.scope]["facts_restored"].append(fact.id)
+    same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
+    _record_merge(ledger, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]})
+    return _visible_merge(ledger, apart, left, scopes=scopes, added=())
+
+
+def _lock_merged(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entity, Entity]:
+    """A tombstone and the entity that took it in, both locked.
+
+    Raises:
+        NotFound: there is no such entity.
+        InvalidInput: it was not merged, or the other has been merged itself.
+    """
+    seen = lock_entities(tx, tenant_id, [source_id], lock="")
+    target_id = merged_into(seen[source_id]) if seen else None
+    both = (
+        seen if target_id is None else lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
+    )
+    if source_id not in both:  # or it was removed between the two looks
+        raise NotFound(f"no entity {source_id} is known to tenant {tenant_id}; entities.find shows ids")
+    if target_id is None or merged_into(both[source_id]) != target_id:
+        raise InvalidInput(f"entity {source_id} was not merged into another; there is nothing to undo")
+    into = merged_into(both[target_id])
+    if into is not None:
+        raise InvalidInput(f"entity {target_id} was itself merged into {into}; unmerge {target_id} first")
+    return both[source_id], both[target_id]
+
+
+def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str]) -> dict[str, tuple[int, Fact]]:
+    """The facts about some entities, whoever sees them, locked in the order of their ids."""
+    bound = {"tenant_id": tenant_id, "entities": tx.dialect.listed(entity_ids)}
+    found = selection.select(
+        tx,
+        "fact",
+        "tenant_id = :tenant_id AND entity_id IN :entities",
+        bound,
+        order=f"ORDER BY id {tx.dialect.lock}",
+        by="INDEXED BY facts_entity",
+    )
+    return {fact.id: (doc, fact) for doc, fact in found if isinstance(fact, Fact)}
+
+
+def supersede_loser(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
+    """Supersede the loser of a place; whether the two were not linked so before."""
+    tx, act = ledger.tx, ledger.act
+    loser, winner = conflict.loser, conflict.winner
+    named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
+    valid_to = None if loser.valid_to is None else tx.dialect.time(loser.valid_to)
+    tx.run("supersede_fact", **named, valid_to=valid_to)
+    ledger.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
+    linked = tx.one(
+        "add_link",
+        tenant_id=loser.tenant_id,
+        source_kind="fact",
+        source_id=winner.id,
+        target_kind="fact",
+        target_id=loser.id,
+        relation="supersedes",
+        weight=1.0,
+        created_at=tx.dialect.time(act.at),
+    )
+    _record(ledger, events.superseded(act, merges.superseded(loser, act.at), winner, ledger.ids, was_open=False))
+    return linked is not None
+
+
+def _restore_loser(ledger: Ledger, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
+    """Believe the loser of a conflict again, unless something else has been decided of it or of its place since."""
+    tx = ledger.tx
+    loser_id, winner_id, was_linked = conflict
+    tenant_id = ledger.act.caller.tenant_id
+    if was_linked:
+        tx.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
+    bound: dict[str, Any] = {"tenant_id": tenant_id, "ids": tx.dialect.listed([loser_id])}
+    for doc, fact in selection.select(tx, "fact", "tenant_id = :tenant_id AND id IN :ids", bound):
+        assert isinstance(fact, Fact)
+        same, place = same_place(fact)
+        is_taken = bool(selection.select(tx, "fact", f"{same} AND validity = 'active'", place))
+        if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
+            return None
+        tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)
+        believed = replace(fact, validity="active", invalidated_at=None)
+        ledger.index.put_back(tx, doc, believed)
+        _record(ledger, events.restored(ledger.act, fact, ledger.ids))
+        return believed
+    return None
+
+
+def _repoint_facts(tx: Transaction, tenant_id: str, ids: Collection[str], *, from_id: str, to_id: str) -> None:
+    if ids:
+        listed = tx.dialect.listed(ids)
+        tx.run("repoint_facts", tenant_id=tenant_id, ids=listed, source_id=from_id, target_id=to_id)
+
+
+def _move_mentions(tx: Transaction, tenant_id: str, ids: Collection[str], *, from_id: str, to_id: str) -> set[str]:
+    """Let memories that mention one entity mention another instead; those that did not mention it yet."""
+    if not ids:
+        return set()
+    which = {"tenant_id": tenant_id, "ids": tx.dialect.listed(selection.lock_ids(tx, tenant_id, ids))}
+    lent = {id_ for (id_,) in tx.rows("lend_mentions", **which, from_id=from_id, to_id=to_id)}
+    tx.run("drop_mentions", **which, entity_id=from_id)
+    return lent
+
+
+def _return_mentions(
+    tx: Transaction, tenant_id: str, parts: Sequence[Mapping[str, Any]], *, source_id: str, target_id: str
+) -> None:
+    """What only the source was mentioned by is its own again, and what mentioned both mentions both."""
+    moved = [id_ for part in parts for id_ in part["mentions_moved"]]
+    _move_mentions(tx, tenant_id, moved, from_id=target_id, to_id=source_id)
+    shared = {id_: at for part in parts for id_, at in part["mentions_shared"].items()}
+    if not shared:
+        return
+    there = tx.dialect.listed(selection.lock_ids(tx, tenant_id, shared))
+    tx.run("lend_mentions", tenant_id=tenant_id, ids=there, from_id=target_id, to_id=source_id)
+    tx.run_each(
+        "set_mentioned_at",
+        [
+            {
+                "tenant_id": tenant_id,
+                "entity_id": source_id,
+                "memory_id": id_,
+                "at": tx.dialect.time(datetime.fromisoformat(at)),
+            }
+            for id_, at in shared.items()
+        ],
+    )
+
+
+def load_merges(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping[str, Any]]:
+    """What the merges into an entity, and their reverses, wrote down, whoever sees it."""
+    types = tx.dialect.listed(["entity_merge", "entity_unmerge"])
+    rows = tx.rows("merges_of", tenant_id=tenant_id, id=target_id, types=types)
+    return [tx.dialect.parsed(payload) for (payload,) in rows]
+
+
+def _empty_report() -> dict[str, Any]:
+    lists = ("facts_repointed", "facts_superseded", "facts_restored", "conflicts", "mentions_moved")
+    return {**{name: [] for name in lists}, "mentions_shared": {}}
+
+
+def _record_merge(
+    ledger: Ledger, event_type: str, scopes: defaultdict[str, dict[str, Any]], everywhere: Mapping[str, Any]
+) -> None:
+    """One event for the tenant, and one for each narrower scope whose memories it touched: each tells of its own."""
+    for scope in sorted({GLOBAL_SCOPE, *scopes}):
+        told = {**everywhere, **scopes[scope]}
+        whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
+        _record(ledger, events.of_registry(ledger.act, event_type, told, ledger.ids, **whom))
+
+
+def _visible_merge(
+    ledger: Ledger, source: Entity, target: Entity, *, scopes: Mapping[str, Mapping[str, Any]], added: Sequence[str]
+) -> EntityMerge:
+    """As much of it as the caller sees."""
+    seen = [scopes[scope] for scope in ledger.act.caller.scopes if scope in scopes]
+    return EntityMerge(
+        source=source,
+        target=target,
+        facts_repointed=tuple(sorted(id_ for each in seen for id_ in each["facts_repointed"])),
+        facts_superseded=tuple(sorted(id_ for each in seen for id_ in each["facts_superseded"])),
+        aliases_added=tuple(added),
+    )
+
+
+def _check_free(tx: Transaction, entity: Entity, *, id_: str = "") -> None:
+    """Whether nobody else has the name with this type, or the id."""
+    taken = tx.one(
+        "has_entity_name",
+        tenant_id=entity.tenant_id,
+        id=id_,
+        canonical_name=entity.canonical_name,
+        entity_type=entity.entity_type,
+    )
+    if taken is not None:
+        said = f"{entity.entity_type} {entity.canonical_name!r}"
+        raise InvalidInput(f"the {said} exists already, as entity {taken[0]}; use that one or another name")
+
+
+def _write_entity(tx: Transaction, entity: Entity, before: Entity) -> None:
+    """An entity's row as it is now, and what it is found by."""
+    rows = tx.statements.records.entities
+    values = dict(zip(rows.names, rows.values(entity), strict=True))
+    kept = ("canonical_name", "aliases", "mention_count", "metadata", "updated_at")
+    tx.run("change_entity", tenant_id=entity.tenant_id, id=entity.id, **{name: values[name] for name in kept})
+    _change_names(tx, entity, before=before)
+
+
+def add_names(tx: Transaction, entity: Entity) -> None:
+    """Let an entity whose row was just added be found by its names."""
+    _change_names(tx, entity, before=None)
+
+
+def remove_names(tx: Transaction, entity: Entity) -> None:
+    """Let an entity be found by no name any more."""
+    _change_names(tx, None, before=entity)
+
+
+def _change_names(tx: Transaction, entity: Entity | None, *, before: Entity | None) -> None:
+    """What an entity is found by, in place of what it was found by; one of the two is there."""
+    either = entity or before
+    assert either is not None
+    named = {"tenant_id": either.tenant_id, "entity_id": either.id}
+    for what, of, drop, add in (
+        ("name", name_keys, "drop_entity_name", "add_entity_name"),
+        ("trigram", name_trigrams, "drop_entity_trigram", "add_entity_trigram"),
+    ):
+        old, new = set() if before is None else set(of(before)), set() if entity is None else set(of(entity))
+        for verb, changed in ((drop, old - new), (add, new - old)):
+            if changed:
+                tx.run_each(verb, [{**named, what: each} for each in sorted(changed)])
+
+
+def _record(ledger: Ledger, event: Event) -> None:
+    ledger.tx.add(ledger.tx.statements.records.events, "memory_events", event)

@@ -1,0 +1,77 @@
+"""Entities that leave the registry: their names, what mentioned them, and whom facts were about.
+
+Locks as `storage.entities.registry`: entities in the order of their ids, then the memories that refer to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain.domain import events
+from engrain.domain.entities.merges import Conflict
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.records import Fact
+from engrain.storage import selection
+from engrain.storage.entities import registry
+from engrain.storage.filters import same_place
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engrain.domain.records import Entity
+    from engrain.storage.write.ledger import Ledger
+
+
+def remove_entities(ledger: Ledger, ids: Collection[str], *, forgetting: Collection[str]) -> list[Entity]:
+    """Forget memories and remove entities; those that were there."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    known = registry.lock_entities(tx, tenant_id, ids, lock=tx.dialect.lock_whole)
+    going = [entity for entity in known.values() if merged_into(entity) is None]
+    taken_in = _load_merged(ledger, {entity.id for entity in going})
+    for id_ in sorted(set(forgetting)):
+        ledger.forget(id_)
+    gone = {entity.id: entity for entity in (*going, *taken_in)}
+    facts = _detach_facts(ledger, gone)
+    for id_, entity in gone.items():
+        registry.remove_names(tx, entity)
+        tx.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
+        tx.run("remove_entity", tenant_id=tenant_id, id=id_)
+    for entity in going:
+        about = [fact for fact in facts if fact.entity_id == entity.id]
+        for event in events.entity_removed(ledger.act, entity, about, ledger.ids):
+            ledger.write_down(event)
+    return going
+
+
+def _load_merged(ledger: Ledger, ids: Collection[str]) -> list[Entity]:
+    """The tombstones of those that some entities took in, and of those that these had taken in."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    found: dict[str, Entity] = {}
+    into = set(ids)
+    while into:
+        merged = {told["source_entity_id"] for id_ in into for told in registry.load_merges(tx, tenant_id, id_)}
+        there = registry.lock_entities(tx, tenant_id, merged - found.keys(), lock=tx.dialect.lock_whole)
+        new = {id_: entity for id_, entity in there.items() if merged_into(entity) in into}
+        found |= new
+        into = set(new)
+    return list(found.values())
+
+
+def _detach_facts(ledger: Ledger, ids: Collection[str]) -> list[Fact]:
+    """Let the facts about some entities be about nobody, each in a place of its own; the facts as they were."""
+    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    facts = registry.lock_facts_about(tx, tenant_id, ids)
+    for doc, fact in facts.values():
+        if fact.validity != "active":
+            continue
+        same, bound = same_place(replace(fact, entity_id=None))
+        active = f"{same} AND validity = 'active'"
+        for other_doc, other in selection.select(tx, "fact", active, bound, order=tx.dialect.lock):
+            assert isinstance(other, Fact)
+            wins = fact.confidence > other.confidence
+            loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
+            registry.supersede_loser(ledger, loser_doc, conflict)
+    if facts:
+        tx.run("unattribute_facts", tenant_id=tenant_id, ids=tx.dialect.listed(facts))
+    return [fact for _, fact in facts.values()]

@@ -1,0 +1,107 @@
+"""The registry's verbs of a Store, which differ between databases in how a transaction is entered alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain.records import Fact
+from engrain.storage.entities import lookup, mentions, registry, removal
+from engrain.storage.transactions import Transactions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import Any
+
+    from engrain.domain.entities.registry import EntityMerge, Sightings
+    from engrain.domain.records import Caller, Entity, EntityType, MemoryRecord
+    from engrain.domain.requests import Act, Request
+    from engrain.storage.write.ledger import Ledger
+
+
+class SqlRegistry(Transactions):
+    """`domain.entities.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
+
+    def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        return self._do(act, lambda ledger: ledger.mention(memory_id, entity_ids))
+
+    def put_mentioning(
+        self,
+        act: Act,
+        memories: Sequence[MemoryRecord],
+        names: Collection[str],
+        whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+    ) -> list[MemoryRecord]:
+        def work(ledger: Ledger) -> list[MemoryRecord]:
+            self._hold(ledger, (), [each for each in memories if isinstance(each, Fact)])
+            return mentions.put_with_mentions(ledger, memories, names, whom)
+
+        return self._do(act, work)
+
+    def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        def work(ledger: Ledger) -> list[MemoryRecord]:
+            self._hold(ledger, (), [each for each in memories if isinstance(each, Fact)])
+            for entity in entities:
+                ledger.put_entity(entity)
+            return ledger.add(memories)
+
+        return self._do(act, work)
+
+    def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
+        return self._do(act, lambda ledger: removal.remove_entities(ledger, ids, forgetting=forgetting))
+
+    def put_entity(self, act: Act, entity: Entity) -> Entity:
+        return self._do(act, lambda ledger: ledger.put_entity(entity))
+
+    def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
+        return self._ask(caller, lambda tx: lookup.load_entities(tx, caller, ids))
+
+    def change_entity(
+        self,
+        act: Act,
+        id_: str,
+        *,
+        canonical_name: str | None = None,
+        aliases: Sequence[str] | None = None,
+        also: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Entity | None:
+        def work(ledger: Ledger) -> Entity | None:
+            return registry.change_entity(
+                ledger, id_, canonical_name=canonical_name, aliases=aliases, also=also, metadata=metadata
+            )
+
+        return self._do(act, work)
+
+    def find_entities(
+        self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
+    ) -> list[Entity]:
+        return self._ask(
+            caller, lambda tx: lookup.list_entities(tx, caller, entity_type=entity_type, after=after, limit=limit)
+        )
+
+    def entities_named(self, caller: Caller, names: Collection[str]) -> list[Entity]:
+        return self._ask(caller, lambda tx: lookup.find_named(tx, caller, names))
+
+    def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
+        return self._ask(caller, lambda tx: lookup.find_resembling(tx, caller, name, fuzzy=fuzzy, limit=limit))
+
+    def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
+        return self._ask(caller, lambda tx: lookup.load_facts_about(tx, caller, entity_ids, limit))
+
+    def sightings(self, request: Request, entity_id: str, limit: int) -> Sightings:
+        return self._ask(request.caller, lambda tx: mentions.load_sightings(tx, request, entity_id, limit))
+
+    def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:
+        return self._do(act, lambda ledger: registry.merge_entities(ledger, source_id, target_id))
+
+    def unmerge_entities(self, act: Act, source_id: str) -> EntityMerge:
+        return self._do(act, lambda ledger: registry.unmerge_entities(ledger, source_id))
+
+    def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+        return self._do(act, lambda ledger: ledger.enrich(memory_id, entity_ids))
+
+    def unenriched(self, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
+        return self._ask(
+            request.caller,
+            lambda tx: lookup.find_unenriched(tx, request, most_entities=most_entities, limit=limit),
+        )

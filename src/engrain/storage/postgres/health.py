@@ -1,0 +1,58 @@
+"""Whether rows, indexes and walls agree: what `doctor` asks of a database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.storage.entities import registry
+from engrain.storage.postgres.schema import OUR_TABLES
+from engrain.storage.postgres.vectors import index_name, takes_index
+from engrain.storage.write import embedding_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engrain.storage.transaction import Transaction
+
+_STRANGER = "the database was changed by something other than engrain; import it anew"
+_STRAYS = {
+    "unindexed": "memories are missing from the keyword index",
+    "stray_words": "memories that are gone are still in the keyword index",
+    "unplaced": "memories have no place in the searches",
+    "unvectored": "memories have lost their vector",
+    "lost": "places in the searches belong to no memory",
+    "miscounted": "namespaces have totals that their memories do not add up to",
+}
+
+
+def find_problems(tx: Transaction) -> Iterator[str]:
+    """Sentences that say what is wrong and what to do; none for a sound database."""
+    if tx.one("bypasses_walls") == (True,):
+        yield (
+            "row-level security does not bind this role, which is a superuser or has BYPASSRLS: "
+            "connect as a plain role that owns the tables"
+        )
+    for (table,) in tx.rows("walls_down", tables=list(OUR_TABLES)):
+        turn_on = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
+        yield f"row-level security of {table} is off: ALTER TABLE {table} {turn_on}"
+    for (name,) in tx.rows("invalid_indexes", tables=list(OUR_TABLES)):
+        yield f"the index {name} is invalid: REINDEX INDEX {name}"
+    yield from _find_missing_indexes(tx)
+    for statement, sentence in _STRAYS.items():
+        [(found,)] = tx.rows(statement)
+        if found:
+            yield f"{found} {sentence}: {_STRANGER}"
+    found = registry.count_strays(tx)
+    if found:
+        yield f"{found} names of entities are missing or nobody's: {_STRANGER}"
+
+
+def _find_missing_indexes(tx: Transaction) -> Iterator[str]:
+    """Versions whose vectors are searched one by one however many they are."""
+    for version in embedding_versions.load_versions(tx):
+        name = index_name(version.version)
+        if version.state != "retired" and takes_index(version) and tx.one("has_index", name=name) is None:
+            yield (
+                f"the vectors of {version.name} have no index {name}, so that large searches are slow: "
+                "open the memory once as the role that owns the tables"
+            )

@@ -1,0 +1,109 @@
+"""The keyword search: in a small namespace every memory is read, in a large one those that a GIN index gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engrain.domain.text import bm25
+from engrain.storage.postgres.index import near_code, own_code
+from engrain.storage.search import candidates, matching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from engrain.domain.requests import Candidate, Request
+    from engrain.storage.search.namespaces import SearchSpace
+    from engrain.storage.transaction import Transaction
+
+# Up to so many memories, reading them all takes less than finding out which are worth it.
+READ_ALL = 1_000
+
+Ask = "Callable[[int, Sequence[int] | None], list[Candidate]]"
+
+
+def search_keywords(
+    tx: Transaction,
+    request: Request,
+    where: SearchSpace,
+    terms: Collection[str],
+    *,
+    limit: int,
+    narrow: int,
+    read_all: int,
+) -> list[Candidate]:
+    """Memories that hold any of the terms and match the request, by `text.bm25`; best first, ties newest first."""
+    asked = sorted(set(terms))
+    few = where.memories <= read_all
+    settled = few or not where.has_expired
+    corpus, ask = (_read_all if few else _read_promising)(tx, request, where, asked)
+    found = matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=narrow)
+    gone = matching.load_inactive(tx, request)
+    if gone:
+        found = sorted(found + candidates.rank_unindexed(gone, asked, corpus, limit), key=candidates.best_first)[:limit]
+    return found
+
+
+def _read_all(
+    tx: Transaction, request: Request, where: SearchSpace, terms: Sequence[str]
+) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
+    """Every memory of the namespaces, judged; of those that ran out none, unless the filter is asked about each."""
+    [row] = tx.rows("words_of_all", tenant_id=request.caller.tenant_id, namespaces=where.namespaces, now=request.now)
+    docs, shelf = _read_shelf(row)
+    corpus = bm25.Corpus(memories=len(docs), words=int(shelf.lengths.sum()), frequencies=shelf.frequencies(terms))
+    raws = shelf.scores(terms, corpus)
+    if not request.filter.is_narrow and len(docs):
+        raws[np.frombuffer(row[4], np.bool_)] = 0
+
+    def ask(limit: int, among: Sequence[int] | None) -> list[Candidate]:
+        chosen = raws if among is None else np.where(np.isin(docs, np.array(among, np.int64)), raws, 0)
+        return candidates.take_best(docs, chosen, limit)
+
+    return corpus, ask
+
+
+def _read_promising(
+    tx: Transaction, request: Request, where: SearchSpace, terms: Sequence[str]
+) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
+    """What the index gives for each term, and the most promising of it judged."""
+    tenant_id = request.caller.tenant_id
+    postings = _load_postings(tx, tenant_id, where.namespaces, terms)
+    frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
+    corpus = bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
+
+    def ask(limit: int, among: Sequence[int] | None) -> list[Candidate]:
+        chosen = candidates.choose_promising(postings, corpus, limit, among)
+        [row] = tx.rows("words_of", tenant_id=tenant_id, docs=chosen)
+        docs, shelf = _read_shelf(row)
+        return candidates.take_best(docs, shelf.scores(terms, corpus), limit)
+
+    return corpus, ask
+
+
+def _load_postings(
+    tx: Transaction, tenant_id: str, namespaces: Collection[int], terms: Sequence[str]
+) -> candidates.Postings:
+    owns = [" | ".join(own_code(namespace, term) for namespace in namespaces) for term in terms]
+    nears = [" | ".join(near_code(namespace, term) for namespace in namespaces) for term in terms]
+    queries = [f"{own} | {near}" for own, near in zip(owns, nears, strict=True)]
+    rows = tx.rows("postings", tenant_id=tenant_id, queries=queries, owns=owns)
+    return {
+        term: (_decode_numbers(docs, ">i8"), _decode_numbers(owners, ">i8"))
+        for term, (docs, owners) in zip(terms, rows, strict=True)
+    }
+
+
+def _read_shelf(row: Sequence[Any]) -> tuple[NDArray[np.int64], bm25.Shelf]:
+    """Docs and their words, from aggregates of one scan, which are in one order therefore."""
+    docs, lengths, sizes, packed, *_ = row
+    return _decode_numbers(docs, ">i8"), bm25.Shelf(
+        packed or b"", _decode_numbers(sizes, ">i4"), _decode_numbers(lengths, ">i4")
+    )
+
+
+def _decode_numbers(sent: bytes | None, kind: str) -> NDArray[np.int64]:
+    """Numbers as the server writes them to the wire, one after the other: an array of them takes twelve bytes each."""
+    return np.frombuffer(sent or b"", kind).astype(np.int64)

@@ -1,0 +1,9 @@
+"""Everything that is said to PostgreSQL: the shared statements and this room's own, loaded once."""
+
+from __future__ import annotations
+
+from engrain.storage.dialects import postgres_dialect
+from engrain.storage.postgres.driver_errors import translate_refusal
+from engrain.storage.statements import load_statements
+
+STATEMENTS = load_statements(postgres_dialect(), "engrain.storage.postgres", translate_refusal)

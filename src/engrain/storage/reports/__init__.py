@@ -1,0 +1,1 @@
+"""Reports: counts, overviews, health figures and the pages an audit reads."""

@@ -1,0 +1,77 @@
+"""How much a caller remembers, and how it stands: one statement for each kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
+from engrain.domain.memories.scoring import days_between
+from engrain.domain.records import GLOBAL_SCOPE
+from engrain.storage.filters import SEEN, caller_bindings
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from engrain.domain.records import Caller
+    from engrain.storage.transaction import Transaction
+
+_HOURS_A_DAY = 24
+
+
+def count_memories(tx: Transaction, caller: Caller, now: datetime, *, scope: str | None, waiting: int) -> Stats:
+    """Counts of what the caller can see; with a `scope`, of facts and rules in `global` and that scope alone."""
+    seen = caller_bindings(caller, tx.dialect)
+    narrowed = seen
+    if scope is not None:
+        scopes = [each for each in caller.scopes if each in (GLOBAL_SCOPE, scope)]
+        narrowed = {**seen, "scopes": tx.dialect.listed(scopes)}
+    return Stats(
+        tenant_id=caller.tenant_id,
+        agent=caller.agent,
+        episodes=_count_episodes(tx, seen, now),
+        facts=_count_facts(tx, narrowed),
+        rules=_count_rules(tx, narrowed),
+        pending_embeddings=waiting,
+    )
+
+
+def _count_episodes(tx: Transaction, bound: dict[str, Any], now: datetime) -> EpisodeStats:
+    [row] = tx.rows("episode_stats", **bound, now=tx.dialect.time(now))
+    total, pending, given_up, oldest, sessions, speakers, first, last = row
+    moment = tx.dialect.moment
+    return EpisodeStats(
+        total=total,
+        unconsolidated=pending,
+        given_up=given_up,
+        backlog_age_hours=None if oldest is None else days_between(moment(oldest), now) * _HOURS_A_DAY,
+        sessions=sessions,
+        speakers=speakers,
+        first_event_at=None if first is None else moment(first),
+        last_event_at=None if last is None else moment(last),
+    )
+
+
+def _count_facts(tx: Transaction, bound: dict[str, Any]) -> FactStats:
+    counts: dict[str, int] = {row[0]: row[1] for row in tx.rows("fact_stats", **bound)}
+    return FactStats(
+        active=counts.get("active", 0),
+        fading=counts.get("fading", 0),
+        superseded=counts.get("superseded", 0),
+        expired=counts.get("expired", 0),
+        retracted=counts.get("retracted", 0),
+    )
+
+
+def _count_rules(tx: Transaction, bound: dict[str, Any]) -> RuleStats:
+    is_forgotten = tx.dialect.is_true("metadata", "forgotten")
+    state = f"CASE WHEN {is_forgotten} THEN 'forgotten' ELSE maturity END AS state"
+    rows = tx.ask(f"SELECT {state}, count(*) FROM rules WHERE {SEEN} GROUP BY state", bound)  # noqa: S608  # no input in it
+    counts: dict[str, int] = {row[0]: row[1] for row in rows}
+    return RuleStats(
+        candidate=counts.get("candidate", 0),
+        established=counts.get("established", 0),
+        proven=counts.get("proven", 0),
+        anti_pattern=counts.get("anti_pattern", 0),
+        forgotten=counts.get("forgotten", 0),
+    )

@@ -1,0 +1,285 @@
+"""A run taken back: its events read from the last to the first, and what each says was done put as it was before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import events
+from engrain.domain.records import KINDS, Episode, Fact, Rule
+from engrain.domain.runs import reversal
+from engrain.domain.runs.runs import Kept, Restored, Undone
+from engrain.errors import NotFound
+from engrain.storage import selection
+from engrain.storage.filters import same_place
+from engrain.storage.runs import claims
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engrain.domain.records import Event, MemoryRecord
+    from engrain.storage.transaction import Transaction
+    from engrain.storage.write.ledger import Ledger
+
+
+def undo_run(ledger: Ledger, run_id: str) -> Undone:
+    """Take back what a run did; what somebody has changed since is kept."""
+    run = claims.lock_run(ledger, run_id)
+    if run is None:
+        raise NotFound(f"agent {ledger.act.caller.agent} has no run {run_id}; runs() lists them")
+    reversal.check(run)
+    told = _load_run_events(ledger, run_id)
+    reversal.check_seen(run, told, ledger.act.caller)
+    of_run = claims.join_run(ledger, run)
+    work = _Undo.of(of_run, told)
+    for event in reversed(told):
+        work.reverse(event)
+    work.reopen_sessions()
+    undone = replace(run, status="undone", finished_at=of_run.act.at)
+    counts = {"kind": run.kind, "restored": len(work.restored), "kept": len(work.kept)}
+    claims.end_run(of_run, undone, payload=counts)
+    return Undone(run=undone, restored=tuple(work.restored), kept=tuple(work.kept))
+
+
+@dataclass(slots=True)
+class _Undo:
+    """What is being taken back, and what came of it so far."""
+
+    ledger: Ledger
+    memories: dict[str, tuple[int, MemoryRecord]]  # docs and records as they are now, all locked
+    stays: Mapping[str, str]  # why a memory that the run made is kept, by its id
+    restored: list[Restored] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    reopened: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, ledger: Ledger, told: Sequence[Event]) -> _Undo:
+        """What the events of a run are about, held until the end of the transaction."""
+        ids = sorted({event.memory_id for event in told if event.memory_id is not None})
+        memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(ledger, ids)}
+        others = _load_later_events(ledger, ids)
+        stays = reversal.staying(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
+        return cls(ledger, memories, stays)
+
+    def reverse(self, event: Event) -> None:
+        """Take back what one event tells of."""
+        reversal = _REVERSALS.get(event.event_type)
+        if reversal is None or event.memory_id is None:
+            return
+        found = self.memories.get(event.memory_id)
+        if found is not None:
+            reversal(self, event, *found)
+        elif event.event_type != "link_created":  # an edge goes with its ends
+            self._keep(event.memory_id, "it is no longer there")
+
+    def reopen_sessions(self) -> None:
+        """Sessions whose episodes wait again wait themselves."""
+        if self.reopened:
+            tx = self.ledger.tx
+            tx.run("reopen_sessions", tenant_id=self._tenant_id, ids=tx.dialect.listed(self.reopened))
+
+    def take_back(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
+        """A fact or rule that the run made: out of the searches, and readable by id."""
+        if memory.id in self.stays:
+            self._keep(memory.id, self.stays[memory.id])
+            return
+        tx, act = self.ledger.tx, self.ledger.act
+        named = {"tenant_id": memory.tenant_id, "id": memory.id, "at": tx.dialect.time(act.at)}
+        after: MemoryRecord
+        match memory:
+            case Fact():
+                tx.run("forget_fact", **named)
+                after = replace(memory, validity="retracted", invalidated_at=act.at)
+                changed: dict[str, Any] = {"validity": [memory.validity, "retracted"]}
+            case Rule():
+                metadata = {**memory.metadata, "forgotten": True}
+                tx.run("forget_rule", **named, metadata=tx.dialect.json(metadata))
+                after = replace(memory, metadata=metadata, invalidated_at=act.at)
+                changed = {"forgotten": [False, True]}
+            case Episode():
+                return
+        self.ledger.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
+        self._tell(f"{memory.kind}_taken_back", doc, after, changed)
+
+    def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
+        """A fact that one of the run's superseded."""
+        assert isinstance(memory, Fact)
+        newer = str(event.payload["superseded_by"])
+        tx = self.ledger.tx
+        why = reversal.why_superseded_stays(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
+        if why is not None:
+            self._keep(memory.id, why)
+            return
+        for relation in ("supersedes", "derived_from"):
+            named = {"tenant_id": memory.tenant_id, "source_id": newer, "target_id": memory.id}
+            tx.run("drop_link", **named, relation=relation)
+        valid_to = None if event.payload["was_open"] else memory.valid_to
+        said = None if valid_to is None else tx.dialect.time(valid_to)
+        tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=said)
+        after = replace(memory, validity="active", invalidated_at=None, valid_to=valid_to)
+        self.ledger.index.put_back(tx, doc, after)
+        self._tell("fact_restored", doc, after, {"validity": [memory.validity, "active"]})
+
+    def unconfirm(self, event: Event, doc: int, memory: MemoryRecord) -> None:
+        """A confirmation, and the fading that it ended."""
+        assert isinstance(memory, Fact | Rule)
+        before, after = event.payload["last_confirmed_at"]
+        if events.said(memory.last_confirmed_at) != after:
+            self._keep(memory.id, "it was confirmed again since")
+            return
+        tx = self.ledger.tx
+        moment = None if before is None else datetime.fromisoformat(before)
+        is_fading = "standing" in event.payload and "status" not in memory.metadata
+        metadata = {**memory.metadata, "status": "fading"} if is_fading else memory.metadata
+        tx.run(
+            f"set_{memory.kind}_confirmation",
+            tenant_id=memory.tenant_id,
+            id=memory.id,
+            last_confirmed_at=None if moment is None else tx.dialect.time(moment),
+            metadata=tx.dialect.json(metadata),
+        )
+        restored = replace(memory, last_confirmed_at=moment, metadata=metadata)
+        self._tell(f"{memory.kind}_confirmation_undone", doc, restored, {"last_confirmed_at": [after, before]})
+
+    def trust_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
+        """A fact that one of the run's spoke against."""
+        assert isinstance(memory, Fact)
+        by = str(event.payload["by"])
+        before, after = event.payload["confidence"]
+        why = self._why_in_force(by)
+        if why is not None:
+            self._keep(memory.id, why)
+            return
+        if event.payload["linked"]:
+            named = {"tenant_id": memory.tenant_id, "source_id": by, "target_id": memory.id}
+            self.ledger.tx.run("drop_link", **named, relation="supersedes")
+        if memory.confidence != after:
+            self._keep(memory.id, "its confidence was changed since")
+            return
+        self.ledger.tx.run("doubt_fact", tenant_id=memory.tenant_id, id=memory.id, confidence=before)
+        restored = replace(memory, confidence=before)
+        self._tell("fact_doubt_undone", doc, restored, {"confidence": [after, before], "by": by})
+
+    def unlink(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
+        """An edge that the run added, unless it is of something that is kept."""
+        if memory.id in self.stays:
+            return
+        edge = {"target_id": event.payload["target_id"], "relation": event.payload["relation"]}
+        tx = self.ledger.tx
+        if tx.one("drop_link", tenant_id=memory.tenant_id, source_id=memory.id, **edge) is not None:
+            self.ledger.write_down(events.unlinked(self.ledger.act, event, self.ledger.ids))
+
+    def wait_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
+        """An episode that the run was done with, or failed at."""
+        assert isinstance(memory, Episode)
+        before = reversal.before_run(event, memory)
+        if before is None:
+            self._keep(memory.id, f"it is {memory.consolidation_status} by another run since")
+            return
+        tx = self.ledger.tx
+        retry_at = before.next_consolidation_retry_at
+        tx.run(
+            "set_consolidation",
+            tenant_id=memory.tenant_id,
+            id=memory.id,
+            status=before.consolidation_status,
+            attempts=before.consolidation_attempts,
+            error=before.last_consolidation_error,
+            retry_at=None if retry_at is None else tx.dialect.time(retry_at),
+        )
+        self.reopened.append(memory.id)
+        changed = {
+            "status": [memory.consolidation_status, before.consolidation_status],
+            "attempts": [memory.consolidation_attempts, before.consolidation_attempts],
+        }
+        self._tell("episode_reopened", doc, before, changed)
+
+    @property
+    def _tenant_id(self) -> str:
+        return self.ledger.act.caller.tenant_id
+
+    def _why_taken(self, fact: Fact) -> str | None:
+        """Whose the place is that a fact would come back to, where it is somebody's."""
+        same, bound = same_place(fact)
+        for _, holder in selection.select(self.ledger.tx, "fact", f"{same} AND validity = 'active'", bound):
+            return f"fact {holder.id} has its place now"
+        return None
+
+    def _why_in_force(self, newer: str) -> str | None:
+        """Why what a fact of the run did to another goes on: it was kept, and is believed."""
+        found = self.memories.get(newer)
+        if newer not in self.stays or found is None or not found[1].is_live(self.ledger.act.at):
+            return None
+        return f"fact {newer}, which speaks against it, was kept"
+
+    def _keep(self, memory_id: str, reason: str) -> None:
+        kept = Kept(memory_id=memory_id, reason=reason)
+        if kept not in self.kept:
+            self.kept.append(kept)
+
+    def _tell(self, what: str, doc: int, after: MemoryRecord, changed: Mapping[str, Any]) -> None:
+        self.memories[after.id] = (doc, after)
+        self.restored.append(Restored(memory_id=after.id, kind=after.kind, what=what))
+        act, ids = self.ledger.act, self.ledger.ids
+        self.ledger.write_down(events.of_memory(act, what, after, ids, payload=changed))
+
+
+_REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
+    "fact_created": _Undo.take_back,
+    "rule_created": _Undo.take_back,
+    "fact_superseded": _Undo.believe_again,
+    "fact_confirmed": _Undo.unconfirm,
+    "rule_confirmed": _Undo.unconfirm,
+    "fact_doubted": _Undo.trust_again,
+    "link_created": _Undo.unlink,
+    "episode_consolidated": _Undo.wait_again,
+    "episode_consolidation_failed": _Undo.wait_again,
+}
+
+
+def _load_run_events(ledger: Ledger, run_id: str) -> list[Event]:
+    """What a run wrote down, in order, whoever sees it."""
+    bound = {"tenant_id": ledger.act.caller.tenant_id, "run_id": run_id}
+    return _load_events(ledger.tx, "memory_events_run", "run_id = :run_id", bound)
+
+
+def _load_later_events(ledger: Ledger, ids: Sequence[str]) -> list[Event]:
+    """What else was done with some memories that says somebody stands by them, in order."""
+    tx = ledger.tx
+    bound = {
+        "tenant_id": ledger.act.caller.tenant_id,
+        "ids": tx.dialect.listed(ids),
+        "types": tx.dialect.listed(reversal.STANDING_BY),
+    }
+    return _load_events(tx, "memory_events_memory", "memory_id IN :ids AND event_type IN :types", bound) if ids else []
+
+
+def _load_events(tx: Transaction, index: str, condition: str, bound: Mapping[str, Any]) -> list[Event]:
+    rows = tx.statements.records.events
+    found = tx.ask(
+        f"SELECT {rows.columns} FROM memory_events INDEXED BY {index} "  # noqa: S608  # this room's own words
+        f"WHERE tenant_id = :tenant_id AND {condition} ORDER BY id",
+        bound,
+    )
+    return [rows.record(row) for row in found]
+
+
+def _lock_memories(ledger: Ledger, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+    """Docs and memories, in the order of ids, whoever sees them."""
+    tx = ledger.tx
+    bound = {"tenant_id": ledger.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    order = f"ORDER BY id {tx.dialect.lock}"
+    condition = "tenant_id = :tenant_id AND id IN :ids"
+    return (
+        [found for kind in KINDS for found in selection.select(tx, kind, condition, bound, order=order)] if ids else []
+    )
+
+
+def load_facts_of_run(ledger: Ledger, run_id: str) -> list[Fact]:
+    """The facts that a run has to do with, as they are before anything is held."""
+    ids = sorted({event.memory_id for event in _load_run_events(ledger, run_id) if event.memory_id is not None})
+    tx = ledger.tx
+    bound = {"tenant_id": ledger.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    found = selection.select(tx, "fact", "tenant_id = :tenant_id AND id IN :ids", bound) if ids else []
+    return [fact for _, fact in found if isinstance(fact, Fact)]

@@ -1,0 +1,1 @@
+"""Search: namespaces, matching, candidates, ranking traits and history."""

@@ -1,0 +1,114 @@
+"""What the ledger can be asked: the edges of a memory, its events, the history of a fact, entities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import Event, Fact, Link, Relation
+from engrain.storage import selection
+from engrain.storage.filters import SEEN, caller_bindings, position_bindings, same_place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.domain.filters import Place
+    from engrain.domain.memories.maturity import Application
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Direction
+    from engrain.storage.transaction import Transaction
+
+_STATEMENTS: dict[Direction, tuple[str, ...]] = {
+    "outgoing": ("links_out",),
+    "incoming": ("links_in",),
+    "both": ("links_out", "links_in"),
+}
+
+
+def find_active_fact(tx: Transaction, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+    """The active fact about no entity in this place, if the caller sees it."""
+    if scope not in caller.scopes:
+        return None
+    bound = {"tenant_id": caller.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
+    same = "tenant_id = :tenant_id AND scope = :scope AND subject = :subject AND predicate = :predicate"
+    found = selection.select(tx, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
+    return next((memory for _, memory in found if isinstance(memory, Fact)), None)
+
+
+def load_links(
+    tx: Transaction, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
+) -> list[Link]:
+    """The edges of a memory whose both ends the caller sees, by creation, then source, target and relation."""
+    seen = selection.load_visible(tx, caller, [id_])
+    if not seen:
+        return []
+    named = {"tenant_id": caller.tenant_id, "kind": seen[0][1].kind, "id": id_}
+    rows = [row for statement in _STATEMENTS[direction] for row in tx.rows(statement, **named)]
+    found = {made for made in (read_link(tx, row) for row in rows) if relation in (None, made.relation)}
+    ends = {end for link in found for end in (link.source_id, link.target_id)}
+    visible = {memory.id for _, memory in selection.load_visible(tx, caller, sorted(ends))}
+    return sorted(
+        (link for link in found if {link.source_id, link.target_id} <= visible),
+        key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation),
+    )
+
+
+def read_link(tx: Transaction, row: Sequence[Any]) -> Link:
+    """The edge of a row: source, target, relation, weight, time."""
+    source, target, relation, weight, created_at = row
+    moment = tx.dialect.moment(created_at)
+    return Link(source_id=source, target_id=target, relation=relation, weight=weight, created_at=moment)
+
+
+def load_applications(
+    tx: Transaction, caller: Caller, rule_id: str, limit: int, *, after: Place | None
+) -> list[Application]:
+    """How a rule fared, newest first (then the larger id); nothing of one that the caller does not see."""
+    if not selection.load_visible(tx, caller, [rule_id]):
+        return []
+    bound = {"tenant_id": caller.tenant_id, "rule_id": rule_id, "limit": max(limit, 0)}
+    if after is None:
+        found = tx.rows("applications", **bound)
+    else:
+        found = tx.rows("more_applications", **bound, **position_bindings(after, tx.dialect))
+    return [tx.statements.records.applications.record(row) for row in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventQuery:
+    """Which events are asked for: of one memory, of one type, after the place of one of them."""
+
+    memory_id: str | None = None
+    event_type: str | None = None
+    limit: int
+    after: Place | None = None
+
+
+def load_events(tx: Transaction, caller: Caller, asked: EventQuery) -> list[Event]:
+    """What was done in the caller's scopes, newest first (then the larger id)."""
+    rows = tx.statements.records.events
+    conditions = [SEEN]
+    bound: dict[str, Any] = {**caller_bindings(caller, tx.dialect), "limit": asked.limit}
+    for column, value in (("memory_id", asked.memory_id), ("event_type", asked.event_type)):
+        if value is not None:
+            conditions.append(f"{column} = :{column}")
+            bound[column] = value
+    if asked.after is not None:
+        conditions.append("(created_at, id) < (:after_at, :after_id)")
+        bound |= position_bindings(asked.after, tx.dialect)
+    where = " AND ".join(conditions)
+    # A memory has few: SQLite would rather read all of a tenant than sort them.
+    by = "" if asked.memory_id is None else "INDEXED BY memory_events_memory"
+    order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
+    found = tx.ask(f"SELECT {rows.columns} FROM memory_events {by} WHERE {where} {order}", bound)  # noqa: S608  # no input in it
+    return [rows.record(row) for row in found]
+
+
+def load_history(tx: Transaction, caller: Caller, id_: str) -> list[Fact]:
+    """Every fact that ever held the place of this one, oldest first."""
+    seen = [memory for _, memory in selection.load_visible(tx, caller, [id_]) if isinstance(memory, Fact)]
+    if not seen:
+        return []
+    same, bound = same_place(seen[0])
+    rows = selection.select(tx, "fact", same, bound, order="ORDER BY created_at, id")
+    return [memory for _, memory in rows if isinstance(memory, Fact)]

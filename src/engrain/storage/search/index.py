@@ -1,0 +1,42 @@
+"""Search index of a backend: the port by which writes add memories to the searches and take them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from engrain.domain.records import Episode, MemoryRecord
+    from engrain.storage.transaction import Transaction
+
+
+class SearchIndex(Protocol):
+    """Keyword index and vectors of a backend, as far as writes touch them."""
+
+    def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Give new memories, by doc, their places in the searches, at once or by the next `settle`."""
+
+    def is_out(self, tx: Transaction, doc: int) -> bool:
+        """Whether a memory is out of the searches already."""
+
+    def take_out(
+        self, tx: Transaction, tenant_id: str, docs: Sequence[int], *, turns: Sequence[Episode] = (), at: datetime
+    ) -> None:
+        """Take a tenant's memories out of the searches; their vectors stay, for questions about the past.
+
+        `turns` are those of them that are episodes, whose neighbours forget their words as of `at`.
+        """
+
+    def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
+        """Give a fact that left the searches its place there again, with the vector it had."""
+
+    def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
+        """Take out everything that was known of a memory whose row has just gone."""
+
+    def mark(self) -> object:
+        """How far this write has come, outside of the database."""
+
+    def go_back(self, mark: object) -> None:
+        """What was done since a mark is not to be: the database has taken back its part."""

@@ -1,0 +1,128 @@
+"""Matching of memories against a request's filter: exact answers however few of them the filter lets through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import Caller, Episode, MemoryRecord
+from engrain.storage.filters import caller_bindings, compile_request
+from engrain.storage.rows import KIND_TABLES
+from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.selection import BY_DOC, DOCS, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from engrain.domain.requests import Candidate, Ref, Request
+    from engrain.storage.transaction import Transaction
+
+# A filter that few memories pass is answered from those memories; a wide one by asking for more until enough pass.
+NARROW = 5_000
+# Of what is no longer in the searches, a question about the past looks at the newest so many.
+MOST_INACTIVE = 5_000
+MOST_SPEAKERS = 1_000
+_ASK_AGAIN_FACTOR = 4
+
+
+def load_matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
+    """The records of those docs that match the request; of a kind that there is none of, nothing is asked."""
+    found: dict[Ref, MemoryRecord] = {}
+    left = list(docs)
+    known = tx.known or {}
+    for kind in load_search_space(tx, request).kinds if left else ():
+        condition, bound = compile_request(request, kind, tx.dialect)
+        asked = [doc for doc in left if known.get(("kind", doc), kind) == kind]
+        if bound and asked:
+            bound["docs"] = tx.dialect.listed(asked)
+            found.update(select(tx, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC))
+            left = [doc for doc in left if doc not in found]  # most often there is only one kind
+    return found
+
+
+def filter_docs(tx: Transaction, request: Request, docs: Iterable[Ref]) -> list[int]:
+    """Those of `docs` that match the request, ascending."""
+    asked = list(docs)
+    return sorted(_select_docs(tx, request, within=asked)) if asked else []
+
+
+def find_few(tx: Transaction, request: Request, most: int) -> list[int] | None:
+    """All docs that match, ascending; None where there are more than `most`."""
+    docs = _select_docs(tx, request, limit=most + 1)
+    return None if len(docs) > most else sorted(docs)
+
+
+def collect_enough(
+    tx: Transaction,
+    request: Request,
+    limit: int,
+    ask: Callable[[int, Sequence[int] | None], list[Candidate]],
+    *,
+    settled: bool,
+    narrow: int,
+) -> list[Candidate]:
+    """The best `limit` candidates that match the request, exactly, however few its filter lets through.
+
+    `ask` gives the best so many, of all or of some docs; `settled` says that whatever it gives is live.
+    """
+    if settled and not request.filter.is_narrow:
+        return ask(limit, None)
+    among = find_few(tx, request, narrow) if request.filter.is_narrow else None
+    count = limit
+    while True:
+        found = ask(count, among)
+        passing = found if among is not None else _filter_candidates(tx, request, found)
+        if len(passing) >= limit or len(found) < count:
+            return passing[:limit]
+        count *= _ASK_AGAIN_FACTOR
+
+
+def load_inactive(tx: Transaction, request: Request) -> dict[Ref, MemoryRecord]:
+    """What matches the request and is no longer in the searches: the newest, where it asks for the past at all."""
+    if not request.filter.asks_past:
+        return {}
+    namespaces = load_search_space(tx, request).namespaces
+    bound = {"tenant_id": request.caller.tenant_id, "namespaces": tx.dialect.listed(namespaces), "limit": MOST_INACTIVE}
+    return load_matching(tx, request, [doc for (doc,) in tx.rows("gone_docs", **bound)]) if namespaces else {}
+
+
+def load_neighbours(tx: Transaction, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
+    """The turns around an episode that match, in order, without itself."""
+    if not isinstance(memory, Episode) or memory.session is None:
+        return []
+    condition, bound = compile_request(request, "episode", tx.dialect)
+    if not bound:
+        return []
+    around = "scope = :scope AND session = :around AND turn BETWEEN :first AND :last AND id <> :id"
+    bound |= {"scope": memory.scope, "around": memory.session, "id": memory.id}
+    bound |= {"first": memory.turn - reach, "last": memory.turn + reach}
+    return [turn for _, turn in select(tx, "episode", f"{around} AND {condition}", bound, order="ORDER BY turn")]
+
+
+def list_speakers(tx: Transaction, caller: Caller) -> list[str]:
+    """Who ever spoke in the caller's scopes, sorted."""
+    return [name for (name,) in tx.rows("speakers", **caller_bindings(caller, tx.dialect), limit=MOST_SPEAKERS)]
+
+
+def _filter_candidates(tx: Transaction, request: Request, found: list[Candidate]) -> list[Candidate]:
+    allowed = set(filter_docs(tx, request, [each.ref for each in found]))
+    return [each for each in found if each.ref in allowed]
+
+
+def _select_docs(
+    tx: Transaction, request: Request, *, within: Sequence[Ref] | None = None, limit: int | None = None
+) -> list[int]:
+    """Docs that match the request, of all or of some, in one statement."""
+    by, given = ("", "") if within is None else (BY_DOC, f"{DOCS} AND ")
+    parts: list[str] = []
+    bound: dict[str, Any] = {}
+    for kind in load_search_space(tx, request).kinds:
+        condition, values = compile_request(request, kind, tx.dialect)
+        if values:
+            parts.append(f"SELECT doc FROM {KIND_TABLES[kind]} {by} WHERE {given}{condition}")  # noqa: S608  # no input in it
+            bound |= values
+    if not parts:
+        return []
+    if within is not None:
+        bound["docs"] = tx.dialect.listed(within)
+    most = "" if limit is None else f" LIMIT {limit:d}"
+    return [doc for (doc,) in tx.ask(" UNION ALL ".join(parts) + most, bound)]

@@ -1,0 +1,125 @@
+"""Where a caller's searches look: the namespaces of its scopes, their totals, and whose vectors are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from engrain.domain.records import KINDS, Kind
+from engrain.storage.filters import caller_bindings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from engrain.domain.records import Caller
+    from engrain.domain.requests import Request
+    from engrain.storage.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """One kind and scope that something was written to, and what of it the searches hold."""
+
+    kind: Kind
+    scope: str
+    number: int
+    memories: int
+    words: int
+    has_expired: bool  # something it holds has run out
+    has_waiting: bool  # something it holds waits for a vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSpace:
+    """What one search looks at. `places` are the kinds and scopes where any memory of the caller may be."""
+
+    spaces: tuple[Namespace, ...]
+    places: tuple[tuple[Kind, str], ...]
+    version: int | None  # of the embedder whose vectors are searched
+    dims: int | None
+    change: int  # the newest of the file's vectors, where a process keeps its own copy of them
+    has_unsettled: bool  # memories, of whomever, have no place in the searches yet
+
+    @property
+    def namespaces(self) -> list[int]:
+        """Their numbers, ascending."""
+        return sorted(space.number for space in self.spaces)
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds there are."""
+        there = {kind for kind, _ in self.places}
+        return [kind for kind in KINDS if kind in there]
+
+    @property
+    def memories(self) -> int:
+        """How many memories the searches hold."""
+        return sum(space.memories for space in self.spaces)
+
+    @property
+    def words(self) -> int:
+        """How many words those have."""
+        return sum(space.words for space in self.spaces)
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether the searches hold something that has run out."""
+        return any(space.has_expired for space in self.spaces)
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether anything may wait for a vector."""
+        return self.has_unsettled or any(space.has_waiting for space in self.spaces)
+
+    def of(self, kinds: Collection[Kind], scopes: Collection[str]) -> SearchSpace:
+        """The part of some kinds and scopes, of every scope where none is named."""
+        return replace(
+            self,
+            spaces=tuple(each for each in self.spaces if each.kind in kinds and (not scopes or each.scope in scopes)),
+            places=tuple(
+                (kind, scope) for kind, scope in self.places if kind in kinds and (not scopes or scope in scopes)
+            ),
+        )
+
+
+def load_search_space(tx: Transaction, request: Request) -> SearchSpace:
+    """What a request's scopes and kinds hold."""
+    where, asked = load_caller_space(tx, request.caller, request.now), request.filter
+    is_all = not asked.scopes and set(asked.kinds) >= set(where.kinds)
+    return where if is_all else where.of(asked.kinds, asked.scopes)
+
+
+def load_caller_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
+    """What a caller's scopes hold, of whatever kind."""
+    where = tx.once(("searched", caller.tenant_id, caller.scopes, now), lambda: _load_space(tx, caller, now))
+    if tx.known is not None:
+        tx.known[_waiting_key(caller)] = where.has_waiting
+    return where
+
+
+def has_waiting(tx: Transaction, caller: Caller) -> bool:
+    """Whether anything of a caller's may wait for a vector, as far as this transaction knows without asking."""
+    return tx.known is None or bool(tx.known.get(_waiting_key(caller), True))
+
+
+def _load_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
+    rows = tx.rows("searched", **caller_bindings(caller, tx.dialect), now=tx.dialect.time(now))
+    version, dims, change, has_unsettled = rows[0][:4]
+    spaces = tuple(Namespace(*row[4:]) for row in rows if row[4] is not None)
+    # What is not settled may be the first of its kind and scope.
+    places = [(space.kind, space.scope) for space in spaces]
+    if has_unsettled:
+        places = [(kind, scope) for kind in KINDS for scope in dict.fromkeys(caller.scopes)]
+    return SearchSpace(
+        spaces=spaces,
+        places=tuple(places),
+        version=version,
+        dims=dims,
+        change=change,
+        has_unsettled=bool(has_unsettled),
+    )
+
+
+def _waiting_key(caller: Caller) -> tuple[str, str, tuple[str, ...]]:
+    return ("waiting", caller.tenant_id, caller.scopes)

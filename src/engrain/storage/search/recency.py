@@ -1,0 +1,77 @@
+"""Memories in an order of their own, the newest or the most important first, as an index of each place has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.requests import Candidate
+from engrain.storage.filters import HAPPENED_AT, compile_request
+from engrain.storage.rows import KIND_TABLES
+from engrain.storage.search import matching
+from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.search.traits import IMPORTANCE
+
+if TYPE_CHECKING:
+    from engrain.domain.records import Kind, MemoryRecord
+    from engrain.domain.requests import Request
+    from engrain.storage.transaction import Transaction
+
+# SQLite takes 500 SELECTs in one statement.
+_PARTS_AT_ONCE = 250
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Ranked:
+    """A memory's place in an order: larger stands first."""
+
+    importance: float
+    happened_at: Any
+    id: str
+    doc: int
+
+
+def find_newest(tx: Transaction, request: Request, limit: int) -> list[Candidate]:
+    """The newest memories that match, by happened_at, then id."""
+    first = sorted(_find_first(tx, request, limit, by_importance=False), reverse=True)[: max(limit, 0)]
+    return [Candidate(each.doc, tx.dialect.moment(each.happened_at).timestamp()) for each in first]
+
+
+def find_important(tx: Transaction, request: Request, limit: int) -> list[Candidate]:
+    """The most important memories that match, then the newest."""
+    first = sorted(_find_first(tx, request, limit, by_importance=True), reverse=True)[: max(limit, 0)]
+    return [Candidate(each.doc, each.importance) for each in first]
+
+
+def load_newest(tx: Transaction, request: Request, limit: int) -> list[MemoryRecord]:
+    """The newest memories that match, in their order."""
+    docs = [each.ref for each in find_newest(tx, request, limit)]
+    found = matching.load_matching(tx, request, docs)
+    return [found[doc] for doc in docs if doc in found]
+
+
+def _find_first(tx: Transaction, request: Request, limit: int, *, by_importance: bool) -> list[_Ranked]:
+    """The first `limit` of every place: an index gives the rows of one scope in order, not those of several."""
+    parts: list[str] = []
+    bound: dict[str, Any] = {"limit": limit}
+    for place, (kind, scope) in enumerate(load_search_space(tx, request).places if limit > 0 else ()):
+        condition, values = compile_request(request, kind, tx.dialect, scope=f"scope = :scope_{place}")
+        if values:
+            bound |= {**values, f"scope_{place}": scope}
+            parts.append(_first_of_scope(kind, condition, by_importance=by_importance))
+    return [
+        _Ranked(*row)
+        for start in range(0, len(parts), _PARTS_AT_ONCE)
+        for row in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound)
+    ]
+
+
+def _first_of_scope(kind: Kind, condition: str, *, by_importance: bool) -> str:
+    """The first of one kind and scope. A rule has no importance of its own, so that the newest come first."""
+    importance = IMPORTANCE[kind] if by_importance else "0"
+    order = ["importance"] if by_importance and importance == "importance" else []
+    by = " DESC, ".join([*order, HAPPENED_AT[kind], "id"])
+    return (
+        f"SELECT * FROM (SELECT {importance}, {HAPPENED_AT[kind]}, id, doc FROM {KIND_TABLES[kind]} "  # noqa: S608  # no input in it
+        f"WHERE {condition} ORDER BY {by} DESC LIMIT :limit) AS part"
+    )

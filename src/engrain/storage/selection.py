@@ -1,0 +1,67 @@
+"""Selection of memories by a condition: rows as records, what a caller sees by id, locks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import KINDS, Caller, Kind, MemoryRecord
+from engrain.storage.filters import caller_bindings
+from engrain.storage.rows import KIND_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engrain.domain.requests import Ref
+    from engrain.storage.transaction import Transaction
+
+# Where docs or ids are given, an index on any of the other conditions would read a whole scope.
+BY_DOC = "NOT INDEXED"
+DOCS = "doc IN :docs"
+_SEEN_BY_ID = "tenant_id = :tenant_id AND id IN :ids AND +scope IN :scopes"
+
+
+def select(
+    tx: Transaction, kind: Kind, condition: str, bound: dict[str, Any], *, order: str = "", by: str = ""
+) -> list[tuple[int, MemoryRecord]]:
+    """Docs and records of one kind; the condition is made of this room's own words, values are bound."""
+    rows = tx.statements.records.kinds[kind]
+    statement = f"SELECT doc, {rows.columns} FROM {KIND_TABLES[kind]} {by} WHERE {condition} {order}"  # noqa: S608  # no input in it
+    return [(row[0], rows.record(row[1:])) for row in tx.ask(statement, bound)]
+
+
+def load_visible(
+    tx: Transaction, caller: Caller, ids: Sequence[str], *, lock: str = ""
+) -> list[tuple[int, MemoryRecord]]:
+    """Those of `ids` the caller may see, live or not, in the order asked, under one of the dialect's locks.
+
+    Whoever locks several takes them in one order: by kind, then id.
+    """
+    bound = {**caller_bindings(caller, tx.dialect), "ids": tx.dialect.listed(ids)}
+    order = f"ORDER BY id {lock}" if lock else ""
+    found = {
+        memory.id: (doc, memory) for kind in KINDS for doc, memory in select(tx, kind, _SEEN_BY_ID, bound, order=order)
+    }
+    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def lock_ids(tx: Transaction, tenant_id: str, ids: Iterable[str]) -> list[str]:
+    """Those of `ids` that are there, whoever sees them; nobody removes them until the end of the transaction."""
+    bound = {"tenant_id": tenant_id, "ids": tx.dialect.listed(ids)}
+    return [
+        id_
+        for table in KIND_TABLES.values()
+        for (id_,) in tx.ask(
+            f"SELECT id FROM {table} WHERE tenant_id = :tenant_id AND id IN :ids ORDER BY id {tx.dialect.hold}",  # noqa: S608  # names of the schema
+            bound,
+        )
+    ]
+
+
+def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | None = None) -> dict[int, MemoryRecord]:
+    """The records of docs, whoever sees them; given whose they are, a database can look where it keeps them."""
+    bound = {"docs": tx.dialect.listed(docs)}
+    condition = DOCS
+    if tenants is not None:
+        condition = f"{DOCS} AND tenant_id IN :tenants"
+        bound["tenants"] = tx.dialect.listed(set(tenants))
+    return {doc: memory for kind in KINDS for doc, memory in select(tx, kind, condition, bound, by=BY_DOC)}

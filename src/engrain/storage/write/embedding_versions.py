@@ -1,0 +1,129 @@
+"""Which embedder's vectors are searched, and which are being built beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engrain.domain import events
+from engrain.domain.requests import Unembedded
+from engrain.domain.text.indexing import embedding_text
+from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.storage import selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from engrain.domain.records import EmbeddingVersion
+    from engrain.domain.requests import Act
+    from engrain.storage.transaction import Transaction
+
+
+def load_versions(tx: Transaction) -> list[EmbeddingVersion]:
+    """All versions, oldest first."""
+    rows = tx.statements.records.embedding_versions
+    statement = f"SELECT {rows.columns} FROM embedding_versions WHERE tenant_id = '' ORDER BY version"  # noqa: S608  # no input in it
+    return [rows.record(row) for row in tx.ask(statement, {})]
+
+
+def find_active(tx: Transaction) -> EmbeddingVersion | None:
+    """The version that is searched."""
+    return next((each for each in load_versions(tx) if each.state == "active"), None)
+
+
+def check_current(tx: Transaction, asked: int | None, searched: int | None) -> None:
+    """Refuse to compare vectors of different embedders: those asked with, and those searched.
+
+    Raises:
+        EngineUnavailable: another embedder has taken over.
+    """
+    if searched is None or asked in (None, searched):
+        return
+    now = find_active(tx)
+    name = "another embedder" if now is None else now.name
+    raise EngineUnavailable(f"the vectors here are of {name} now; open the memory again with embedder={name}")
+
+
+def use_embedder(tx: Transaction, name: str, dims: int, now: datetime) -> EmbeddingVersion:
+    """The active version, which becomes this embedder's where there is none yet."""
+    return find_active(tx) or _add_version(tx, name, dims, state="active", now=now)
+
+
+def begin_version(tx: Transaction, name: str, dims: int, now: datetime) -> EmbeddingVersion:
+    """A building version for this embedder: the unfinished one, or a new one."""
+    versions = load_versions(tx)
+    if not versions:
+        raise InvalidInput("no embedder made vectors here yet; open the memory with the one you want")
+    for each in versions:
+        if each.state == "active" and (each.name, each.dims) == (name, dims):
+            raise InvalidInput(f"the vectors here are of {name} already; there is nothing to re-embed")
+        if each.state == "building":
+            if (each.name, each.dims) != (name, dims):
+                raise InvalidInput(f"vectors of {each.name} are being built; finish that with embedder={each.name}")
+            return each
+    return _add_version(tx, name, dims, state="building", now=now)
+
+
+def require_version(tx: Transaction, version: int | None) -> EmbeddingVersion:
+    """The version of a number, or the active one."""
+    found = (
+        find_active(tx)
+        if version is None
+        else next((each for each in load_versions(tx) if each.version == version), None)
+    )
+    if found is None:
+        said = "no embedder is recorded" if version is None else f"there is no embedding version {version}"
+        raise InvalidInput(f"{said}; call use_embedder before attaching vectors")
+    return found
+
+
+def find_unembedded(tx: Transaction, limit: int, version: int | None) -> list[Unembedded]:
+    """Settled live memories that lack a vector of the version, or of the active one; oldest first."""
+    if version is None:
+        rows = tx.rows("unembedded", limit=limit)
+    else:
+        rows = tx.rows("without_vector", limit=limit, version=require_version(tx, version).version)
+    docs = [row[0] for row in rows]
+    tenants = [tenant for row in rows for tenant in row[1:]]  # where a database finds memories by their tenant
+    found = selection.load_docs(tx, docs, tenants or None)
+    return [Unembedded(ref=doc, id=found[doc].id, text=embedding_text(found[doc])) for doc in docs if doc in found]
+
+
+def switch_version(tx: Transaction, act: Act, version: int, ids: Callable[[], str]) -> bool:
+    """Make a building version the active one; False where a live memory still lacks its vector."""
+    building = require_version(tx, version)
+    if building.state != "building":
+        raise InvalidInput(
+            f"embedding version {version} is {building.state}; only one that is being built can take over"
+        )
+    if tx.rows("without_vector", limit=1, version=version):
+        return False
+    tx.run("retire_version")
+    tx.run("activate_version", version=version, at=tx.dialect.time(act.at))
+    tx.run("mark_embedded", version=version)
+    tx.add(tx.statements.records.events, "memory_events", events.switched(act, building, ids))
+    return True
+
+
+def check_vectors(version: EmbeddingVersion, count: int, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The vectors as float32, if they are what the version's embedder makes."""
+    rows = np.asarray(vectors, np.float32)
+    if rows.shape != (count, version.dims):
+        raise InvalidInput(f"{version.name} makes vectors of shape {(count, version.dims)}, not {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise InvalidInput(f"{version.name} returned a vector with NaN or infinity; nothing was written")
+    return rows
+
+
+def _add_version(tx: Transaction, name: str, dims: int, *, state: str, now: datetime) -> EmbeddingVersion:
+    found = tx.one("last_version")
+    assert found is not None
+    number = int(found[0]) + 1
+    at = tx.dialect.time(now)
+    activated = at if state == "active" else None
+    tx.run("add_version", version=number, name=name, dims=dims, state=state, created_at=at, activated_at=activated)
+    return next(each for each in load_versions(tx) if each.version == number)

@@ -1,0 +1,255 @@
+"""One batch of a sweep on either database: SQL finds what may be due, and judges it again under the rows' locks.
+
+What is as close to a threshold as two libraries' exp() may differ, `domain.memories.decay` decides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from engrain.domain import events
+from engrain.domain.memories import aging, decay
+from engrain.domain.memories.scoring import AGE_STEPS, LEAST_AGE_MULTIPLIER
+from engrain.domain.records import Episode
+from engrain.storage import selection
+from engrain.storage.dialects import as_json
+from engrain.storage.rows import KIND_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from engrain.domain.memories.aging import AgingKind, Standing
+    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.requests import Act
+    from engrain.storage.transaction import Transaction
+    from engrain.storage.write.ledger import Ledger
+
+# The databases' exp() may differ from ours in the last digit: what is so close to a threshold is decided here.
+_CLOSE = 1e-9
+_AGES: Mapping[AgingKind, str] = {"fact": "age_facts", "rule": "age_rules"}
+_EXPIRES: Mapping[AgingKind, str] = {"fact": "expire_facts", "rule": "expire_rules"}
+_OF_THESE = "tenant_id = :tenant_id AND id IN :ids"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of a tenant's facts or rules in the order of their ids, and those of it that may be due."""
+
+    looked_at: int
+    last: str | None
+    ids: Sequence[str]
+
+
+class Change(NamedTuple):
+    """A fact or rule that comes to stand otherwise."""
+
+    doc: int
+    id: str
+    scope: str
+    metadata: str  # as JSON
+    before: Standing
+    to: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Expressions:
+    """What the databases say differently."""
+
+    days: str  # since a moment, never negative
+    latest: str  # of two moments, either of which may be missing
+    least: str
+    ids: str
+
+
+_EXPRESSIONS: Mapping[Literal["sqlite", "postgres"], _Expressions] = {
+    "sqlite": _Expressions(
+        days="max(:at - since, 0) / 86400000000.0",
+        latest="coalesce(max(last_confirmed_at, last_referenced_at), last_confirmed_at, last_referenced_at)",
+        least="min",
+        ids="json_group_array(id)",
+    ),
+    "postgres": _Expressions(
+        days="greatest(date_part('epoch', CAST(:at AS timestamptz) - since), 0) / 86400.0",
+        latest="greatest(last_confirmed_at, last_referenced_at)",
+        least="least",
+        ids="array_agg(id)",
+    ),
+}
+
+
+def list_learners(tx: Transaction, tenant_id: str, since: datetime) -> list[str]:
+    """Who stored a fact of a tenant since a moment, in Python's order, which is the same on every database."""
+    return sorted(actor for (actor,) in tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since)))
+
+
+def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int) -> Stretch:
+    """The next `limit` live facts or rules of the act's tenant that decay."""
+    [(count, last, found)] = tx.ask(
+        _find_statement(tx, kind, policy),
+        {
+            "tenant_id": act.caller.tenant_id,
+            "at": tx.dialect.time(act.at),
+            "after": after,
+            "limit": limit,
+            "expired": policy.expired_below * (1 + _CLOSE),
+            "fading": policy.fading_below * (1 + _CLOSE),
+            "recovered": policy.fading_below * (1 - _CLOSE),
+        },
+    )
+    ids = tx.dialect.parsed(found) if found else []
+    return Stretch(looked_at=count, last=last if count == limit else None, ids=ids)
+
+
+def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, seen: Stretch) -> Swept:
+    """What a sweep of these would do."""
+    return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
+
+
+def sweep(ledger: Ledger, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> Swept:
+    """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""
+    tx = ledger.tx
+    moving = _find_changes(tx, ledger.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
+    apply_changes(ledger, kind, moving)
+    return _count_changes(seen, moving)
+
+
+def apply_changes(ledger: Ledger, kind: AgingKind, moving: Sequence[Change]) -> None:
+    """Let facts, or rules, that are locked come to stand otherwise: a few statements, however many they are."""
+    tx, act = ledger.tx, ledger.act
+    named = {"tenant_id": act.caller.tenant_id, "at": tx.dialect.time(act.at)}
+    for (before, to), these in _group_by_change(moving).items():
+        changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {each.metadata for each in these}}
+        rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
+        tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
+        if to == "expired":
+            ledger.index.take_out(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
+        event_type, payload = events.aging(kind, before, to)
+        ids = ledger.ids.several(len(these))
+        tx.run(
+            "add_events",
+            **named,
+            event_type=event_type,
+            actor=act.caller.agent,
+            request_id=act.caller.request_id,
+            payload=tx.dialect.json(payload),
+            rows=as_json([(event_id, scope, id_) for event_id, (_, id_, scope, *_) in zip(ids, these, strict=True)]),
+        )
+
+
+def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standing], Sequence[Change]]:
+    """Those that stand alike and come to stand alike."""
+    found: dict[tuple[Standing, Standing], list[Change]] = {}
+    for each in moving:
+        assert each.to is not None
+        found.setdefault((each.before, each.to), []).append(each)
+    return found
+
+
+def _noted_metadata(metadata: str, kind: AgingKind, to: Standing) -> str:
+    return as_json(aging.noted(json.loads(metadata), kind, to))
+
+
+def _find_changes(
+    tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str], lock: str = ""
+) -> list[Change]:
+    """Those that should stand otherwise, in the order of their ids."""
+    if not ids:
+        return []
+    bound = {
+        "tenant_id": act.caller.tenant_id,
+        "ids": tx.dialect.listed(ids),
+        "at": tx.dialect.time(act.at),
+        "surely_expired": policy.expired_below * (1 - _CLOSE),
+        "hardly_expired": policy.expired_below * (1 + _CLOSE),
+        "surely_fading": policy.fading_below * (1 - _CLOSE),
+        "hardly_fading": policy.fading_below * (1 + _CLOSE),
+    }
+    found = [Change._make(row) for row in tx.ask(_judge_statement(tx, kind, policy, lock), bound)]
+    close = [each.id for each in found if each.to is None]
+    if not close:
+        return found
+    decided = _decide_close(tx, act, kind, policy, ids=close)
+    judged = (each if each.to is not None else each._replace(to=decided.get(each.id)) for each in found)
+    return [each for each in judged if each.to is not None]
+
+
+def _decide_close(
+    tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str]
+) -> dict[str, Standing | None]:
+    """How those should stand that are too close to a threshold for the database to say; None where they do."""
+    bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    found: dict[str, Standing | None] = {}
+    for _, memory in selection.select(tx, kind, _OF_THESE, bound):
+        assert not isinstance(memory, Episode)
+        found[memory.id] = decay.due(memory, policy, now=act.at)
+    return found
+
+
+def _count_changes(seen: Stretch, moving: Iterable[Change]) -> Swept:
+    counts = Counter(each.to for each in moving)
+    return decay.Swept(
+        looked_at=seen.looked_at,
+        last=seen.last,
+        active=counts["active"],
+        fading=counts["fading"],
+        expired=counts["expired"],
+    )
+
+
+def _find_statement(tx: Transaction, kind: AgingKind, policy: DecayPolicy) -> str:
+    """One row: how many were looked at, the last id of them, and the ids of those that may be due."""
+    words, table = _EXPRESSIONS[tx.dialect.name], KIND_TABLES[kind]
+    some = f"{table} INDEXED BY {table}_id WHERE tenant_id = :tenant_id AND id > :after"
+    return _in_one_line(f"""
+        SELECT count(*), max(id), {words.ids} FILTER (
+            WHERE worth < :expired OR CASE WHEN is_fading THEN worth >= :recovered ELSE worth < :fading END
+        )
+        FROM ({_select_worth(tx, kind, policy, some, order="ORDER BY id LIMIT :limit")}) AS judged
+    """)  # noqa: S608  # the schema's own words
+
+
+def _judge_statement(tx: Transaction, kind: AgingKind, policy: DecayPolicy, lock: str) -> str:
+    """What `Moving` holds of those that move; no standing where a worth is too close to a threshold."""
+    some = f"{KIND_TABLES[kind]} WHERE {_OF_THESE}"
+    return _in_one_line(f"""
+        SELECT * FROM (
+            SELECT doc, id, scope, CAST(metadata AS text) AS metadata,
+                CASE WHEN is_fading THEN 'fading' ELSE 'active' END AS before,
+                CASE WHEN worth < :surely_expired THEN 'expired' WHEN worth < :hardly_expired THEN NULL
+                WHEN worth < :surely_fading THEN 'fading' WHEN worth < :hardly_fading THEN NULL
+                ELSE 'active' END AS due
+            FROM ({_select_worth(tx, kind, policy, some, order=f"ORDER BY id {lock}")}) AS worths
+        ) AS judged WHERE before IS DISTINCT FROM due
+    """)  # noqa: S608  # the schema's own words
+
+
+def _select_worth(tx: Transaction, kind: AgingKind, policy: DecayPolicy, some: str, *, order: str) -> str:
+    """The worth of those of some facts or rules that are live and decay."""
+    words = _EXPRESSIONS[tx.dialect.name]
+    is_live = "validity = 'active'" if kind == "fact" else f"NOT ({tx.dialect.is_true('metadata', 'forgotten')})"
+    since = "last_confirmed_at" if policy.anchor == "confirmation" else words.latest
+    return f"""
+        SELECT doc, id, scope, metadata, is_fading,
+            CASE WHEN since IS NULL THEN 0.0 ELSE confidence * {_decay_share(policy, words)} END AS worth
+        FROM (
+            SELECT doc, id, scope, metadata, confidence, decay_rate, {since} AS since,
+                metadata ->> 'status' IS NOT DISTINCT FROM 'fading' AS is_fading
+            FROM {some} AND decay_rate > 0 AND {is_live} {order}
+        ) AS aging
+    """  # noqa: S608  # the schema's own words
+
+
+def _decay_share(policy: DecayPolicy, words: _Expressions) -> str:
+    """What time leaves, of 1; PostgreSQL calls exp(-750) an underflow, and exp(-700) is nothing already."""
+    if policy.curve == "exponential":
+        return f"exp(-{words.least}(decay_rate * ({words.days}), 700.0))"
+    steps = " ".join(f"WHEN {words.days} < {below} THEN {left}" for below, left in AGE_STEPS)
+    return f"CASE {steps} ELSE {LEAST_AGE_MULTIPLIER} END"
+
+
+def _in_one_line(statement: str) -> str:
+    return " ".join(statement.split())
