@@ -118,7 +118,7 @@ def closed_form(size: Size) -> dict[str, str]:
         ends = _expiry(rule, FIRST_DAY)
         for at, outcome in marks.get(rule.id, []):
             if at <= ends:  # a day's marks come before its sweep
-                rule = maturity.marked(rule, outcome, reason=None, at=at)  # noqa: PLW2901  # the rule as it goes on
+                rule = maturity.apply_outcome(rule, outcome, reason=None, at=at)  # noqa: PLW2901  # the rule as it goes on
         states[rule.id] = f"{state} {rule.maturity} {rule.success_count}/{rule.harmful_count}/{rule.applied_count}"
     return states
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     )
     from engrain.domain.access.pools import Pool, PoolSync
     from engrain.domain.entities.graph import (
+        EntityObservations,
         GraphEntity,
         GraphRelation,
         KnowledgeGraph,
-        Observed,
     )
     from engrain.domain.entities.registry import (
         Enrichment,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.overview import Overview
     from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.maintenance.stats import Stats
-    from engrain.domain.memories.hooks import Heard, RecentTurns, SessionEnd
+    from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd
     from engrain.domain.memories.maturity import Application
     from engrain.domain.memories.notes import (
         Note,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         NoteCacheStats,
         NoteRelation,
     )
-    from engrain.domain.memories.routing import Handled, Routing
+    from engrain.domain.memories.routing import HandledInput, Routing
     from engrain.domain.memories.working import WorkingStats
     from engrain.domain.pagination import Page
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Health
     from engrain.domain.runs.completions import Usage
     from engrain.domain.runs.jobs import Job
-    from engrain.domain.runs.runs import Run, Undone
+    from engrain.domain.runs.runs import Run, UndoResult
     from engrain.domain.runs.summaries import Summary
     from engrain.domain.wording import Wording
     from engrain.learning.consolidation.extracted_facts import SavedFacts
@@ -268,7 +268,7 @@ class AsyncMemory:
 
     async def undo(
         self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
-    ) -> Undone:
+    ) -> UndoResult:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays."""
         return await asyncio.to_thread(self._wrapped.undo, run_id, agent=agent, tenant=tenant)
 
@@ -541,7 +541,7 @@ class AsyncAgent:
 
     async def handle(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
-    ) -> Handled:
+    ) -> HandledInput:
         """Do with an input what `route` says: store it, hold it, or answer it by `recall`."""
         return await asyncio.to_thread(self._wrapped.handle, content, role=role, speaker=speaker)
 
@@ -888,7 +888,7 @@ class AsyncGraph:
         """Say how entities relate; those that were not known, each once. Their ends need not be known."""
         return await asyncio.to_thread(self._wrapped.create_relations, relations)
 
-    async def add_observations(self, observations: words.Observations) -> list[Observed]:
+    async def add_observations(self, observations: words.Observations) -> list[EntityObservations]:
         """Say more of entities that are there; of each of `observations` the texts that were not known."""
         return await asyncio.to_thread(self._wrapped.add_observations, observations)
 
@@ -1204,7 +1204,7 @@ class AsyncHooks:
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
         durable: words.Durable = True,
-    ) -> Heard:
+    ) -> MessageReceipt:
         """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction."""
         return await asyncio.to_thread(
             self._wrapped.message,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, Compacted, Job, JobName, JobStatus, again, begun, failed
+from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, Compaction, Job, JobName, JobStatus, begin, fail, retry
 from tests.support.reference_records import ReferenceRecords
 
 
@@ -29,9 +29,9 @@ class ReferenceJobs(ReferenceRecords):
                 if not _is_due(job, now):
                     continue
                 if job.status == "running" and job.attempts >= most_attempts:
-                    self._jobs[job.id] = failed(job, now, "its worker was gone when its lease was over", ONCE)
+                    self._jobs[job.id] = fail(job, now, "its worker was gone when its lease was over", ONCE)
                     continue
-                mine = begun(job, worker=worker, lease_until=now + timedelta(seconds=lease_s))
+                mine = begin(job, worker=worker, lease_until=now + timedelta(seconds=lease_s))
                 self._jobs[job.id] = mine
                 return mine
             return None
@@ -50,7 +50,7 @@ class ReferenceJobs(ReferenceRecords):
             if job is None or tenant_id not in (None, job.tenant_id):
                 return None
             if job.status == "dead_letter":
-                self._set(again(job, now))
+                self._set(retry(job, now))
             return self._jobs[job_id]
 
     def jobs(
@@ -89,9 +89,9 @@ class ReferenceJobs(ReferenceRecords):
                 del self._jobs[job.id]
             return len(gone)
 
-    def compact(self) -> Compacted:
+    def compact(self) -> Compaction:
         with self._open():
-            return Compacted(bytes_before=0, bytes_after=0)
+            return Compaction(bytes_before=0, bytes_after=0)
 
     def _firings(self, tenant_id: str, name: JobName) -> list[str]:
         named = [each for each in self._jobs.values() if (each.tenant_id, each.name) == (tenant_id, name)]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from engrain.domain import events
-from engrain.domain.access.keys import AccessKey, HeldKey
+from engrain.domain.access.keys import AccessKey, StoredKey
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
@@ -16,14 +16,14 @@ class ReferenceKeys(ReferenceRecords):
 
     def __init__(self) -> None:
         super().__init__()
-        self._keys: dict[tuple[str, str], HeldKey] = {}
+        self._keys: dict[tuple[str, str], StoredKey] = {}
 
     def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
         with self._writing():
             place = key.tenant_id, key.id
             if key.tenant_id != act.caller.tenant_id or place in self._keys:
                 raise InvalidInput(f"{key.id} cannot be put")
-            self._keys[place] = HeldKey(key=key, digest=digest)
+            self._keys[place] = StoredKey(key=key, digest=digest)
             self._events.append(events.key_changed(act, "key_created", key, self._ids))
 
     def keys(self, caller: Caller) -> list[AccessKey]:
@@ -31,7 +31,7 @@ class ReferenceKeys(ReferenceRecords):
             own = [held.key for (tenant_id, _), held in self._keys.items() if tenant_id == caller.tenant_id]
             return sorted(own, key=lambda key: (key.created_at, key.id), reverse=True)
 
-    def held_key(self, caller: Caller, key_id: str) -> HeldKey | None:
+    def held_key(self, caller: Caller, key_id: str) -> StoredKey | None:
         with self._open():
             return self._keys.get((caller.tenant_id, key_id))
 

@@ -35,8 +35,8 @@ AT_MOST = 1_000
 
 def aged_event(act, before, to, ids):
     """What is written down when time moves a fact or rule to another standing."""
-    event_type, payload = events.aging(before.kind, aging.standing(before, act.at), to)
-    return events.of_memory(act, event_type, before, ids, payload=payload)
+    event_type, payload = events.standing_changed(before.kind, aging.standing(before, act.at), to)
+    return events.memory_event(act, event_type, before, ids, payload=payload)
 
 
 class ReferenceRecords:
@@ -145,7 +145,7 @@ class ReferenceRecords:
                     raise InvalidInput(f"{id_} is an episode or no longer active; confirm a live fact or rule")
                 kept = {k: v for k, v in before.metadata.items() if (k, v) != ("status", "fading")}
                 entry.memory = replace(before, last_confirmed_at=act.at, metadata=kept)
-                self._events.append(events.confirmed(act, before, self._ids))
+                self._events.append(events.memory_confirmed(act, before, self._ids))
                 return entry.memory
             return None
 
@@ -156,7 +156,7 @@ class ReferenceRecords:
                 if isinstance(before, Episode):
                     raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
                 if before.is_live(act.at) and aging.standing(before, act.at) != to:
-                    entry.memory = aging.aged(before, to, act.at)
+                    entry.memory = aging.with_standing(before, to, act.at)
                     if to == "expired":
                         entry.take_out()
                     self._events.append(aged_event(act, before, to, self._ids))
@@ -174,7 +174,7 @@ class ReferenceRecords:
                 entry.take_out()
                 if isinstance(before, Episode) and before.session is not None:
                     self._entries.index_around([before], act.at)
-                self._events.append(events.forgotten(act, before, self._ids))
+                self._events.append(events.memory_forgotten(act, before, self._ids))
                 return entry.memory
             return None
 
@@ -186,12 +186,12 @@ class ReferenceRecords:
             gone = {entry.memory.id for entry in going}
             for entry in going:
                 del self._entries[entry.ref]
-                self._tombstones[tenant_id, entry.memory.id] = events.digest(entry.memory)
+                self._tombstones[tenant_id, entry.memory.id] = events.digest_memory(entry.memory)
             for entry in going:
                 if isinstance(entry.memory, Episode) and entry.memory.session is not None:
                     self._entries.index_around([entry.memory], act.at)
             self._forget_everywhere(tenant_id, gone)
-            self._events += [events.erased(act, entry.memory, self._ids) for entry in going]
+            self._events += [events.memory_erased(act, entry.memory, self._ids) for entry in going]
             return [entry.memory.id for entry in going]
 
     def history(self, caller: Caller, id_: str) -> list[Fact]:
@@ -210,7 +210,7 @@ class ReferenceRecords:
                     raise NotFound(f"no memory {id_}; link two that are there")
             if not self._connect(act.caller.tenant_id, link):
                 return False
-            self._events.append(events.linked(act, link, self._ids, ends=list(found.values())))
+            self._events.append(events.link_created(act, link, self._ids, ends=list(found.values())))
             return True
 
     def links(
@@ -263,7 +263,7 @@ class ReferenceRecords:
             new = sorted(id_ for id_ in set(entity_ids) if (tenant_id, memory_id, id_) not in self._mentions)
             self._mentions |= {(tenant_id, memory_id, id_) for id_ in new}
             if new:
-                self._events.append(events.mentioned(act, found[0].memory, new, self._ids))
+                self._events.append(events.entities_mentioned(act, found[0].memory, new, self._ids))
             return new
 
     def put_entity(self, act: Act, entity: Entity) -> Entity:
@@ -357,7 +357,7 @@ class ReferenceRecords:
                 placed = memory
         entry = self._arrive(placed)
         entry.gone = not isinstance(placed, Episode) and not placed.is_live(act.at)
-        self._events.append(events.created(act, placed, self._ids))
+        self._events.append(events.memory_created(act, placed, self._ids))
         return entry
 
     def _arrive(self, memory: MemoryRecord) -> Entry:
@@ -391,7 +391,7 @@ class ReferenceRecords:
         closed_at = old.valid_to or max(fact.happened_at, old.happened_at)
         entry.memory = closed = replace(old, validity="superseded", invalidated_at=act.at, valid_to=closed_at)
         entry.take_out()
-        self._events.append(events.superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))
+        self._events.append(events.fact_superseded(act, closed, fact, self._ids, was_open=old.valid_to is None))
 
     def _connect(self, tenant_id: str, link: Link) -> bool:
         key = (tenant_id, link.source_id, link.target_id, link.relation)

@@ -10,7 +10,7 @@ from typing import Any
 from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.names import name_key, new_names
-from engrain.domain.entities.registry import EntityMerge, Sightings, merged_into
+from engrain.domain.entities.registry import EntityMerge, Mentions, merged_into
 from engrain.domain.filters import matches
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, EntityType, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act, Request
@@ -151,13 +151,13 @@ class ReferenceRegistry(ReferenceRecords):
             newest = [[each for each in facts if each.entity_id == id_][: max(limit, 0)] for id_ in set(entity_ids)]
             return sorted((each for some in newest for each in some), key=_age, reverse=True)
 
-    def sightings(self, request: Request, entity_id: str, limit: int) -> Sightings:
+    def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
         with self._open():
             caller = request.caller
             seen = [entry.memory for entry in self._entries.visible(caller)]
             whom = {each.id: self._mentioned_by(caller, each.id) for each in seen}
             found = sorted((each for each in seen if entity_id in whom[each.id]), key=_age, reverse=True)
-            return Sightings(
+            return Mentions(
                 memories=tuple(found[: max(limit, 0)]),
                 mentions={each.id: tuple(sorted(whom[each.id])) for each in found[: max(limit, 0)]},
                 first_at=found[-1].happened_at if found else None,
@@ -168,20 +168,22 @@ class ReferenceRegistry(ReferenceRecords):
         with self._writing():
             tenant_id = act.caller.tenant_id
             known = {each.id: each for each in self._of_tenant(act.caller)}
-            merges.check(source_id, target_id, known)
+            merges.check_merge(source_id, target_id, known)
             source, target = known[source_id], known[target_id]
             facts = {each.id: each for each in self._facts(tenant_id)}
             of_source = [each for each in facts.values() if each.entity_id == source_id]
-            conflicts = merges.conflicts(of_source, [each for each in facts.values() if each.entity_id == target_id])
+            conflicts = merges.find_conflicts(
+                of_source, [each for each in facts.values() if each.entity_id == target_id]
+            )
             scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
             for each in conflicts:
-                self._replace(merges.superseded(each.loser, act.at), leaves=True)
+                self._replace(merges.supersede(each.loser, act.at), leaves=True)
                 edge = Link(source_id=each.winner.id, target_id=each.loser.id, relation="supersedes", created_at=act.at)
                 told = scopes[each.loser.scope]
                 told["facts_superseded"].append(each.loser.id)
                 told["conflicts"].append([each.loser.id, each.winner.id, self._connect(tenant_id, edge)])
-                closed = merges.superseded(each.loser, act.at)
-                self._events.append(events.superseded(act, closed, each.winner, self._ids, was_open=False))
+                closed = merges.supersede(each.loser, act.at)
+                self._events.append(events.fact_superseded(act, closed, each.winner, self._ids, was_open=False))
             for each in sorted(of_source, key=lambda fact: fact.id):
                 scopes[each.scope]["facts_repointed"].append(each.id)
                 self._point(tenant_id, each.id, target_id)
@@ -189,18 +191,18 @@ class ReferenceRegistry(ReferenceRecords):
             for memory_id in sorted(m for t, m, e in self._mentions if (t, e) == (tenant_id, source_id)):
                 told = scopes[scope_of[memory_id]]
                 if (tenant_id, memory_id, target_id) in self._mentions:
-                    told["mentions_shared"][memory_id] = events.said(act.at)
+                    told["mentions_shared"][memory_id] = events.format_time(act.at)
                 else:
                     told["mentions_moved"].append(memory_id)
                     self._mentions.add((tenant_id, memory_id, target_id))
                 self._mentions.discard((tenant_id, memory_id, source_id))
-            tombstone, united = merges.united(source, target, act.at)
+            tombstone, united = merges.unite(source, target, act.at)
             self._keep(tombstone)
             self._keep(united)
             added = merges.aliases_added(source, target)
             everywhere = {
                 "number": 1 + max((each["number"] for each in self._told(tenant_id, target_id)), default=0),
-                "merged_at": events.said(act.at),
+                "merged_at": events.format_time(act.at),
                 "source_entity_id": source_id,
                 "target_entity_id": target_id,
                 "aliases_added": list(added),
@@ -236,7 +238,7 @@ class ReferenceRegistry(ReferenceRecords):
                 if fact is not None:
                     scopes[fact.scope]["facts_restored"].append(fact.id)
             self._return_mentions(tenant_id, parts, source_id, target.id)
-            apart, left = merges.parted(source, target, gave=parts[0], at=act.at)
+            apart, left = merges.separate(source, target, gave=parts[0], at=act.at)
             self._keep(apart)
             self._keep(left)
             same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
@@ -257,9 +259,9 @@ class ReferenceRegistry(ReferenceRecords):
         with self._writing():
             new = self.mention(act, memory_id, entity_ids)
             for entry in self._entries.named(act.caller, [memory_id]):
-                metadata = {**entry.memory.metadata, "enriched_at": events.said(act.at)}
+                metadata = {**entry.memory.metadata, "enriched_at": events.format_time(act.at)}
                 entry.memory = replace(entry.memory, metadata=metadata)
-                self._events.append(events.enriched(act, entry.memory, self._ids))
+                self._events.append(events.memory_enriched(act, entry.memory, self._ids))
             return new
 
     def unenriched(self, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
@@ -300,10 +302,10 @@ class ReferenceRegistry(ReferenceRecords):
         for other in self._facts(fact.tenant_id):
             if fact.validity == other.validity == "active" and other.place == left.place:
                 loser, winner = (other, left) if fact.confidence > other.confidence else (left, other)
-                closed = merges.superseded(loser, act.at)
+                closed = merges.supersede(loser, act.at)
                 edge = Link(source_id=winner.id, target_id=loser.id, relation="supersedes", created_at=act.at)
                 self._connect(fact.tenant_id, edge)
-                self._events.append(events.superseded(act, closed, winner, self._ids, was_open=False))
+                self._events.append(events.fact_superseded(act, closed, winner, self._ids, was_open=False))
                 self._replace(closed, leaves=True)
                 left = closed if loser is left else left
         self._replace(left)
@@ -325,7 +327,7 @@ class ReferenceRegistry(ReferenceRecords):
             for entry in self._entries.values():
                 if entry.memory is believed:
                     entry.put_back()
-            self._events.append(events.restored(act, fact, self._ids))
+            self._events.append(events.fact_restored(act, fact, self._ids))
             return believed
         return None
 
@@ -343,7 +345,7 @@ class ReferenceRegistry(ReferenceRecords):
         for scope in sorted({GLOBAL_SCOPE, *scopes}):
             whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
             told = {**everywhere, **scopes[scope]}
-            self._events.append(events.of_registry(act, event_type, told, self._ids, **whom))
+            self._events.append(events.registry_event(act, event_type, told, self._ids, **whom))
 
 
 def _nothing() -> dict[str, Any]:

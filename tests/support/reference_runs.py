@@ -10,20 +10,20 @@ from engrain.domain import events
 from engrain.domain.filters import Place
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act
-from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Done, Plan
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, ActionResult, Plan
 from engrain.domain.runs.runs import (
     WORKER_GONE,
+    AgentBacklog,
     Batch,
     Claim,
-    Kept,
+    KeptItem,
     PendingSession,
-    Restored,
+    RestoredItem,
     Retry,
     Run,
     RunKind,
     Setback,
-    Shard,
-    Undone,
+    UndoResult,
     after_failure,
     after_loss,
 )
@@ -48,7 +48,7 @@ class ReferenceRuns(ReferenceUpkeep):
         self._runs: dict[str, Run] = {}
         self._traces: dict[str, Trace] = {}
 
-    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[Shard]:
+    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         with self._open():
             found: dict[tuple[str, str], list[Episode]] = {}
             for entry in self._entries.values():
@@ -64,7 +64,7 @@ class ReferenceRuns(ReferenceUpkeep):
                 if run.kind == "consolidation" and run.status == "running" and run.lease_until > now
             }
             return [
-                Shard(
+                AgentBacklog(
                     tenant_id=tenant,
                     agent=agent,
                     pools=tuple(sorted({e.scope[5:] for e in due if e.scope.startswith("pool:")})),
@@ -137,7 +137,7 @@ class ReferenceRuns(ReferenceUpkeep):
                 episode_ids=tuple(episode.id for episode in claimed),
             )
             self._runs[run.id] = run
-            self._events.append(events.of_run(act, run, self._ids, payload={}))
+            self._events.append(events.run_changed(act, run, self._ids, payload={}))
             return Batch(run=run, episodes=tuple(claimed))
 
     def renew(self, act: Act, run_id: str, lease_s: float) -> bool:
@@ -149,7 +149,7 @@ class ReferenceRuns(ReferenceUpkeep):
                 self._runs[run_id] = replace(run, lease_until=act.at + timedelta(seconds=lease_s))
             return run is not None
 
-    def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[Done] | None:
+    def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
         with self._writing():
             run = self._running(act, run_id)
             if run is None:
@@ -157,14 +157,14 @@ class ReferenceRuns(ReferenceUpkeep):
             of_run = replace(act, run_id=run_id)
             before = {entry.memory.id: entry.memory for entry in self._entries.values()}
             edges = dict(self._links)
-            done: list[Done] = []
+            done: list[ActionResult] = []
             renamed: dict[str, str] = {}
             for action in plan.actions:
                 done.append(self._tried(of_run, action.with_ids(renamed)))
                 if action.memory is not None and done[-1].memory_id is not None:
                     renamed[action.memory.id] = done[-1].memory_id
             for entry in self._claimed(run, plan.episode_ids):
-                self._events.append(events.consolidated(of_run, turn_of(entry), self._ids))
+                self._events.append(events.episode_consolidated(of_run, turn_of(entry), self._ids))
                 entry.memory = replace(turn_of(entry), consolidation_status="consolidated")
             self._trace(run, before, edges)
             self._end(act, replace(run, status="done", report=report))
@@ -184,7 +184,9 @@ class ReferenceRuns(ReferenceUpkeep):
         for entry in self._claimed(run, run.episode_ids):
             episode = turn_of(entry)
             stands = after(episode)
-            self._events.append(events.set_back(replace(act, run_id=run.id), episode, stands, self._ids, error=error))
+            self._events.append(
+                events.consolidation_failed(replace(act, run_id=run.id), episode, stands, self._ids, error=error)
+            )
             entry.memory = replace(
                 episode,
                 consolidation_status=stands.status,
@@ -204,13 +206,13 @@ class ReferenceRuns(ReferenceUpkeep):
             of_kind = [run for run in of_kind if after is None or (run.started_at, run.id) < after]
             return sorted(of_kind, key=lambda run: (run.started_at, run.id), reverse=True)[: max(limit, 0)]
 
-    def undo(self, act: Act, run_id: str) -> Undone:
+    def undo(self, act: Act, run_id: str) -> UndoResult:
         with self._writing():
             run = self._undoable(act, run_id)
             of_run = replace(act, run_id=run_id)
             trace = self._traces[run_id]
-            restored: list[Restored] = []
-            kept: list[Kept] = []
+            restored: list[RestoredItem] = []
+            kept: list[KeptItem] = []
             stays: set[str] = set()
             # What it made goes first: only then is the place of what that superseded free.
             for before, after in reversed(list(trace.memories.values())):
@@ -227,11 +229,11 @@ class ReferenceRuns(ReferenceUpkeep):
             spoken_against = {link.target_id for link in against if link.source_id in stays}
             for before, after in reversed(list(trace.memories.values())):
                 if before is not None and before.id in spoken_against:
-                    kept.append(Kept(memory_id=before.id, reason="what speaks against it was kept"))
+                    kept.append(KeptItem(memory_id=before.id, reason="what speaks against it was kept"))
                 elif before is not None:
                     self._put_back(of_run, before, after, restored, kept)
             undone = self._end(act, replace(run, status="undone", finished_at=None))
-            return Undone(run=undone, restored=tuple(restored), kept=tuple(kept))
+            return UndoResult(run=undone, restored=tuple(restored), kept=tuple(kept))
 
     def _undoable(self, act: Act, run_id: str) -> Run:
         run = self._runs.get(run_id)
@@ -245,13 +247,13 @@ class ReferenceRuns(ReferenceUpkeep):
             raise InvalidInput(f"run {run_id} wrote where the caller does not see")
         return run
 
-    def _tried(self, act: Act, action: Action) -> Done:
+    def _tried(self, act: Act, action: Action) -> ActionResult:
         kept = copy.deepcopy((self._entries, self._links, self._events, self._arrived))
         try:
-            return Done(kind=action.kind, memory_id=self._carried_out(act, action))
+            return ActionResult(kind=action.kind, memory_id=self._carried_out(act, action))
         except (InvalidInput, NotFound) as error:
             self._entries, self._links, self._events, self._arrived = kept
-            return Done(kind=action.kind, error=str(error))
+            return ActionResult(kind=action.kind, error=str(error))
 
     def _carried_out(self, act: Act, action: Action) -> str:
         memory = action.memory
@@ -302,7 +304,7 @@ class ReferenceRuns(ReferenceUpkeep):
             return
         doubted.memory = after = replace(before, confidence=min(before.confidence, DOUBTED_CONFIDENCE))
         linked = self._edge(act, by.id, before.id)
-        self._events.append(events.doubted(act, before, after, self._ids, by=by, linked=linked))
+        self._events.append(events.fact_doubted(act, before, after, self._ids, by=by, linked=linked))
 
     def _edge(self, act: Act, source_id: str, target_id: str) -> bool:
         edge = Link(source_id=source_id, target_id=target_id, relation="supersedes", created_at=act.at)
@@ -316,7 +318,7 @@ class ReferenceRuns(ReferenceUpkeep):
         )
 
     def _take_back(
-        self, act: Act, made: MemoryRecord, restored: list[Restored], kept: list[Kept], *, stays: set[str]
+        self, act: Act, made: MemoryRecord, restored: list[RestoredItem], kept: list[KeptItem], *, stays: set[str]
     ) -> None:
         id_ = made.id
         entry = self._find(act, id_)
@@ -330,7 +332,7 @@ class ReferenceRuns(ReferenceUpkeep):
         elif getattr(entry.memory, "applied_count", 0) != getattr(made, "applied_count", 0):
             why = "it was marked since"
         if why is not None:
-            kept.append(Kept(memory_id=id_, reason=why))
+            kept.append(KeptItem(memory_id=id_, reason=why))
             stays |= {id_} if entry is not None and entry.memory.is_live(act.at) else set()
             return
         assert entry is not None
@@ -343,18 +345,18 @@ class ReferenceRuns(ReferenceUpkeep):
         self._restored(act, entry.memory, f"{now.kind}_taken_back", restored)
 
     def _put_back(
-        self, act: Act, before: MemoryRecord, after: MemoryRecord, restored: list[Restored], kept: list[Kept]
+        self, act: Act, before: MemoryRecord, after: MemoryRecord, restored: list[RestoredItem], kept: list[KeptItem]
     ) -> None:
         entry = self._find(act, before.id)
         if entry is None:
-            kept.append(Kept(memory_id=before.id, reason="it is gone"))
+            kept.append(KeptItem(memory_id=before.id, reason="it is gone"))
             return
         for names, what in _WHAT[before.kind]:
             if all(getattr(before, name) == getattr(after, name) for name in names):
                 continue
             now = entry.memory
             if any(getattr(now, name) != getattr(after, name) for name in names) or self._is_taken(before, now):
-                kept.append(Kept(memory_id=before.id, reason="it was changed since, or its place is taken"))
+                kept.append(KeptItem(memory_id=before.id, reason="it was changed since, or its place is taken"))
                 continue
             entry.memory = replace(now, **{name: getattr(before, name) for name in names})
             if what == "fact_restored":
@@ -367,9 +369,9 @@ class ReferenceRuns(ReferenceUpkeep):
         facts = [entry.memory for entry in self._entries.values() if isinstance(entry.memory, Fact)]
         return any(each.validity == "active" and each.place == now.place for each in facts)
 
-    def _restored(self, act: Act, memory: MemoryRecord, what: str, restored: list[Restored]) -> None:
-        restored.append(Restored(memory_id=memory.id, kind=memory.kind, what=what))
-        self._events.append(events.of_memory(act, what, memory, self._ids, payload={}))
+    def _restored(self, act: Act, memory: MemoryRecord, what: str, restored: list[RestoredItem]) -> None:
+        restored.append(RestoredItem(memory_id=memory.id, kind=memory.kind, what=what))
+        self._events.append(events.memory_event(act, what, memory, self._ids, payload={}))
 
     def _find(self, act: Act, id_: str) -> Entry | None:
         named = [e for e in self._entries.values() if (e.memory.tenant_id, e.memory.id) == (act.caller.tenant_id, id_)]
@@ -396,7 +398,7 @@ class ReferenceRuns(ReferenceUpkeep):
 
     def _end(self, act: Act, run: Run) -> Run:
         self._runs[run.id] = ended = replace(run, finished_at=act.at)
-        self._events.append(events.of_run(act, ended, self._ids, payload={}))
+        self._events.append(events.run_changed(act, ended, self._ids, payload={}))
         return ended
 
 

@@ -35,7 +35,7 @@ from engrain.domain.records import (
 )
 from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
 from engrain.domain.text.bm25 import scores
-from engrain.domain.text.indexing import asking, embedding_text
+from engrain.domain.text.indexing import embedding_text, question_share
 from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.storage.migrations import HEAD
 from tests.support.reference_entries import Entry, best_first
@@ -295,7 +295,7 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
             now_active = replace(chosen, state="active", activated_at=act.at)
             self._versions[active.version - 1] = replace(active, state="retired")
             self._versions[version - 1] = now_active
-            self._events.append(events.switched(act, now_active, self._ids))
+            self._events.append(events.embeddings_switched(act, now_active, self._ids))
             return True
 
     def prune_vectors(self, limit: int) -> int:
@@ -381,7 +381,7 @@ def _traits(memory: MemoryRecord) -> Traits:
     }
     if isinstance(memory, Episode):
         said = {name: getattr(memory, name) for name in ("session", "turn", "role", "speaker")}
-        return Traits(**shared, **said, asking=asking(memory.content), confirmed_at=memory.created_at)
+        return Traits(**shared, **said, asking=question_share(memory.content), confirmed_at=memory.created_at)
     fades = {"confidence": memory.confidence, "decay_rate": memory.decay_rate}
     return Traits(**shared, **fades, confirmed_at=memory.last_confirmed_at)
 

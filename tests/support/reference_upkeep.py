@@ -5,11 +5,11 @@ from datetime import datetime
 
 from engrain.domain import events
 from engrain.domain.filters import Place, matches
-from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
-from engrain.domain.maintenance.retention import Cleaned, Retention, has_run_out
+from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Highlights
+from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_run_out
 from engrain.domain.memories import aging, decay, maturity
 from engrain.domain.memories.aging import AgingKind
-from engrain.domain.memories.decay import DecayPolicy, Swept
+from engrain.domain.memories.decay import DecayPolicy, SweepBatch
 from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
 from engrain.domain.records import KINDS, Caller, Episode, Fact, Rule
 from engrain.domain.requests import Act, Request
@@ -39,15 +39,17 @@ class ReferenceUpkeep(ReferenceRecords):
                 before = entry.memory
                 if not isinstance(before, Rule) or before.is_forgotten:
                     raise InvalidInput(f"{id_} is no rule, or a forgotten one; mark a live rule")
-                entry.memory = after = maturity.marked(before, outcome, reason=reason, at=act.at, thresholds=thresholds)
+                entry.memory = after = maturity.apply_outcome(
+                    before, outcome, reason=reason, at=act.at, thresholds=thresholds
+                )
                 values = {"tenant_id": after.tenant_id, "rule_id": id_, "agent": act.caller.agent, "outcome": outcome}
                 self._applications.append(Application(id=self._ids(), **values, context=reason, created_at=act.at))
-                self._events.append(events.marked(act, before, after, self._ids, outcome=outcome))
+                self._events.append(events.rule_marked(act, before, after, self._ids, outcome=outcome))
                 if after.content != before.content:
                     del self._entries[entry.ref]
                     self._arrive(after)
                     self._entries.settle(self._entries.unsettled())
-                    self._events.append(events.inverted(act, before, self._ids))
+                    self._events.append(events.rule_inverted(act, before, self._ids))
                 return after
             return None
 
@@ -75,7 +77,7 @@ class ReferenceUpkeep(ReferenceRecords):
             counts = Counter((f"{each.created_at:%Y-%m-%d}", each.event_type) for each in newest)
             return dict(counts), newest[-1].created_at if newest and len(newest) == most else None
 
-    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Standouts:
+    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
         with self._open():
             seen = [each.memory for each in self._entries.visible(request.caller)]
             seen = [each for each in seen if matches(request.filter, each, request.now)]
@@ -88,7 +90,7 @@ class ReferenceUpkeep(ReferenceRecords):
             referenced.sort(key=lambda each: (each.reference_count, each.happened_at, each.id), reverse=True)
             facts = [each for each in newest if isinstance(each, Fact) and each.validity == "active"]
             about = Counter(each.entity_id for each in facts if each.entity_id is not None)
-            return Standouts(
+            return Highlights(
                 most_referenced=tuple(referenced[:limit]),
                 entities=tuple(sorted(about.items(), key=lambda each: (-each[1], each[0]))[:limit]),
                 looked_at={kind: sum(each.kind == kind for each in newest) for kind in KINDS},
@@ -110,7 +112,7 @@ class ReferenceUpkeep(ReferenceRecords):
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
-    ) -> Swept:
+    ) -> SweepBatch:
         with self._writing():
             aging_ones = sorted(
                 (entry for entry in self._entries.values() if _ages(entry, act, kind, after)),
@@ -118,9 +120,9 @@ class ReferenceUpkeep(ReferenceRecords):
             )[:limit]
             counts = Counter(to for entry in aging_ones if (to := self._aged(entry, act, policy, dry_run=dry_run)))
             last = aging_ones[-1].memory.id if len(aging_ones) == limit else None
-            return Swept(looked_at=len(aging_ones), last=last, **counts)
+            return SweepBatch(looked_at=len(aging_ones), last=last, **counts)
 
-    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
         with self._writing():
             self._entries.settle(self._entries.unsettled())
             every = [entry for entry in self._entries.values() if _is_episode_of(entry, act)]
@@ -131,21 +133,21 @@ class ReferenceUpkeep(ReferenceRecords):
             surplus = sorted(loose, key=lambda entry: (entry.memory.created_at, entry.memory.id))[:over]
             left = len(kept) - len(surplus)
             if dry_run:
-                return Cleaned(expired=len(expired), capacity=len(surplus), remaining=left)
+                return CleanupBatch(expired=len(expired), capacity=len(surplus), remaining=left)
             expired.sort(key=lambda entry: turn_of(entry).expires_at or act.at)
             going = [(entry, "expired") for entry in expired] + [(entry, "capacity") for entry in surplus]
             now = going[:limit]
             self._remove([entry for entry, _ in now], act)
-            self._events += [events.cleaned(act, turn_of(entry), why, self._ids) for entry, why in now]
+            self._events += [events.episode_cleaned(act, turn_of(entry), why, self._ids) for entry, why in now]
             counts = Counter(why for _, why in now)
-            return Cleaned(**counts, remaining=left if len(now) < limit else None)
+            return CleanupBatch(**counts, remaining=left if len(now) < limit else None)
 
     def _aged(self, entry: Entry, act: Act, policy: DecayPolicy, *, dry_run: bool) -> aging.Standing | None:
         before = entry.memory
         assert not isinstance(before, Episode)
-        to = decay.due(before, policy, now=act.at)
+        to = decay.due_standing(before, policy, now=act.at)
         if to is not None and not dry_run:
-            entry.memory = aging.aged(before, to, act.at)
+            entry.memory = aging.with_standing(before, to, act.at)
             if to == "expired":
                 entry.take_out()
             self._events.append(aged_event(act, before, to, self._ids))

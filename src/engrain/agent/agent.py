@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from engrain.agent.learning.summaries import Choice
-    from engrain.domain.memories.routing import Handled, Routing
+    from engrain.domain.memories.routing import HandledInput, Routing
     from engrain.domain.runs.summaries import Summary
     from engrain.portability.importer import ImportReport
     from engrain.verbs import words
@@ -390,7 +390,7 @@ class Agent(Queries):
 
     def handle(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
-    ) -> Handled:
+    ) -> HandledInput:
         """Do with an input what `route` says: store it, hold it, or answer it by `recall`.
 
         Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
@@ -399,27 +399,27 @@ class Agent(Queries):
         Raises:
             InvalidInput: an empty input, or an unknown role; nothing was written.
         """
-        from engrain.domain.memories.routing import Handled
+        from engrain.domain.memories.routing import HandledInput
 
         routing = self.route(content, role=role, speaker=speaker)
         own, text = self._who.agent, routing.content
         match routing.route:
             case "recall":
-                return Handled(routing=routing, answer=self.recall(text))
+                return HandledInput(routing=routing, answer=self.recall(text))
             case "working":
-                return Handled(routing=routing, working=self.working.append(text, role=role, speaker=speaker))
+                return HandledInput(routing=routing, working=self.working.append(text, role=role, speaker=speaker))
             case "note":
                 assert routing.key is not None
-                return Handled(routing=routing, kept=self.notes.save(routing.key, text))
+                return HandledInput(routing=routing, kept=self.notes.save(routing.key, text))
             case "rule":
-                return Handled(routing=routing, kept=self.rules.add(text, scope=own))
+                return HandledInput(routing=routing, kept=self.rules.add(text, scope=own))
             case "fact":
                 assert routing.subject is not None
                 assert routing.predicate is not None
                 fact = self.remember(text, subject=routing.subject, predicate=routing.predicate, scope=own)
-                return Handled(routing=routing, kept=fact)
+                return HandledInput(routing=routing, kept=fact)
             case "episode":
-                return Handled(routing=routing, kept=self.observe(text, role=role, speaker=speaker))
+                return HandledInput(routing=routing, kept=self.observe(text, role=role, speaker=speaker))
 
     def import_file(
         self,

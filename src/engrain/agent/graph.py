@@ -14,20 +14,20 @@ from engrain.agent.writes.retries import MOST_TRIES, retry_on_registry_change
 from engrain.domain import checks
 from engrain.domain.entities.graph import (
     TYPE_AS_GIVEN,
-    Drawing,
+    EntityObservations,
     GraphEntity,
     GraphRelation,
+    GraphView,
     KnowledgeGraph,
-    Observed,
-    drawing,
-    holds,
+    build_graph,
+    contains_text,
     known_type,
-    new_texts,
     observation_of,
     observation_predicate,
     relation_content,
     relation_of,
     relation_predicate,
+    select_new,
 )
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.filters import Filter
@@ -90,14 +90,14 @@ class Graph(View):
         asked = list(dict.fromkeys(_relation(each) for each in _several(relations, GraphRelation)))
         return retry_on_registry_change(lambda: self._relate(asked))
 
-    def add_observations(self, observations: words.Observations) -> list[Observed]:
+    def add_observations(self, observations: words.Observations) -> list[EntityObservations]:
         """Say more of entities that are there; of each of `observations` the texts that were not known.
 
         Raises:
             NotFound: nobody has one of the names; nothing was written.
             InvalidInput: an empty text; nothing was written.
         """
-        asked = [_observed(each) for each in _several(observations, Observed)]
+        asked = [_observed(each) for each in _several(observations, EntityObservations)]
         _count([text for each in asked for text in each.contents])
         return retry_on_registry_change(lambda: self._observe(asked))
 
@@ -122,7 +122,7 @@ class Graph(View):
 
     def delete_observations(self, observations: words.Observations) -> int:
         """Forget what is observed of entities: out of every search, readable by id. How many facts said it."""
-        asked = [_observed(each) for each in _several(observations, Observed)]
+        asked = [_observed(each) for each in _several(observations, EntityObservations)]
         gone = {(each.entity_name, text) for each in asked for text in each.contents}
         facts = [
             id_
@@ -151,19 +151,19 @@ class Graph(View):
         `recall` finds by meaning and words.
         """
         text = checks.query(query)
-        return self._drawing().where(lambda each: holds(each, text))
+        return self._drawing().where(lambda each: contains_text(each, text))
 
     def open(self, names: words.NodeNames) -> KnowledgeGraph:
         """The entities of exactly these names, and all their relations."""
         asked = set(_texts(names, name="name"))
         return self._drawing().where(lambda each: each.name in asked)
 
-    def _drawing(self) -> Drawing:
+    def _drawing(self) -> GraphView:
         parts, caller = self._parts(), self._caller
         request = Request(caller=caller, filter=Filter(kinds=("fact",)), now=parts.clock())
 
-        def drawn() -> Drawing:
-            return drawing(self._entities(caller), self._facts(request))
+        def drawn() -> GraphView:
+            return build_graph(self._entities(caller), self._facts(request))
 
         return parts.store.in_one_snapshot(caller, drawn)
 
@@ -232,20 +232,20 @@ class Graph(View):
         )
         return new
 
-    def _observe(self, asked: Sequence[Observed]) -> list[Observed]:
+    def _observe(self, asked: Sequence[EntityObservations]) -> list[EntityObservations]:
         nodes = self._named(each.entity_name for each in asked)
         for each in asked:
             if each.entity_name not in nodes:
                 raise NotFound(f"Entity with name {each.entity_name} not found; create it first. Nothing was written")
         act = new_act(self._parts(), self._caller)
         seen = self._seen_of(list(nodes.values()))
-        added: list[Observed] = []
+        added: list[EntityObservations] = []
         facts: list[Fact] = []
         for each in asked:
             node = nodes[each.entity_name]
-            new = new_texts(each.contents, seen[node.id])
+            new = select_new(each.contents, seen[node.id])
             seen[node.id] |= set(new)
-            added.append(Observed(entity_name=each.entity_name, contents=new))
+            added.append(EntityObservations(entity_name=each.entity_name, contents=new))
             facts += [self._observing(act, node, text) for text in new]
         if facts:
             self._followed(act, self._parts().store.put(act, facts))
@@ -330,8 +330,8 @@ def _relation(said: GraphRelation) -> GraphRelation:
     )
 
 
-def _observed(said: Observed) -> Observed:
-    return Observed(
+def _observed(said: EntityObservations) -> EntityObservations:
+    return EntityObservations(
         entity_name=checks.name(said.entity_name, name="entity name"),
         contents=tuple(_texts(said.contents, name="observation")),
     )

@@ -15,7 +15,7 @@ from engrain.agent.writes import fail_open
 from engrain.agent.writes.episodes import new_episode
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
-from engrain.domain.memories.hooks import Heard, RecentTurns, SessionEnd, fails_open, told
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open, told
 from engrain.domain.requests import Act
 from engrain.domain.wording import Wording
 
@@ -72,7 +72,7 @@ class Hooks(View):
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
         durable: words.Durable = True,
-    ) -> Heard:
+    ) -> MessageReceipt:
         """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction.
 
         No model is asked on the way; the vector follows soon. With the setting `entities.link` fast it is linked to

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.view import View
 from engrain.domain import checks
-from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begun
+from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begin
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Jobs(View):
         if checks.flag(enqueue, name="enqueue"):
             parts.store.add_job(job)
             return job
-        mine = begun(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
+        mine = begin(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
         parts.store.add_job(mine)
         outcome = leases.attempt(
             parts, mine, lambda check: job_work.run_job(self._memory, parts, mine, check), attempts=ONCE

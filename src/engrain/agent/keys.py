@@ -19,7 +19,7 @@ from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
 
 if TYPE_CHECKING:
-    from engrain.domain.access.keys import HeldKey
+    from engrain.domain.access.keys import StoredKey
     from engrain.domain.records import Caller
     from engrain.verbs import words
 
@@ -117,6 +117,6 @@ class Keys(View):
         return Act(caller=self._of(tenant), at=self._parts().clock())
 
 
-def _is_right(secret: str, held: HeldKey | None) -> bool:
+def _is_right(secret: str, held: StoredKey | None) -> bool:
     """Whether the secret is the key's; where there is no key it is compared all the same, and takes as long."""
     return hmac.compare_digest(hash_secret(secret), _NO_DIGEST if held is None else held.digest)

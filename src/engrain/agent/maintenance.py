@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
-    from engrain.domain.runs.runs import Run, Undone
+    from engrain.domain.runs.runs import Run, UndoResult
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.reflection.reflections import ReflectionReport
     from engrain.lifecycle.cleanup import CleanupReport
@@ -145,7 +145,7 @@ class Maintenance(ABC):
 
     def undo(
         self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
-    ) -> Undone:
+    ) -> UndoResult:
         """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
 
         Its episodes wait again, so they are learned from anew. `runs` shows the ids.

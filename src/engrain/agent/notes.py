@@ -26,10 +26,10 @@ from engrain.domain.memories.notes import (
     NoteHit,
     NoteRelation,
     SearchMode,
-    following,
+    follow_note,
+    group_by_prefix,
     is_note,
     note_of,
-    summarizable,
     summary_content,
     summary_key,
 )
@@ -83,7 +83,7 @@ class Notes(View):
         drafted = self._drafted(act, named, said)
         fact = replace(drafted, metadata={**drafted.metadata, TFIDF_KEY: cross_references.tfidf_weights(own, others)})
         try:
-            stored = parts.store.put_related(act, fact, cross_references.rank_related(own, others), after=following)
+            stored = parts.store.put_related(act, fact, cross_references.rank_related(own, others), after=follow_note)
         finally:
             parts.note_cache.drop(fact)
         if stored is None:
@@ -218,7 +218,7 @@ class Notes(View):
         limit = act.at - timedelta(days=days)
         found = parts.store.recent(self._asking(Filter(until=limit), act.at), _MOST_SUMMARIZED)
         old = [fact for fact in self._live(found) if fact.created_at < limit]
-        return sum(self._archive(act, prefix, group) for prefix, group in summarizable(old).items())
+        return sum(self._archive(act, prefix, group) for prefix, group in group_by_prefix(old).items())
 
     def invalidate(self) -> int:
         """Drop this agent's notes from the cache; how many it was."""
@@ -248,7 +248,7 @@ class Notes(View):
             predicate=key,
             content=content,
             category=category.name,
-            importance=importance.said(content),
+            importance=importance.importance_of(content),
             decay_rate=DECAY_RATES["standard"],
             created_at=act.at,
             last_confirmed_at=act.at,
@@ -266,7 +266,7 @@ class Notes(View):
             if len(group) < LEAST_SUMMARIZED:
                 return 0
         fact = self._drafted(act, key, summary_content(said, group))
-        fact = fact if before is None else following(fact, before)
+        fact = fact if before is None else follow_note(fact, before)
         closing = [*group, *([] if before is None else [before])]
         try:
             stored = parts.store.supersede(act, fact, [each.id for each in closing])

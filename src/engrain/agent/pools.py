@@ -14,7 +14,7 @@ from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import follow_up
 from engrain.agent.writes.retries import MOST_TRIES
 from engrain.domain import checks
-from engrain.domain.access.pools import SYNCED_KEY, PoolSync, pool_scope, shared
+from engrain.domain.access.pools import SYNCED_KEY, PoolSync, copy_to_scope, pool_scope
 from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
 from engrain.domain.records import GLOBAL_SCOPE, Fact, Link, MemoryRecord, Rule
@@ -112,7 +112,7 @@ class Pools(View):
             raise InvalidInput(f"{found.kind} {asked} is no longer live; contribute what holds its place now")
         if found.scope == pool_scope(named):
             raise InvalidInput(f"{found.kind} {asked} is in pool {named!r:.80} already; its members see it")
-        copy = shared(found, id_=_copy_id(caller, named, asked), act=act, scope=pool_scope(named))
+        copy = copy_to_scope(found, id_=_copy_id(caller, named, asked), act=act, scope=pool_scope(named))
         kept = _copied(parts, act, copy, asked)
         if kept is None:
             raise InvalidInput(
@@ -157,7 +157,7 @@ class Pools(View):
         act = new_act(parts, caller)
         copied, kept, unchanged = [], [], 0
         for original in _held(parts, caller, pool_scope(named)):
-            fresh = shared(original, id_=_copy_id(caller, named, original.id), act=act, scope=caller.agent)
+            fresh = copy_to_scope(original, id_=_copy_id(caller, named, original.id), act=act, scope=caller.agent)
             copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: named})
             if parts.store.get(caller, [copy.id]):
                 unchanged += 1

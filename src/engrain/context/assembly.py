@@ -11,7 +11,7 @@ from engrain.context.entries import BlockSources, LineOptions, build_entry, list
 from engrain.context.excerpts import clip
 from engrain.context.recipes import ENGRAIN, Recipe, Section, SectionName
 from engrain.domain.records import Episode
-from engrain.domain.text.tokens import approximate_tokens, checked
+from engrain.domain.text.tokens import approximate_tokens, check_counter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def build(
     """
     candidates = list_entries(sources, recipe, options)
     budget = Budget.of(
-        budget_tokens, checked(count_tokens), lambda entries: _render(_sections(entries, recipe), recipe)
+        budget_tokens, check_counter(count_tokens), lambda entries: _render(_sections(entries, recipe), recipe)
     )
     chosen = pack(candidates, recipe, budget, keep_shares=True)
     empty = {entry.section for entry in candidates} - {entry.section for entry in chosen}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engrain.context.entries import break_tie
 from engrain.domain.text.bisection import find_largest
-from engrain.domain.text.tokens import weight
+from engrain.domain.text.tokens import piece_weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class Budget:
     @classmethod
     def of(cls, tokens: int, count: TokenCounter, render: Callable[[Sequence[Entry]], str]) -> Budget:
         """A budget that weighs every piece once."""
-        return cls(tokens=tokens, count=count, weigh=cache(weight(count)), render=render)
+        return cls(tokens=tokens, count=count, weigh=cache(piece_weight(count)), render=render)
 
     def measure(self, entries: Sequence[Entry]) -> int:
         """The length of entries together, in tokens; 0 for none."""

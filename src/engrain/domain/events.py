@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.runs import Run, Setback
 
 
-def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
+def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was stored. What it says stays in its own row."""
     payload: dict[str, Any] = {}
     match memory:
@@ -33,41 +33,43 @@ def created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
             payload |= {"subject": memory.subject, "predicate": memory.predicate, "supersedes_id": memory.supersedes_id}
         case Rule():
             payload["maturity"] = memory.maturity
-    return of_memory(act, f"{memory.kind}_created", memory, ids, payload=payload)
+    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=payload)
 
 
-def superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, was_open: bool) -> Event:
+def fact_superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, was_open: bool) -> Event:
     """A fact lost its place to a newer one; `old` as it is now, `was_open`: nobody had said until when it was true."""
-    payload = {"superseded_by": new.id, "valid_to": said(old.valid_to), "was_open": was_open}
-    return of_memory(act, "fact_superseded", old, ids, payload=payload)
+    payload = {"superseded_by": new.id, "valid_to": format_time(old.valid_to), "was_open": was_open}
+    return memory_event(act, "fact_superseded", old, ids, payload=payload)
 
 
-def confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
+def memory_confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
     """Somebody stood by a fact or a rule, which may have been fading."""
-    changed: dict[str, Any] = {"last_confirmed_at": [said(before.last_confirmed_at), said(act.at)]}
+    changed: dict[str, Any] = {"last_confirmed_at": [format_time(before.last_confirmed_at), format_time(act.at)]}
     if before.metadata.get("status") == "fading":
         changed["standing"] = ["fading", "active"]
-    return of_memory(act, f"{before.kind}_confirmed", before, ids, payload=changed)
+    return memory_event(act, f"{before.kind}_confirmed", before, ids, payload=changed)
 
 
-def forgotten(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
+def memory_forgotten(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was forgotten: `episode_forgotten`, `fact_retracted` or `rule_forgotten`."""
     match before:
         case Episode():
-            changed = {"expires_at": [said(before.expires_at), said(act.at)]}
-            return of_memory(act, "episode_forgotten", before, ids, payload=changed)
+            changed = {"expires_at": [format_time(before.expires_at), format_time(act.at)]}
+            return memory_event(act, "episode_forgotten", before, ids, payload=changed)
         case Fact():
-            return of_memory(act, "fact_retracted", before, ids, payload={"validity": [before.validity, "retracted"]})
+            return memory_event(
+                act, "fact_retracted", before, ids, payload={"validity": [before.validity, "retracted"]}
+            )
         case Rule():
-            return of_memory(act, "rule_forgotten", before, ids, payload={"forgotten": [before.is_forgotten, True]})
+            return memory_event(act, "rule_forgotten", before, ids, payload={"forgotten": [before.is_forgotten, True]})
 
 
-def aging(kind: AgingKind, before: Standing, to: Standing) -> tuple[str, dict[str, Any]]:
+def standing_changed(kind: AgingKind, before: Standing, to: Standing) -> tuple[str, dict[str, Any]]:
     """The type and payload of a change by time alone: `fact_fading`, `fact_active`, `fact_expired`, and a rule's."""
     return f"{kind}_{to}", {"standing": [before, to]}
 
 
-def marked(act: Act, before: Rule, after: Rule, ids: Callable[[], str], *, outcome: Outcome) -> Event:
+def rule_marked(act: Act, before: Rule, after: Rule, ids: Callable[[], str], *, outcome: Outcome) -> Event:
     """A rule was followed, and somebody said what came of it: `rule_marked_helpful` or `rule_marked_harmful`.
 
     Reasons stay in the rule and its applications.
@@ -79,25 +81,27 @@ def marked(act: Act, before: Rule, after: Rule, ids: Callable[[], str], *, outco
         "success_count": after.success_count,
         "harmful_count": after.harmful_count,
     }
-    return of_memory(act, f"rule_marked_{outcome}", before, ids, payload=payload)
+    return memory_event(act, f"rule_marked_{outcome}", before, ids, payload=payload)
 
 
-def inverted(act: Act, before: Rule, ids: Callable[[], str]) -> Event:
+def rule_inverted(act: Act, before: Rule, ids: Callable[[], str]) -> Event:
     """A rule became a warning of itself."""
-    return of_memory(act, "rule_inverted", before, ids, payload={"maturity": [before.maturity, "anti_pattern"]})
+    return memory_event(act, "rule_inverted", before, ids, payload={"maturity": [before.maturity, "anti_pattern"]})
 
 
-def cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], str]) -> Event:
+def episode_cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], str]) -> Event:
     """An episode was removed because it ran out (`expired`), or because there were too many (`capacity`)."""
-    return of_memory(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
+    return memory_event(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
 
 
-def erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
+def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was removed for good; of what it said only a digest is left."""
-    return of_memory(act, "memory_erased", memory, ids, payload={"kind": memory.kind, "digest": digest(memory)})
+    return memory_event(
+        act, "memory_erased", memory, ids, payload={"kind": memory.kind, "digest": digest_memory(memory)}
+    )
 
 
-def linked(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:
+def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:
     """An edge was added; who does not see both of its `ends` does not see this either."""
     narrow = {memory.scope for memory in ends} - {GLOBAL_SCOPE}
     scope = act.caller.agent if len(narrow) > 1 else next(iter(narrow), GLOBAL_SCOPE)
@@ -119,7 +123,7 @@ def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], st
     if after.aliases != before.aliases:
         changed["aliases"] = [list(before.aliases), list(after.aliases)]
     keys = [key for key, value in after.metadata.items() if key not in before.metadata or before.metadata[key] != value]
-    return of_registry(act, "entity_updated", {**changed, "metadata": sorted(keys)}, ids, entity_id=after.id)
+    return registry_event(act, "entity_updated", {**changed, "metadata": sorted(keys)}, ids, entity_id=after.id)
 
 
 def entity_removed(act: Act, entity: Entity, facts: Iterable[Fact], ids: Callable[[], str]) -> list[Event]:
@@ -129,14 +133,14 @@ def entity_removed(act: Act, entity: Entity, facts: Iterable[Fact], ids: Callabl
     for fact in facts:
         about.setdefault(fact.scope, []).append(fact.id)
     return [
-        of_registry(
+        registry_event(
             act, "entity_removed", {**named, "facts": sorted(about[scope])}, ids, entity_id=entity.id, scope=scope
         )
         for scope in sorted(about)
     ]
 
 
-def of_registry(
+def registry_event(
     act: Act,
     event_type: str,
     payload: Mapping[str, Any],
@@ -149,54 +153,55 @@ def of_registry(
     return _event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
 
 
-def doubted(act: Act, before: Fact, after: Fact, ids: Callable[[], str], *, by: Fact, linked: bool) -> Event:
+def fact_doubted(act: Act, before: Fact, after: Fact, ids: Callable[[], str], *, by: Fact, linked: bool) -> Event:
     """A newer fact speaks against one in another place; `linked`: they were not linked so before."""
     payload = {"confidence": [before.confidence, after.confidence], "by": by.id, "linked": linked}
-    return of_memory(act, "fact_doubted", before, ids, payload=payload)
+    return memory_event(act, "fact_doubted", before, ids, payload=payload)
 
 
-def of_run(act: Act, run: Run, ids: Callable[[], str], *, payload: Mapping[str, Any]) -> Event:
+def run_changed(act: Act, run: Run, ids: Callable[[], str], *, payload: Mapping[str, Any]) -> Event:
     """A run stands as it does now: `run_started`, `run_done`, `run_failed`, `run_abandoned` or `run_undone`."""
     status = "started" if run.status == "running" else run.status
     of_it = replace(act, run_id=run.id)
     return _event(of_it, f"run_{status}", ids, scope=run.agent, memory_id=run.id, payload=payload)
 
 
-def consolidated(act: Act, before: Episode, ids: Callable[[], str]) -> Event:
+def episode_consolidated(act: Act, before: Episode, ids: Callable[[], str]) -> Event:
     """What an episode says is learned."""
     payload = {"status": [before.consolidation_status, "consolidated"]}
-    return of_memory(act, "episode_consolidated", before, ids, payload=payload)
+    return memory_event(act, "episode_consolidated", before, ids, payload=payload)
 
 
-def set_back(act: Act, before: Episode, after: Setback, ids: Callable[[], str], *, error: str) -> Event:
+def consolidation_failed(act: Act, before: Episode, after: Setback, ids: Callable[[], str], *, error: str) -> Event:
     """The consolidation of an episode failed."""
     payload = {
         "status": [before.consolidation_status, after.status],
         "attempts": [before.consolidation_attempts, after.attempts],
-        "retry_at": [said(before.next_consolidation_retry_at), said(after.retry_at)],
+        "retry_at": [format_time(before.next_consolidation_retry_at), format_time(after.retry_at)],
         "error": [before.last_consolidation_error, error],
     }
-    return of_memory(act, "episode_consolidation_failed", before, ids, payload=payload)
+    return memory_event(act, "episode_consolidation_failed", before, ids, payload=payload)
 
 
-def unlinked(act: Act, linked: Event, ids: Callable[[], str]) -> Event:
-    """An edge that an earlier event told of was taken away."""
-    return _event(act, "link_removed", ids, scope=linked.scope, memory_id=linked.memory_id, payload=linked.payload)
+def link_removed(act: Act, creation: Event, ids: Callable[[], str]) -> Event:
+    """The link of an earlier `link_created` was removed."""
+    payload = creation.payload
+    return _event(act, "link_removed", ids, scope=creation.scope, memory_id=creation.memory_id, payload=payload)
 
 
-def restored(act: Act, before: Fact, ids: Callable[[], str]) -> Event:
+def fact_restored(act: Act, before: Fact, ids: Callable[[], str]) -> Event:
     """A fact that a merge of entities had superseded is believed again."""
-    return of_memory(act, "fact_restored", before, ids, payload={"validity": [before.validity, "active"]})
+    return memory_event(act, "fact_restored", before, ids, payload={"validity": [before.validity, "active"]})
 
 
-def enriched(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
+def memory_enriched(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was read again for the names in it."""
-    return of_memory(act, "memory_enriched", memory, ids, payload={"enriched_at": said(act.at)})
+    return memory_event(act, "memory_enriched", memory, ids, payload={"enriched_at": format_time(act.at)})
 
 
-def mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[str], ids: Callable[[], str]) -> Event:
+def entities_mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[str], ids: Callable[[], str]) -> Event:
     """Somebody noted whom a memory mentions; only those that were not noted before."""
-    return of_memory(act, "entities_mentioned", memory, ids, payload={"entity_ids": sorted(entity_ids)})
+    return memory_event(act, "entities_mentioned", memory, ids, payload={"entity_ids": sorted(entity_ids)})
 
 
 def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *, members: Collection[str]) -> Event:
@@ -207,29 +212,29 @@ def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *
 
 def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str]) -> Event:
     """A key was made or revoked; whoever it speaks for is told. Neither its secret nor the digest of it stands here."""
-    payload = {"role": key.role, "agent": key.agent, "expires_at": said(key.expires_at)}
+    payload = {"role": key.role, "agent": key.agent, "expires_at": format_time(key.expires_at)}
     return _event(act, event_type, ids, scope=key.agent or GLOBAL_SCOPE, memory_id=key.id, payload=payload)
 
 
-def switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:
+def embeddings_switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:
     """Searches now use the vectors of another embedder."""
     payload = {"version": version.version, "name": version.name, "dims": version.dims}
     return _event(act, "embeddings_switched", ids, scope=GLOBAL_SCOPE, memory_id=None, payload=payload)
 
 
-def of_memory(
+def memory_event(
     act: Act, event_type: str, memory: MemoryRecord, ids: Callable[[], str], *, payload: Mapping[str, Any]
 ) -> Event:
     """Something happened to a memory."""
     return _event(act, event_type, ids, scope=memory.scope, memory_id=memory.id, payload=payload)
 
 
-def said(moment: datetime | None) -> str | None:
+def format_time(moment: datetime | None) -> str | None:
     """A time as events say it: ISO 8601 in UTC."""
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
-def digest(memory: MemoryRecord) -> str:
+def digest_memory(memory: MemoryRecord) -> str:
     """SHA-256 of the whole record, hexadecimal: proves what was there to whoever still holds a copy of it."""
     text = json.dumps(memory.to_dict(), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from engrain.domain.entities.registry import Name
     from engrain.domain.filters import Place
-    from engrain.domain.maintenance.retention import Cleaned, Retention
+    from engrain.domain.maintenance.retention import CleanupBatch, Retention
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
     from engrain.domain.memories.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
@@ -163,7 +163,7 @@ class Records(Protocol):
         """
 
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
-        """Let a fact or rule fade, recover (`active`) or expire, as `memories.aging.aged` says; None if there is none.
+        """Let a fact or rule fade, recover (`active`) or expire, as `aging.with_standing` says; None if there is none.
 
         What is no longer live, or stands so already, stays as it is, without an event. What expired is out of the
         searches when it returns.
@@ -181,7 +181,7 @@ class Records(Protocol):
         reason: str | None = None,
         thresholds: Thresholds = DEFAULT_THRESHOLDS,
     ) -> Rule | None:
-        """Say what came of following a rule, as `domain.memories.maturity.marked` counts it; None where there is none.
+        """Say what came of following a rule, as `maturity.apply_outcome` counts it; None where there is none.
 
         `thresholds` say from when on it is trusted more, or less.
 
@@ -424,15 +424,15 @@ class Upkeep(Protocol):
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
-    ) -> Swept:
+    ) -> SweepBatch:
         """Look at the next `limit` live facts or rules that decay, by id after `after`; age those that are due.
 
-        What is due, and how it should stand, is what `memories.decay.due` says at the time of the act; what that means
+        What is due, and how it should stand, is what `due_standing` says at the time of the act; what that means
         is `age`'s. It is judged by what stands when nobody else can change it: a confirmation that comes meanwhile
         wins. A second call changes nothing; a dry run never does.
         """
 
-    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
         """Remove at most `limit` episodes that the retention does not keep: those that ran out, the longest first.
 
         Then, while there are more than `max_entries`, the oldest of those that are consolidated, but for one with a

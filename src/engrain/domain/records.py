@@ -360,7 +360,7 @@ class Hit(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped(Record):
+class DroppedCandidate(Record):
     """A candidate that did not become a hit, and why not."""
 
     id: str | None  # None where it is gone
@@ -381,7 +381,7 @@ class Answer(Record, Sequence[Hit]):
     candidates: int = 0  # how many memories were judged
     evidence: Literal["none", "weak", "strong"] | None = None  # whether the answer is there; None: cannot be told
     evidence_score: float | None = None  # in [0, 1]: what `evidence` is a level of
-    dropped: tuple[Dropped, ...] = ()  # where it was asked for: candidates that are no hits, the best 50
+    dropped: tuple[DroppedCandidate, ...] = ()  # where it was asked for: candidates that are no hits, the best 50
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -11,19 +11,19 @@ from engrain.domain.records import Episode, Fact, Rule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from engrain.domain.entities.registry import Sightings
+    from engrain.domain.entities.registry import Mentions
     from engrain.domain.records import Entity, MemoryRecord
 
 MAX_RELATED = 10
 
 
-def related_ids(entity_id: str, occurrences: Sightings) -> list[tuple[str, int]]:
+def related_ids(entity_id: str, occurrences: Mentions) -> list[tuple[str, int]]:
     """The entities mentioned in the same memories with the number of those: most first, then by id; the first ten."""
     counts = Counter(other for ids in occurrences.mentions.values() for other in set(ids) if other != entity_id)
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_RELATED]
 
 
-def build_profile(entity: Entity, occurrences: Sightings, known: Mapping[str, Entity]) -> EntityProfile:
+def build_profile(entity: Entity, occurrences: Mentions, known: Mapping[str, Entity]) -> EntityProfile:
     """Build the profile of an entity from its mentions; `known` are the entities of `related_ids`, by id."""
     return EntityProfile(
         entity=entity,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
 from engrain.agent.operations import job_work, leases
-from engrain.domain.runs.jobs import Attempts, Job, firing_key, firing_of, given_back
+from engrain.domain.runs.jobs import Attempts, Job, firing_key, firing_of, release
 from engrain.errors import EngrainError, MemoryClosed
 from engrain.jobs.schedules import Schedule, find_due, list_schedules
 
@@ -127,7 +127,7 @@ class Worker:
 
     def _give_back(self) -> None:
         job = self._in_hand
-        if job is not None and self._parts.store.end_job(job, given_back(job, self._parts.clock())):
+        if job is not None and self._parts.store.end_job(job, release(job, self._parts.clock())):
             metrics.count("jobs_given_back")
 
     def _step(self) -> Job | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from engrain.domain.memories.aging import AgingKind
-    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
     from engrain.domain.ports import Store
     from engrain.domain.requests import Act
 
@@ -66,7 +66,9 @@ def sweep(
     return DecayReport(tenants=tenants, facts=totals["fact"], rules=totals["rule"], dry_run=dry_run)
 
 
-def _sweep_batches(store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dry_run: bool) -> Iterator[Swept]:
+def _sweep_batches(
+    store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dry_run: bool
+) -> Iterator[SweepBatch]:
     """Sweep one tenant's facts or rules."""
     after: str | None = ""
     while after is not None:
@@ -77,7 +79,7 @@ def _sweep_batches(store: Store, act: Act, kind: AgingKind, policy: DecayPolicy,
         after = batch.last
 
 
-def _add(total: DecayCounts, batch: Swept) -> DecayCounts:
+def _add(total: DecayCounts, batch: SweepBatch) -> DecayCounts:
     return DecayCounts(
         looked_at=total.looked_at + batch.looked_at,
         fading=total.fading + batch.fading,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import is_note
-from engrain.domain.records import Answer, Dropped, Episode, Explanation, Hit, MemoryRecord
+from engrain.domain.records import Answer, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import own_terms
 from engrain.domain.wording import Wording
@@ -267,7 +267,7 @@ def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Cand
 
 def _choose(
     store: Store, request: Request, query: SearchQuery, candidates: _Candidates
-) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
+) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
     """Make hits of the best `limit`, and say why others are none. Only hits and ties with the last are loaded."""
     refused = _refused(request, query, candidates)
     scores = {ref: score for ref, score in candidates.scores.items() if ref not in refused}
@@ -306,11 +306,13 @@ def _refused(request: Request, query: SearchQuery, candidates: _Candidates) -> d
     return refused
 
 
-def _dropped(candidates: _Candidates, reasons: Mapping[Ref, str]) -> tuple[Dropped, ...]:
+def _dropped(candidates: _Candidates, reasons: Mapping[Ref, str]) -> tuple[DroppedCandidate, ...]:
     """The candidates with a reason, best first, at most MAX_DROPPED."""
     best = sorted(reasons, key=lambda ref: (-candidates.scores[ref], _id(candidates, ref) or ""))[:MAX_DROPPED]
     return tuple(
-        Dropped(id=_id(candidates, ref), score=candidates.scores[ref], reason=reasons[ref], why=candidates.why(ref))
+        DroppedCandidate(
+            id=_id(candidates, ref), score=candidates.scores[ref], reason=reasons[ref], why=candidates.why(ref)
+        )
         for ref in best
     )
 
@@ -339,7 +341,7 @@ def _with_terms(why: Explanation, memory: MemoryRecord, query_terms: list[str]) 
     return replace(why, matched_terms=tuple(term for term in query_terms if term in own))
 
 
-def _newest(store: Store, request: Request, query: SearchQuery) -> tuple[tuple[Hit, ...], tuple[Dropped, ...]]:
+def _newest(store: Store, request: Request, query: SearchQuery) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
     why = Explanation(preset=query.preset.name, contributions=())
     newest = store.recent(request, query.limit)
     own = [memory for memory in newest if not query.preset.private or is_note(memory, request.caller)]

@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, again, begun, failed
+from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, begin, fail, retry
 from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SqlJobs(Transactions):
         until = now + timedelta(seconds=lease_s)
         for job in self._ask(None, lambda tx: _find_due(tx, now)):
             is_hopeless = job.status == "running" and job.attempts >= most_attempts
-            after = failed(job, now, _DIED, ONCE) if is_hopeless else begun(job, worker=worker, lease_until=until)
+            after = fail(job, now, _DIED, ONCE) if is_hopeless else begin(job, worker=worker, lease_until=until)
             if self._change(_tenant_of(job), partial(_begin_job, job=job, after=after, now=now)) and not is_hopeless:
                 return after
         return None
@@ -51,7 +51,7 @@ class SqlJobs(Transactions):
         found = self._ask(None, lambda tx: _load_jobs(tx, "id = :id", {"id": job_id, "limit": 1}, tenant_id=tenant_id))
         if not found or found[0].status != "dead_letter":
             return next(iter(found), None)
-        anew = again(found[0], now)
+        anew = retry(found[0], now)
         if self._change(_tenant_of(anew), lambda tx: _set_job(tx, found[0], anew)):
             return anew
         return self.retry_job(job_id, now, tenant_id=tenant_id)  # somebody else was faster: as they left it

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from engrain.domain.access.keys import Role as KeyRoleName
 from engrain.domain.checks import MAX_LIMIT
-from engrain.domain.entities.graph import GraphEntity, GraphRelation, Observed
+from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
 from engrain.domain.maintenance.findings import FindingKind
 from engrain.domain.memories.notes import SearchMode
 from engrain.domain.records import EntityType, Kind, MemoryRecord, Permanence, Relation, Role
@@ -346,7 +346,8 @@ Relations = Annotated[
     Word(sentence="Relations between entities, each once.", most=1000, option="--relation", metavar="JSON"),
 ]
 Observations = Annotated[
-    Iterable[Observed], Word(sentence="Observations, by entity.", most=1000, option="--observation", metavar="JSON")
+    Iterable[EntityObservations],
+    Word(sentence="Observations, by entity.", most=1000, option="--observation", metavar="JSON"),
 ]
 NodeNames = Annotated[
     Iterable[str], Word(sentence="Names of entities.", example=["Ana"], most=1000, option="--name", metavar="NAME")

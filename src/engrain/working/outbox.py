@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
-from engrain.domain.memories.hooks import Heard, fails_open, told
+from engrain.domain.memories.hooks import MessageReceipt, fails_open, told
 from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Outbox:
         """The number of messages that wait."""
         return len(self._waiting)
 
-    def deliver(self, act: Act, episode: Episode, store: StoreEpisode, *, key: str | None = None) -> Heard:
+    def deliver(self, act: Act, episode: Episode, store: StoreEpisode, *, key: str | None = None) -> MessageReceipt:
         """Store an episode after all that wait, or queue it too; the outcome.
 
         Raises:
@@ -72,7 +72,7 @@ class Outbox:
             case None:
                 return self._late(own, why or Wording("others are being stored"))
             case episode:
-                return Heard(episode=episode, is_stored=True)
+                return MessageReceipt(episode=episode, is_stored=True)
 
     def drain(self, store: StoreEpisode) -> Wording | None:
         """Store what waits, in order, until one cannot be, and say why. What can never be stored is left out."""
@@ -103,14 +103,14 @@ class Outbox:
         self._waiting.clear()
         return lost
 
-    def _late(self, own: _Message, why: Wording) -> Heard:
+    def _late(self, own: _Message, why: Wording) -> MessageReceipt:
         """The outcome for a message that is not stored yet; it waits from now on, if there is room."""
         name = "messages_waiting" if own.is_queued or self._push(own) else "messages_lost"
         metrics.count(name)
         _LOG.warning("message not stored", extra={"counted": name, "reason": why.partition(":")[0]})
         fate = "not stored yet, kept in this process" if own.is_queued else "not stored and not kept"
         reason = why.after(f"{fate}, where {len(self)} messages wait: ")
-        return Heard(episode=own.episode, is_stored=False, degraded=(reason,))
+        return MessageReceipt(episode=own.episode, is_stored=False, degraded=(reason,))
 
     def _push(self, own: _Message) -> bool:
         with self._changing:

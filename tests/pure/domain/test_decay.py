@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.memories.aging import aged, standing
-from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, due, worth
+from engrain.domain.memories.aging import standing, with_standing
+from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, decayed_confidence, due_standing
 from engrain.domain.memories.scoring import age_multiplier
 from engrain.errors import InvalidInput
 from tests.support.sample_records import NOON, fact, rule
@@ -39,23 +39,26 @@ def ago(days):
 
 @given(AGING, POLICIES, st.floats(0, 1_000))
 def test_worth_only_falls_and_lies_between_nothing_and_the_confidence(memory, policy, days):
-    now, later = worth(memory, policy, now=NOON), worth(memory, policy, now=NOON + timedelta(days=days))
+    now, later = (
+        decayed_confidence(memory, policy, now=NOON),
+        decayed_confidence(memory, policy, now=NOON + timedelta(days=days)),
+    )
     assert 0 <= later <= now <= memory.confidence
 
 
 @pytest.mark.req("B09.1", "Y11")
 @given(AGING, POLICIES)
 def test_what_has_no_rate_is_never_due(memory, policy):
-    assert due(replace(memory, decay_rate=0.0), policy, now=NOON) is None
+    assert due_standing(replace(memory, decay_rate=0.0), policy, now=NOON) is None
 
 
 @given(AGING, POLICIES)
 def test_a_memory_that_stands_as_it_should_is_not_due_again(memory, policy):
     """A second sweep changes nothing."""
-    to = due(memory, policy, now=NOON)
+    to = due_standing(memory, policy, now=NOON)
     if to is not None:
         assert standing(memory, NOON) != to
-        assert due(aged(memory, to, NOON), policy, now=NOON) is None
+        assert due_standing(with_standing(memory, to, NOON), policy, now=NOON) is None
 
 
 @pytest.mark.req("B02.4", "B02.5", "B09.3", "N17")
@@ -75,34 +78,34 @@ def test_a_memory_that_stands_as_it_should_is_not_due_again(memory, policy):
 def test_thresholds_part_active_from_fading_and_fading_from_expired(made, left, was, to):
     metadata = {"status": "fading"} if was == "fading" else {}
     memory = made(confidence=1.0, decay_rate=0.1, last_confirmed_at=ago(-math.log(left) / 0.1), metadata=metadata)
-    assert due(memory, BY_CONFIRMATION, now=NOON) == to
+    assert due_standing(memory, BY_CONFIRMATION, now=NOON) == to
 
 
 @pytest.mark.req("B09.3")
 @pytest.mark.parametrize(("confidence", "to"), [(0.2, None), (0.05, "fading")])
 def test_a_threshold_itself_is_not_below_it(confidence, to):
     memory = fact(confidence=confidence, last_confirmed_at=NOON)
-    assert due(memory, BY_CONFIRMATION, now=NOON) == to
+    assert due_standing(memory, BY_CONFIRMATION, now=NOON) == to
 
 
 @pytest.mark.req("B09.2")
 @given(POLICIES)
 def test_what_nobody_ever_stood_by_is_worth_nothing(policy):
-    assert worth(fact(), policy, now=NOON) == 0.0
-    assert due(fact(), policy, now=NOON) == "expired"
+    assert decayed_confidence(fact(), policy, now=NOON) == 0.0
+    assert due_standing(fact(), policy, now=NOON) == "expired"
 
 
 @pytest.mark.parametrize(
     "memory", [fact(validity="superseded"), fact(validity="retracted"), rule(metadata={"forgotten": True})]
 )
 def test_what_is_no_longer_live_is_not_due(memory):
-    assert due(memory, BY_CONFIRMATION, now=NOON) is None
+    assert due_standing(memory, BY_CONFIRMATION, now=NOON) is None
 
 
 @given(st.floats(0, 1), st.floats(0.001, 1), st.floats(0, 1_000))
 def test_a_clock_that_goes_backwards_takes_nothing(confidence, rate, days):
     memory = fact(confidence=confidence, decay_rate=rate, last_confirmed_at=NOON + timedelta(days=days))
-    assert worth(memory, BY_CONFIRMATION, now=NOON) == confidence
+    assert decayed_confidence(memory, BY_CONFIRMATION, now=NOON) == confidence
 
 
 @pytest.mark.req("Y11")
@@ -112,8 +115,8 @@ def test_by_access_days_count_from_the_last_use(confidence, rate, confirmed, ref
         confidence=confidence, decay_rate=rate, last_confirmed_at=ago(confirmed), last_referenced_at=ago(referenced)
     )
     expected = confidence * math.exp(-rate * min(confirmed, referenced))
-    assert worth(memory, BY_ACCESS, now=NOON) == pytest.approx(expected, abs=1e-9)
-    assert worth(replace(memory, last_referenced_at=None), BY_ACCESS, now=NOON) == worth(
+    assert decayed_confidence(memory, BY_ACCESS, now=NOON) == pytest.approx(expected, abs=1e-9)
+    assert decayed_confidence(replace(memory, last_referenced_at=None), BY_ACCESS, now=NOON) == decayed_confidence(
         memory, BY_CONFIRMATION, now=NOON
     )
 
@@ -122,10 +125,10 @@ def test_by_access_days_count_from_the_last_use(confidence, rate, confirmed, ref
 @given(st.floats(0, 1), st.floats(0, 400))
 def test_in_steps_worth_follows_the_age_and_keeps_two_fifths(confidence, days):
     memory = fact(confidence=confidence, last_confirmed_at=ago(days))
-    left = worth(memory, BY_STEPS, now=NOON)
+    left = decayed_confidence(memory, BY_STEPS, now=NOON)
     assert left == confidence * age_multiplier(ago(days), now=NOON)
     assert left >= 0.4 * confidence
-    assert worth(replace(memory, decay_rate=0.0), BY_STEPS, now=NOON) == confidence
+    assert decayed_confidence(replace(memory, decay_rate=0.0), BY_STEPS, now=NOON) == confidence
 
 
 @pytest.mark.parametrize(

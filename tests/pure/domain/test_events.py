@@ -38,64 +38,64 @@ def told(event, event_type, memory, payload):
 @pytest.mark.req("N20")
 @given(MEMORIES)
 def test_every_event_of_a_memory_says_who_did_it_when_and_on_which_request(memory):
-    told(events.of_memory(ACT, "memory_seen", memory, fresh, payload={"a": 1}), "memory_seen", memory, {"a": 1})
+    told(events.memory_event(ACT, "memory_seen", memory, fresh, payload={"a": 1}), "memory_seen", memory, {"a": 1})
 
 
 def test_a_memory_stored_says_what_it_is_and_keeps_what_it_says_to_itself():
     said = episode("A secret.", session="monday")
-    told(events.created(ACT, said, fresh), "episode_created", said, {"session": "monday"})
+    told(events.memory_created(ACT, said, fresh), "episode_created", said, {"session": "monday"})
     stated = fact("secret", supersedes_id="old")
     payload = {"subject": "Ana", "predicate": "lives in", "supersedes_id": "old"}
-    told(events.created(ACT, stated, fresh), "fact_created", stated, payload)
+    told(events.memory_created(ACT, stated, fresh), "fact_created", stated, payload)
     guidance = rule("A secret.", maturity="proven")
-    told(events.created(ACT, guidance, fresh), "rule_created", guidance, {"maturity": "proven"})
+    told(events.memory_created(ACT, guidance, fresh), "rule_created", guidance, {"maturity": "proven"})
 
 
 def test_a_supersession_says_by_what_and_until_when_it_was_true():
     old, new = fact("Lisbon", validity="superseded", valid_to=NOON), fact("Porto")
     payload = {"superseded_by": new.id, "valid_to": "2024-05-07T12:00:00Z", "was_open": True}
-    told(events.superseded(ACT, old, new, fresh, was_open=True), "fact_superseded", old, payload)
+    told(events.fact_superseded(ACT, old, new, fresh, was_open=True), "fact_superseded", old, payload)
 
 
 @pytest.mark.parametrize("made", [fact, rule])
 def test_a_confirmation_says_what_it_moved_and_to_when(made):
     for before, said in ((made(), None), (made(last_confirmed_at=NOON), "2024-05-07T12:00:00Z")):
         payload = {"last_confirmed_at": [said, "2024-05-07T13:00:00Z"]}
-        told(events.confirmed(ACT, before, fresh), f"{before.kind}_confirmed", before, payload)
+        told(events.memory_confirmed(ACT, before, fresh), f"{before.kind}_confirmed", before, payload)
 
 
 def test_forgetting_says_what_it_changed():
     said = episode(expires_at=LATER + timedelta(hours=1))
     payload = {"expires_at": ["2024-05-07T14:00:00Z", "2024-05-07T13:00:00Z"]}
-    told(events.forgotten(ACT, said, fresh), "episode_forgotten", said, payload)
+    told(events.memory_forgotten(ACT, said, fresh), "episode_forgotten", said, payload)
     endless = episode()
     payload = {"expires_at": [None, "2024-05-07T13:00:00Z"]}
-    told(events.forgotten(ACT, endless, fresh), "episode_forgotten", endless, payload)
+    told(events.memory_forgotten(ACT, endless, fresh), "episode_forgotten", endless, payload)
     stated = fact()
-    told(events.forgotten(ACT, stated, fresh), "fact_retracted", stated, {"validity": ["active", "retracted"]})
+    told(events.memory_forgotten(ACT, stated, fresh), "fact_retracted", stated, {"validity": ["active", "retracted"]})
     guidance = rule()
-    told(events.forgotten(ACT, guidance, fresh), "rule_forgotten", guidance, {"forgotten": [False, True]})
+    told(events.memory_forgotten(ACT, guidance, fresh), "rule_forgotten", guidance, {"forgotten": [False, True]})
 
 
 @given(MEMORIES)
 def test_erasure_leaves_a_kind_and_a_digest(memory):
-    payload = {"kind": memory.kind, "digest": events.digest(memory)}
-    told(events.erased(ACT, memory, fresh), "memory_erased", memory, payload)
+    payload = {"kind": memory.kind, "digest": events.digest_memory(memory)}
+    told(events.memory_erased(ACT, memory, fresh), "memory_erased", memory, payload)
 
 
 @given(MEMORIES)
 def test_a_digest_is_of_the_whole_record(memory):
-    digest = events.digest(memory)
+    digest = events.digest_memory(memory)
     assert re.fullmatch(r"[0-9a-f]{64}", digest)
-    assert events.digest(replace(memory)) == digest
+    assert events.digest_memory(replace(memory)) == digest
     changes = {"content": f"{memory.content}!", "reference_count": 7, "scope": "elsewhere", "tags": ("x", "y", "z")}
-    different = {events.digest(replace(memory, **{name: value})) for name, value in changes.items()}
+    different = {events.digest_memory(replace(memory, **{name: value})) for name, value in changes.items()}
     assert len(different - {digest}) == len(changes)
 
 
 def test_a_digest_does_not_depend_on_the_order_of_metadata():
     one, other = (fact(id="x", metadata=metadata) for metadata in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
-    assert events.digest(one) == events.digest(other)
+    assert events.digest_memory(one) == events.digest_memory(other)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_digest_does_not_depend_on_the_order_of_metadata():
 def test_an_edge_is_told_where_both_ends_are_seen(source, target, scope):
     """Where no scope sees both, it is told to whoever drew it."""
     ends = (fact(scope=source), rule(scope=target))
-    event = events.linked(ACT, link(*ends, "supports", weight=0.5), fresh, ends=ends)
+    event = events.link_created(ACT, link(*ends, "supports", weight=0.5), fresh, ends=ends)
     payload = {"target_id": ends[1].id, "relation": "supports", "weight": 0.5}
     told(replace(event, scope=source), "link_created", ends[0], payload)
     assert event.scope == scope
@@ -124,7 +124,7 @@ def test_an_entity_and_a_change_of_embedder_are_told_to_the_whole_tenant():
     assert (event.event_type, event.scope, event.memory_id) == ("entity_created", "global", ana.id)
     assert event.payload == {"canonical_name": "Ana", "entity_type": "person"}
     version = EmbeddingVersion(version=2, name="test:next", dims=3, state="active", created_at=NOON)
-    event = events.switched(ACT, version, fresh)
+    event = events.embeddings_switched(ACT, version, fresh)
     assert (event.event_type, event.scope, event.memory_id) == ("embeddings_switched", "global", None)
     assert event.payload == {"version": 2, "name": "test:next", "dims": 3}
 
@@ -132,9 +132,9 @@ def test_an_entity_and_a_change_of_embedder_are_told_to_the_whole_tenant():
 @given(EPISODES, FACTS, RULES)
 def test_every_payload_is_json_as_it_stands(said, stated, guidance):
     """A store keeps payloads as JSON: what it reads must equal what was built."""
-    built = [events.created(ACT, each, fresh) for each in (said, stated, guidance)]
-    built += [events.forgotten(ACT, each, fresh) for each in (said, stated, guidance)]
-    built += [events.confirmed(ACT, each, fresh) for each in (stated, guidance)]
-    built += [events.superseded(ACT, stated, fact(), fresh, was_open=True), events.erased(ACT, said, fresh)]
+    built = [events.memory_created(ACT, each, fresh) for each in (said, stated, guidance)]
+    built += [events.memory_forgotten(ACT, each, fresh) for each in (said, stated, guidance)]
+    built += [events.memory_confirmed(ACT, each, fresh) for each in (stated, guidance)]
+    built += [events.fact_superseded(ACT, stated, fact(), fresh, was_open=True), events.memory_erased(ACT, said, fresh)]
     for event in built:
         assert json.loads(json.dumps(event.payload, allow_nan=False)) == event.payload

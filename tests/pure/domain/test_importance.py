@@ -34,7 +34,7 @@ def heard(content, *, role="user", days_ago=30, **changes):
     ],
 )
 def test_what_is_said_decides_what_it_is_worth(content, role, worth):
-    assert importance.said(content, role=role) == worth
+    assert importance.importance_of(content, role=role) == worth
 
 
 @pytest.mark.req("G12")
@@ -53,15 +53,15 @@ def test_a_rule_is_worth_what_the_middle_is():
 
 @given(TEXTS, ROLES, st.floats(0, 10), st.integers(0, 10**9), DAYS)
 def test_it_stays_on_the_scale(content, role, given_, references, days_ago):
-    assert 0 <= importance.said(content, role=role) <= 10
+    assert 0 <= importance.importance_of(content, role=role) <= 10
     memory = heard(content, role=role, importance=given_, reference_count=references, days_ago=days_ago)
     assert 0 <= importance.current(memory, NOON) <= 10
 
 
 @given(TEXTS, PHRASES, ROLES)
 def test_one_more_signal_never_makes_it_worth_less(content, phrase, role):
-    assert importance.said(f"{content} {phrase}", role=role) >= importance.said(content, role=role)
-    assert importance.said(content, role="tool") >= importance.said(content, role=role)
+    assert importance.importance_of(f"{content} {phrase}", role=role) >= importance.importance_of(content, role=role)
+    assert importance.importance_of(content, role="tool") >= importance.importance_of(content, role=role)
 
 
 @given(DAYS, st.floats(0, 1_000), st.integers(0, 100), st.integers(0, 100))

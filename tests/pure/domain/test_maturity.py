@@ -12,12 +12,12 @@ from engrain.domain.memories.maturity import (
     DEFAULT_THRESHOLDS,
     OUTCOMES,
     Thresholds,
-    demoted,
-    harmed,
-    helped,
+    apply_outcome,
+    demote,
+    effectiveness_after_harm,
+    effectiveness_after_help,
     is_warning,
-    marked,
-    promoted,
+    promote,
 )
 from engrain.domain.records import MATURITIES
 from tests.support.sample_records import NOON, rule
@@ -32,39 +32,39 @@ SHARES = st.floats(0, 1)
 def after(outcomes, made=None, at=LATER, reason=None, thresholds=DEFAULT_THRESHOLDS):
     found = made or rule("Book early.")
     for outcome in outcomes:
-        found = marked(found, outcome, reason=reason, at=at, thresholds=thresholds)
+        found = apply_outcome(found, outcome, reason=reason, at=at, thresholds=thresholds)
     return found
 
 
 @pytest.mark.req("B21.1")
 @given(COUNTS, COUNTS)
 def test_after_a_help_effectiveness_is_the_share_that_helped(successes, others):
-    found = helped(successes + 1, successes + 1 + others)
+    found = effectiveness_after_help(successes + 1, successes + 1 + others)
     assert found == (successes + 1) / (successes + 1 + others)
     assert 0 < found <= 1
-    assert helped(successes + 2, successes + 2 + others) >= found
+    assert effectiveness_after_help(successes + 2, successes + 2 + others) >= found
 
 
 @pytest.mark.req("B21.2", "N09")
 @given(COUNTS, COUNTS)
 def test_after_a_harm_effectiveness_is_bounded_rises_with_helps_and_falls_with_harms(successes, harms):
-    found = harmed(successes, harms)
+    found = effectiveness_after_harm(successes, harms)
     assert found == successes / (successes + 4 * harms + 0.01)
     assert 0 <= found < 1
-    assert harmed(successes + 1, harms) >= found >= harmed(successes, harms + 1)
+    assert effectiveness_after_harm(successes + 1, harms) >= found >= effectiveness_after_harm(successes, harms + 1)
 
 
 @pytest.mark.req("N09")
 @given(st.integers(1, 10_000), st.integers(1, 10_000))
 def test_one_harm_weighs_as_much_as_four_helps(helps, harms):
-    assert harmed(4 * helps * harms, helps * harms) == pytest.approx(0.5, abs=0.01)
+    assert effectiveness_after_harm(4 * helps * harms, helps * harms) == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.req("B03.1", "B03.2")
 @given(TRUSTED, *[st.tuples(COUNTS, SHARES, st.floats(0, 100))] * 2)
 def test_more_help_never_earns_less(maturity, one, other):
     def earned(successes, share, days):
-        return promoted(maturity, success_count=successes, effectiveness=share, age_days=days)
+        return promote(maturity, success_count=successes, effectiveness=share, age_days=days)
 
     less, most = (earned(*map(choose, one, other)) for choose in (min, max))
     assert ORDER.index(maturity) <= ORDER.index(less) <= ORDER.index(most) <= ORDER.index(maturity) + 1
@@ -74,7 +74,7 @@ def test_more_help_never_earns_less(maturity, one, other):
 @given(TRUSTED, SHARES, SHARES)
 def test_less_effect_never_keeps_more(maturity, share, other):
     low, high = sorted((share, other))
-    kept, lost = demoted(maturity, effectiveness=high), demoted(maturity, effectiveness=low)
+    kept, lost = demote(maturity, effectiveness=high), demote(maturity, effectiveness=low)
     assert ORDER.index(lost) <= ORDER.index(kept) <= ORDER.index(maturity)
 
 
@@ -83,7 +83,7 @@ def test_less_effect_never_keeps_more(maturity, share, other):
     ("successes", "share", "expected"), [(5, 0.6, "established"), (4, 1.0, "candidate"), (5, 0.599, "candidate")]
 )
 def test_a_candidate_is_established_by_five_successes_that_mostly_help(successes, share, expected):
-    assert promoted("candidate", success_count=successes, effectiveness=share, age_days=0) == expected
+    assert promote("candidate", success_count=successes, effectiveness=share, age_days=0) == expected
 
 
 @pytest.mark.req("B03.2")
@@ -97,7 +97,7 @@ def test_a_candidate_is_established_by_five_successes_that_mostly_help(successes
     ],
 )
 def test_an_established_rule_is_proven_by_fifteen_successes_in_a_month(successes, share, days, expected):
-    assert promoted("established", success_count=successes, effectiveness=share, age_days=days) == expected
+    assert promote("established", success_count=successes, effectiveness=share, age_days=days) == expected
 
 
 @pytest.mark.req("B03.3", "B03.4")
@@ -112,7 +112,7 @@ def test_an_established_rule_is_proven_by_fifteen_successes_in_a_month(successes
     ],
 )
 def test_who_falls_below_what_it_earned_goes_one_step_down(maturity, share, expected):
-    assert demoted(maturity, effectiveness=share) == expected
+    assert demote(maturity, effectiveness=share) == expected
 
 
 @pytest.mark.req("N18")
@@ -144,8 +144,8 @@ def test_the_settings_begin_where_the_rules_do():
 
 @given(st.sampled_from(["anti_pattern"]), COUNTS, SHARES)
 def test_a_warning_stays_one(maturity, successes, share):
-    assert promoted(maturity, success_count=successes, effectiveness=share, age_days=999) == maturity
-    assert demoted(maturity, effectiveness=share) == maturity
+    assert promote(maturity, success_count=successes, effectiveness=share, age_days=999) == maturity
+    assert demote(maturity, effectiveness=share) == maturity
 
 
 @pytest.mark.req("B21.1", "B03.1")
@@ -175,7 +175,7 @@ def test_a_proven_rule_that_harms_is_established_again():
 def test_the_third_harm_of_a_rule_that_never_helps_makes_it_a_warning():
     two = after(["harmful"] * 2, reason="slow")
     assert (two.maturity, two.content, "needs_inversion" in two.metadata) == ("candidate", "Book early.", False)
-    three = marked(two, "harmful", reason="dear", at=LATER)
+    three = apply_outcome(two, "harmful", reason="dear", at=LATER)
     assert three.maturity == "anti_pattern"
     assert three.content == ("ANTI-PATTERN: Do NOT Book early.. This caused problems because: slow; slow; dear")
     assert three.metadata == {
@@ -204,7 +204,7 @@ def test_a_warning_is_counted_on_and_says_what_it_said():
 
 @pytest.mark.parametrize("kept", ["slow", 7, {"a": 1}])
 def test_whatever_somebody_keeps_under_the_name_stays_beside_the_reasons(kept):
-    found = marked(rule(metadata={"harmful_reasons": kept}), "harmful", reason="dear", at=LATER)
+    found = apply_outcome(rule(metadata={"harmful_reasons": kept}), "harmful", reason="dear", at=LATER)
     assert found.metadata["harmful_reasons"] == [kept, "dear"]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.memories.notes import is_note, note_of, summarizable, summary_content, summary_key
+from engrain.domain.memories.notes import group_by_prefix, is_note, note_of, summary_content, summary_key
 from engrain.domain.records import Caller
 from tests.support.sample_records import CALLER, NOON, episode, fact
 
@@ -70,12 +70,12 @@ def test_only_facts_of_an_agent_about_itself_in_its_own_scope_are_notes():
 @pytest.mark.req("C14")
 def test_notes_of_one_prefix_are_a_group_and_one_alone_is_none():
     alpha, beta, lone = note("project:alpha"), note("project:beta", created_at=FIRST), note("config:port")
-    assert summarizable([alpha, lone, beta]) == {"project": [beta, alpha]}
+    assert group_by_prefix([alpha, lone, beta]) == {"project": [beta, alpha]}
 
 
 @given(st.lists(st.tuples(KEYS, st.integers(0, 5)), max_size=12))
 def test_every_group_has_one_prefix_two_notes_or_more_and_the_oldest_first(drawn):
-    groups = summarizable([note(key, created_at=NOON + timedelta(days=days)) for key, days in drawn])
+    groups = group_by_prefix([note(key, created_at=NOON + timedelta(days=days)) for key, days in drawn])
     for prefix, group in groups.items():
         assert len(group) >= 2
         assert {each.predicate.partition(":")[0] for each in group} == {prefix}

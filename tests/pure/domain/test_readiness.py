@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from engrain.domain.maintenance import readiness
-from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judged
+from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judge_readiness
 from engrain.domain.maintenance.vitals import JobVitals, Vitals
 from engrain.errors import DatabaseUnreachable
 from tests.support.sample_records import NOON
@@ -36,7 +36,7 @@ def stands(found):
 
 
 def test_a_sound_memory_is_ready_and_every_check_says_so():
-    found = judged(vitals(), SOUND, BOUNDS, NOON)
+    found = judge_readiness(vitals(), SOUND, BOUNDS, NOON)
     assert stands(found) == ("ok", {})
     assert found.is_ready
     assert [each.name for each in found.checks] == ["database", "schema", "embedder", "embeddings", "jobs"]
@@ -59,13 +59,13 @@ def test_a_sound_memory_is_ready_and_every_check_says_so():
     ],
 )
 def test_the_worst_check_is_the_status(changed, expected):
-    found = judged(vitals(**changed), SOUND, BOUNDS, NOON)
+    found = judge_readiness(vitals(**changed), SOUND, BOUNDS, NOON)
     assert stands(found) == expected
     assert found.is_ready == (expected[0] != "failed")
 
 
 def test_of_a_database_that_does_not_answer_nothing_else_is_known():
-    found = judged(DatabaseUnreachable("no route to the database"), SOUND, BOUNDS, NOON)
+    found = judge_readiness(DatabaseUnreachable("no route to the database"), SOUND, BOUNDS, NOON)
     assert stands(found) == ("failed", {"database": "failed"})
     assert [each.name for each in found.checks] == ["database", "embedder"]
 
@@ -79,15 +79,15 @@ def test_of_a_database_that_does_not_answer_nothing_else_is_known():
     ],
 )
 def test_a_memory_without_its_embedder_serves_with_less(state, status, said):
-    found = readiness.embedding(state)
+    found = readiness.check_embedder(state)
     assert (found.status, said in found.detail) == (status, True)
 
 
 def test_where_nobody_makes_vectors_nothing_is_late():
     waiting = vitals(without_vector=9, without_vector_since=ago(86_400))
-    assert judged(waiting, EmbedderState(name=None), BOUNDS, NOON).status == "ok"
+    assert judge_readiness(waiting, EmbedderState(name=None), BOUNDS, NOON).status == "ok"
 
 
 def test_a_clock_that_is_behind_makes_nothing_late():
-    found = judged(vitals(without_vector=1, without_vector_since=ago(-5)), SOUND, BOUNDS, NOON)
+    found = judge_readiness(vitals(without_vector=1, without_vector_since=ago(-5)), SOUND, BOUNDS, NOON)
     assert found.status == "ok"

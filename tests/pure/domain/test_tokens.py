@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.tokens import approximate_tokens, checked, weight
+from engrain.domain.text.tokens import approximate_tokens, check_counter, piece_weight
 from engrain.errors import EngineUnavailable
 
 
@@ -21,7 +21,7 @@ def test_more_text_is_never_fewer_tokens(text, more):
 
 @given(st.lists(st.text(max_size=9)))
 def test_the_weights_of_characters_add_up_to_what_is_counted(pieces):
-    weigh = weight(approximate_tokens)
+    weigh = piece_weight(approximate_tokens)
     assert approximate_tokens("".join(pieces)) == -(-sum(map(weigh, pieces)) // 1)
 
 
@@ -30,4 +30,4 @@ def test_what_an_engine_says_of_itself_is_let_through():
         raise EngineUnavailable("no vocabulary; fetch it")
 
     with pytest.raises(EngineUnavailable, match="fetch it"):
-        checked(counter)("text")
+        check_counter(counter)("text")

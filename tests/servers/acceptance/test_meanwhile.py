@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from engrain.agent.wiring.acts import new_act
 from engrain.config import load
-from engrain.domain.entities.graph import GraphEntity, GraphRelation, Observed
+from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
 from engrain.domain.records import SUMMARY
 from engrain.domain.runs.runs import Claim, Retry
 from engrain.errors import InvalidInput, NotFound
@@ -294,7 +294,7 @@ def test_what_is_observed_of_somebody_who_is_merged_meanwhile_is_of_whom_she_wen
     other.graph.create_entities([GraphEntity(name=each, entity_type="person") for each in ("Ana", "Anita")])
     ana, anita = (other.entities.profile(each).entity for each in ("Ana", "Anita"))
     store.before("put", lambda: other.entities.merge(ana.id, anita.id))
-    agent.graph.add_observations([Observed(entity_name="Ana", contents=("likes trams",))])
+    agent.graph.add_observations([EntityObservations(entity_name="Ana", contents=("likes trams",))])
     assert [(each.subject, each.entity_id) for each in agent.facts()] == [("Anita", anita.id)]
 
 
@@ -302,7 +302,7 @@ def test_nothing_is_observed_of_somebody_who_is_removed_meanwhile(agent, other, 
     other.graph.create_entities([GraphEntity(name="Ana", entity_type="person")])
     store.before("put", lambda: other.graph.delete_entities(["Ana"]))
     with pytest.raises(NotFound, match="Ana not found"):
-        agent.graph.add_observations([Observed(entity_name="Ana", contents=("likes trams",))])
+        agent.graph.add_observations([EntityObservations(entity_name="Ana", contents=("likes trams",))])
     assert agent.facts().items == ()
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.maintenance.retention import Cleaned, Retention, has_run_out
+from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_run_out
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
@@ -22,11 +22,11 @@ DONE = {"consolidation_status": "consolidated"}
 
 def clean(store, retention=Retention(), *, limit=1_000, caller=UPKEEP, dry_run=False):  # noqa: B008  # frozen
     """Batches until nothing more has to go, added up."""
-    total = Cleaned(remaining=None)
+    total = CleanupBatch(remaining=None)
     while total.remaining is None:
         batch = store.clean(Act(caller=caller, at=NIGHT), retention, limit=limit, dry_run=dry_run)
         assert dry_run or batch.expired + batch.capacity <= limit
-        total = Cleaned(
+        total = CleanupBatch(
             expired=total.expired + batch.expired,
             capacity=total.capacity + batch.capacity,
             remaining=batch.remaining,
@@ -65,7 +65,7 @@ def test_what_goes_is_what_ran_out_and_then_the_oldest_consolidated(backend, epi
     with backend.fresh() as store:
         if episodes:
             put(store, episodes)
-        expected = Cleaned(expired=len(expired), capacity=len(surplus), remaining=len(left) - len(surplus))
+        expected = CleanupBatch(expired=len(expired), capacity=len(surplus), remaining=len(left) - len(surplus))
         assert clean(store, retention, dry_run=True) == expected
         assert ids(store) == {each.id for each in episodes}
         assert clean(store, retention, limit=limit) == expected
@@ -87,12 +87,12 @@ def test_a_source_stays_until_what_was_learned_of_it_is_found_by_meaning_too(sto
         store.link(act(), link(learned, each, "derived_from"))
     store.link(act(), link(learned, loose, "supports"))
     none = Retention(max_entries=0)
-    expected = Cleaned(expired=0, capacity=2, remaining=1)
+    expected = CleanupBatch(expired=0, capacity=2, remaining=1)
     assert clean(store, none, dry_run=True) == expected
     assert clean(store, none, limit=1) == expected
     assert ids(store) == {source.id, learned.id}
     embed_all(store, {learned.id: axis(2)})
-    assert clean(store, none) == Cleaned(expired=0, capacity=1, remaining=0)
+    assert clean(store, none) == CleanupBatch(expired=0, capacity=1, remaining=0)
     assert ids(store) == {learned.id}
 
 
@@ -110,7 +110,7 @@ def test_a_source_goes_where_what_was_learned_of_it_went(store):
 def test_what_is_not_consolidated_and_has_not_run_out_stays_however_many_there_are(store):
     kept = put(store, [episode(f"Turn {place}.") for place in range(5)])
     [done] = put(store, [episode("Done.", **DONE)])
-    assert clean(store, Retention(max_entries=2)) == Cleaned(expired=0, capacity=1, remaining=5)
+    assert clean(store, Retention(max_entries=2)) == CleanupBatch(expired=0, capacity=1, remaining=5)
     assert ids(store) == {each.id for each in kept}
     assert store.get(CALLER, [done.id]) == []
 
@@ -124,7 +124,7 @@ def test_nothing_of_what_was_cleaned_away_is_found_and_what_named_it_names_nothi
     refs = embed_all(store, {each.id: axis(0) for each in (first, gone, last)})
     assert gone.id in keyword(store, "secret")
     store.forget(Act(caller=CALLER, at=NIGHT - timedelta(hours=1)), gone.id)
-    assert clean(store) == Cleaned(expired=1, capacity=0, remaining=2)
+    assert clean(store) == CleanupBatch(expired=1, capacity=0, remaining=2)
     settle(store)
     assert keyword(store, "secret", asked=request(**EVERYTHING)) == {}
     assert set(nearest(store, axis(0), refs, **EVERYTHING)) == {first.id, last.id}
@@ -157,7 +157,7 @@ def test_a_cleanup_is_of_one_tenant_and_of_all_its_scopes(store):
     for each in (mine, bens, strange):
         put(store, [each])
     assert store.tenants() == ["default", "other"]
-    assert clean(store) == Cleaned(expired=2, capacity=0, remaining=0)
+    assert clean(store) == CleanupBatch(expired=2, capacity=0, remaining=0)
     assert store.get(Caller(agent="ben"), [bens.id]) == []
     assert store.get(Caller(tenant_id="other", agent="aide"), [strange.id]) == [strange]
 

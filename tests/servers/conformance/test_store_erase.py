@@ -72,7 +72,7 @@ def test_what_is_told_of_an_erased_memory_is_that_it_was_and_a_digest(store, kin
     [as_erased] = store.get(CALLER, [gone.id])
     store.erase(act(LATEST), [gone.id])
     last, *before = store.events(CALLER, memory_id=gone.id)
-    assert replace(last, id="") == events.erased(act(LATEST), as_erased, lambda: "")
+    assert replace(last, id="") == events.memory_erased(act(LATEST), as_erased, lambda: "")
     assert [each.event_type for each in before][-1] == f"{kind}_created"
     assert [each.payload for each in before] == [{}] * len(before)
     assert len(before) == (1 if kind == "episode" else 2)

@@ -28,7 +28,7 @@ def nameless():
 @pytest.mark.parametrize("memory", [episode(session="monday"), fact(), rule()], ids=["episode", "fact", "rule"])
 def test_a_memory_stored_is_an_event(store, memory):
     [stored] = store.put(act(LATER), [memory])
-    assert written(store) == [events.created(act(LATER), stored, nameless)]
+    assert written(store) == [events.memory_created(act(LATER), stored, nameless)]
     assert store.events(CALLER)[0].event_type == f"{memory.kind}_created"
 
 
@@ -44,8 +44,8 @@ def test_a_supersession_is_an_event_of_the_old_fact_beside_that_of_the_new(store
     [old] = put(store, [fact("Lisbon")])
     [new] = store.put(act(LATER), [fact("Porto", created_at=LATER)])
     [closed] = store.get(CALLER, [old.id])
-    superseded = events.superseded(act(LATER), closed, new, nameless, was_open=True)
-    expected = [superseded, events.created(act(LATER), new, nameless)]
+    superseded = events.fact_superseded(act(LATER), closed, new, nameless, was_open=True)
+    expected = [superseded, events.memory_created(act(LATER), new, nameless)]
     told = written(store)[:2]
     assert sorted(told, key=lambda event: event.event_type, reverse=True) == expected
     assert told[0].payload or told[1].payload
@@ -66,7 +66,7 @@ def test_a_memory_forgotten_is_an_event_and_twice_is_once(store, memory, event_t
     [stored] = put(store, [memory])
     store.forget(act(LATER, ASKED), stored.id)
     store.forget(act(LATER, ASKED), stored.id)
-    assert written(store)[:1] == [events.forgotten(act(LATER, ASKED), stored, nameless)]
+    assert written(store)[:1] == [events.memory_forgotten(act(LATER, ASKED), stored, nameless)]
     assert [each.event_type for each in store.events(CALLER)] == [event_type, f"{stored.kind}_created"]
 
 
@@ -78,7 +78,7 @@ def test_a_confirmation_is_an_event_and_a_look_is_none(store, memory):
     assert len(store.events(CALLER)) == 1
     [before] = store.get(CALLER, [stored.id])
     store.confirm(act(LATER), stored.id)
-    assert written(store)[:1] == [events.confirmed(act(LATER), before, nameless)]
+    assert written(store)[:1] == [events.memory_confirmed(act(LATER), before, nameless)]
     assert len(store.events(CALLER)) == 2
 
 
@@ -90,7 +90,7 @@ def test_an_edge_and_an_entity_are_events(store):
     store.put_entity(act(LATER + timedelta(hours=1)), ana)
     assert written(store)[:2] == [
         events.entity_created(act(LATER + timedelta(hours=1)), ana, nameless),
-        events.linked(act(LATER), edge, nameless, ends=(source, target)),
+        events.link_created(act(LATER), edge, nameless, ends=(source, target)),
     ]
 
 
@@ -100,7 +100,7 @@ def test_a_change_of_embedder_is_an_event(store):
     building = store.begin_version("test:next", 3)
     assert store.events(CALLER) == []
     store.switch_version(act(LATER), building.version)
-    assert written(store) == [events.switched(act(LATER), building, nameless)]
+    assert written(store) == [events.embeddings_switched(act(LATER), building, nameless)]
 
 
 @pytest.mark.req("N20")

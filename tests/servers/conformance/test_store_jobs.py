@@ -8,7 +8,7 @@ import pytest
 
 from engrain.domain.ids import IdSource
 from engrain.domain.records import Caller
-from engrain.domain.runs.jobs import JOB_STATUSES, Attempts, Job, again, begun, done, failed, firing_key, given_back
+from engrain.domain.runs.jobs import JOB_STATUSES, Attempts, Job, begin, fail, finish, firing_key, release, retry
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, episode, fact
 
@@ -55,7 +55,7 @@ def test_one_key_of_a_tenant_and_name_is_one_job_for_ever(store):
     others = [{"name": "cleanup"}, {"tenant_id": "acme"}, {"dedupe_key": firing_key(LATER)}, {"dedupe_key": None}]
     assert not store.add_job(replace(first, id="other"))
     mine = take(store)
-    store.end_job(mine, done(mine, SOON, {}))
+    store.end_job(mine, finish(mine, SOON, {}))
     assert not store.add_job(replace(first, id="other"))
     added(store, *(replace(first, id=f"other{place}", **changes) for place, changes in enumerate(others)))
 
@@ -66,8 +66,8 @@ def test_what_is_due_longest_is_taken_first_and_nothing_before_its_time(store):
     added(store, late, of_acme, of_all, job(status="done"), job(status="dead_letter"), job(status="skipped"))
     assert take(store, at=NOON - timedelta(seconds=1)) is None
     assert [take(store), take(store), take(store)] == [
-        begun(of_all, worker="one", lease_until=OVER),
-        begun(of_acme, worker="one", lease_until=OVER),
+        begin(of_all, worker="one", lease_until=OVER),
+        begin(of_acme, worker="one", lease_until=OVER),
         None,
     ]
     assert take(store, at=SOON).id == late.id
@@ -81,10 +81,10 @@ def test_who_is_gone_when_its_lease_is_over_has_lost_the_job_and_can_do_nothing_
     other = take(store, "other", at=OVER)
     assert (other.worker, other.attempts) == ("other", 2)
     assert not store.renew_job(zombie, LATER)
-    for after in (done(zombie, LATER, {"facts": 1}), failed(zombie, LATER, "x", ATTEMPTS), given_back(zombie, LATER)):
+    for after in (finish(zombie, LATER, {"facts": 1}), fail(zombie, LATER, "x", ATTEMPTS), release(zombie, LATER)):
         assert not store.end_job(zombie, after)
     assert only(store) == other
-    assert store.end_job(other, done(other, LATER, {"facts": 2}))
+    assert store.end_job(other, finish(other, LATER, {"facts": 2}))
     assert only(store).report == {"facts": 2}
 
 
@@ -92,8 +92,8 @@ def test_a_worker_that_took_a_job_twice_holds_it_in_its_last_attempt_alone(store
     added(store, job())
     first = take(store)
     second = take(store, at=OVER)
-    assert not store.end_job(first, done(first, LATER, {}))
-    assert store.end_job(second, done(second, LATER, {}))
+    assert not store.end_job(first, finish(first, LATER, {}))
+    assert store.end_job(second, finish(second, LATER, {}))
 
 
 def test_a_lease_that_is_renewed_is_not_over(store):
@@ -107,9 +107,9 @@ def test_a_lease_that_is_renewed_is_not_over(store):
 def test_a_job_that_was_ended_is_nobodys(store):
     added(store, job())
     mine = take(store)
-    assert store.end_job(mine, done(mine, SOON, {}))
+    assert store.end_job(mine, finish(mine, SOON, {}))
     assert not store.renew_job(mine, LATER)
-    assert not store.end_job(mine, failed(mine, SOON, "x", ATTEMPTS))
+    assert not store.end_job(mine, fail(mine, SOON, "x", ATTEMPTS))
     assert take(store, at=LATER) is None
 
 
@@ -118,7 +118,7 @@ def test_a_job_that_failed_waits_and_is_a_dead_letter_in_the_end(store):
     at, pauses = NOON, []
     for _ in range(MOST):
         mine = take(store, at=at)
-        after = failed(mine, at, "database_busy", ATTEMPTS)
+        after = fail(mine, at, "database_busy", ATTEMPTS)
         assert store.end_job(mine, after)
         pauses.append((after.run_at - at).total_seconds() if after.status == "waiting" else None)
         at = after.run_at
@@ -141,7 +141,7 @@ def test_a_job_that_kills_its_workers_is_a_dead_letter(store):
 def test_a_job_that_is_given_back_is_taken_at_once_and_costs_no_attempt(store):
     added(store, job())
     mine = take(store)
-    assert store.end_job(mine, given_back(mine, SOON))
+    assert store.end_job(mine, release(mine, SOON))
     other = take(store, "other", at=SOON)
     assert (other.worker, other.attempts) == ("other", 1)
 
@@ -152,8 +152,8 @@ def test_a_dead_letter_waits_again_when_it_is_asked_for_and_nothing_else_does(st
     assert store.retry_job(dead.id, LATER, tenant_id="other") is None
     assert store.retry_job("nobody", LATER) is None
     assert store.retry_job(waiting.id, LATER) == waiting
-    assert store.retry_job(dead.id, LATER, tenant_id="acme") == again(dead, LATER)
-    assert {each.id: each for each in store.jobs()} == {dead.id: again(dead, LATER), waiting.id: waiting}
+    assert store.retry_job(dead.id, LATER, tenant_id="acme") == retry(dead, LATER)
+    assert {each.id: each for each in store.jobs()} == {dead.id: retry(dead, LATER), waiting.id: waiting}
 
 
 def test_jobs_are_listed_newest_first_and_by_what_is_asked(store):

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.access.keys import AccessKey, HeldKey
+from engrain.domain.access.keys import AccessKey, StoredKey
 from engrain.domain.records import GLOBAL_SCOPE, Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
@@ -36,8 +36,8 @@ def events_of(store, caller):
 def test_a_key_is_as_it_was_put_and_found_with_its_digest(store):
     store.put_key(by(ANA), PHONE, "d1")
     store.put_key(by(ANA), DESK, "d2")
-    assert store.held_key(ANA, PHONE.id) == HeldKey(key=PHONE, digest="d1")
-    assert store.held_key(ANA, DESK.id) == HeldKey(key=DESK, digest="d2")
+    assert store.held_key(ANA, PHONE.id) == StoredKey(key=PHONE, digest="d1")
+    assert store.held_key(ANA, DESK.id) == StoredKey(key=DESK, digest="d2")
     assert store.held_key(ANA, "nobody's") is None
 
 
@@ -57,9 +57,9 @@ def test_a_key_is_its_tenants_alone_and_another_may_have_the_same_id(store):
     assert store.use_key(by(BOLT), PHONE.id, since=NOON) is False
     theirs = replace(PHONE, tenant_id="bolt")
     store.put_key(by(BOLT), theirs, "d2")
-    assert store.held_key(BOLT, PHONE.id) == HeldKey(key=theirs, digest="d2")
+    assert store.held_key(BOLT, PHONE.id) == StoredKey(key=theirs, digest="d2")
     store.revoke_key(by(BOLT), PHONE.id)
-    assert store.held_key(ANA, PHONE.id) == HeldKey(key=PHONE, digest="d1")
+    assert store.held_key(ANA, PHONE.id) == StoredKey(key=PHONE, digest="d1")
 
 
 def test_a_key_of_another_tenant_or_with_an_id_that_is_taken_is_refused(store):
@@ -76,7 +76,7 @@ def test_a_key_is_revoked_once(store):
     store.put_key(by(ANA), PHONE, "d1")
     revoked = replace(PHONE, revoked_at=NOON + timedelta(minutes=1))
     assert store.revoke_key(by(ANA, 1), PHONE.id) == revoked
-    assert store.held_key(ANA, PHONE.id) == HeldKey(key=revoked, digest="d1")
+    assert store.held_key(ANA, PHONE.id) == StoredKey(key=revoked, digest="d1")
     assert store.revoke_key(by(ANA, 2), PHONE.id) == revoked
     assert store.revoke_key(by(ANA), "nobody's") is None
     assert [each.event_type for each in store.events(ANA)] == ["key_revoked", "key_created"]

@@ -30,7 +30,7 @@ def test_marks_make_of_a_rule_what_the_pure_function_makes_of_it(backend, marks,
         [expected] = put(store, [rule("Book early.", tags=("travel",))])
         for place, (outcome, reason) in enumerate(marks):
             at = LATER + timedelta(minutes=place)
-            expected = maturity.marked(expected, outcome, reason=reason, at=at, thresholds=thresholds)
+            expected = maturity.apply_outcome(expected, outcome, reason=reason, at=at, thresholds=thresholds)
             assert store.mark(act(at), expected.id, outcome, reason=reason, thresholds=thresholds) == expected
         assert store.get(CALLER, [expected.id]) == [expected]
         assert store.health().problems == ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
-from engrain.domain.runs.runs import WORKER_GONE, Claim, PendingSession, Retry, Shard
+from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Claim, PendingSession, Retry
 from engrain.errors import InvalidInput
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.support.store_samples import conversation, keyword, put
@@ -114,9 +114,9 @@ def test_shards_are_agents_with_work_by_tenant_then_agent_with_the_pools_it_lies
     put(store, [episode(agent="ben", scope="ben"), episode(agent="ben", scope="ben", consolidation_status="failed")])
     put(store, [episode(tenant_id="other", agent="aide")])
     put(store, [episode(agent="zoe", scope="zoe", expires_at=NIGHT)])
-    mine = Shard(tenant_id="default", agent="aide", pools=("team",), episodes=4, sessions=3)
-    bens = Shard(tenant_id="default", agent="ben", episodes=1, sessions=0)
-    others = Shard(tenant_id="other", agent="aide", episodes=1, sessions=0)
+    mine = AgentBacklog(tenant_id="default", agent="aide", pools=("team",), episodes=4, sessions=3)
+    bens = AgentBacklog(tenant_id="default", agent="ben", episodes=1, sessions=0)
+    others = AgentBacklog(tenant_id="other", agent="aide", episodes=1, sessions=0)
     assert store.shards(NIGHT) == [mine, bens, others]
     assert store.shards(NIGHT, tenant_id="default") == [mine, bens]
     batch = claim(store, caller=team)

@@ -174,7 +174,7 @@ def test_every_field_of_an_event_comes_back_as_it_was_written(backend, memory, a
     with backend.fresh() as store:
         [stored] = store.put(act(at, who), [memory])
         [event] = store.events(CALLER)
-        assert event == events.created(act(at, who), stored, lambda: event.id)
+        assert event == events.memory_created(act(at, who), stored, lambda: event.id)
 
 
 @settings(max_examples=30)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import LLM
     from engrain.domain.records import Kind, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.runs.runs import Shard
+    from engrain.domain.runs.runs import AgentBacklog
     from engrain.learning.consolidation.known_memories import HybridSearch
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
@@ -107,7 +107,7 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def caller_of(parts: Parts, shard: Shard) -> Caller:
+def caller_of(parts: Parts, shard: AgentBacklog) -> Caller:
     """Return the agent of a shard in the pools it is in now; it does not learn from a pool that it left."""
     return with_pools(parts, Caller(tenant_id=shard.tenant_id, agent=shard.agent))
 

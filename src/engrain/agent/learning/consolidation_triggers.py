@@ -54,13 +54,13 @@ def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> 
 
 def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSession]) -> None:
     """Learn from some sessions of an agent, in the pools it is in now."""
-    from engrain.domain.runs.runs import Shard
+    from engrain.domain.runs.runs import AgentBacklog
     from engrain.learning.consolidation.runner import consolidate
 
     if not sessions:
         return
     parts.references.flush()  # what was handed out so far is no evidence
-    shard = Shard(
+    shard = AgentBacklog(
         tenant_id=caller.tenant_id,
         agent=caller.agent,
         pools=with_pools(parts, caller).pools,

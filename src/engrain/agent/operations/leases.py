@@ -94,10 +94,10 @@ def attempt(
         try:
             report = work(lease.check)
         except _LeftError:
-            return Outcome(None if lease.is_lost else jobs.given_back(job, parts.clock()))
+            return Outcome(None if lease.is_lost else jobs.release(job, parts.clock()))
         except BaseException as error:  # noqa: BLE001  # its attempts are counted where it is written
-            return Outcome(jobs.failed(job, parts.clock(), error_message(error), attempts), error)
-    return Outcome(jobs.done(job, parts.clock(), report))
+            return Outcome(jobs.fail(job, parts.clock(), error_message(error), attempts), error)
+    return Outcome(jobs.finish(job, parts.clock(), report))
 
 
 def write_outcome(parts: Parts, job: Job, outcome: Outcome) -> bool:

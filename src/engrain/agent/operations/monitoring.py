@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judged
+from engrain.domain.maintenance.readiness import Bounds, EmbedderState, judge_readiness
 from engrain.engines.deadlines import DeadlineRunner
 from engrain.errors import EngineUnavailable, StorageError
 from engrain.metrics import Family, Sample
@@ -31,7 +31,7 @@ def read_readiness(parts: Parts) -> Readiness:
         unused_because=parts.without_vectors,
         has_failed=parts.queue.has_failed,
     )
-    return judged(_read_vitals(parts, now), embedder, bounds, now)
+    return judge_readiness(_read_vitals(parts, now), embedder, bounds, now)
 
 
 def read_metrics(parts: Parts) -> metrics.Measured:

@@ -26,7 +26,7 @@ from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
-from engrain.domain.text.tokens import checked
+from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.search import SearchQuery
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     """Build the messages, their memories counted as references; the budget is what the window leaves."""
     chosen = parts.settings.context
     shares = WindowShares(**{share.name: getattr(chosen, share.name) for share in fields(WindowShares)})
-    count = checked(request.count_tokens)
+    count = check_counter(request.count_tokens)
     budget = divide_window(window.tokens, tools=count_tool_tokens(window.tools, count, shares), shares=shares)
     frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
     found, degraded = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))

@@ -72,5 +72,5 @@ def new_episode(  # what a turn is made of
 def parse_importance(importance: object, text: str, *, role: Role = "user") -> float:
     """Return the importance that a caller gives, or else estimate it from the words."""
     if importance is None:
-        return estimates.said(text, role=role)
+        return estimates.importance_of(text, role=role)
     return checks.number(importance, name="importance", low=0, high=10)

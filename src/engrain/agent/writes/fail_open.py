@@ -10,7 +10,7 @@ from engrain import metrics
 from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
 from engrain.agent.writes.memories import store_memories, store_memory
 from engrain.domain.filters import Filter
-from engrain.domain.memories.hooks import Heard, RecentTurns, fails_open, told
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_open, told
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 
-def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> Heard:
+def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> MessageReceipt:
     """Store an episode now, or as soon as the database takes it.
 
     Raises:
@@ -40,7 +40,7 @@ def deliver(parts: Parts, act: Act, episode: Episode, *, key: str | None = None)
     return delivered
 
 
-def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> Heard:
+def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = None) -> MessageReceipt:
     """Store an episode with others, within the settings' seconds; now where these are 0 or others wait."""
     if not parts.buffers.is_batching:
         return deliver(parts, act, episode, key=key)
@@ -55,7 +55,7 @@ def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = 
         return store_memories(parts, act, memories)
 
     parts.buffers.batch(act, episode, write).add_done_callback(acknowledge)
-    return Heard(episode=episode, is_stored=False)
+    return MessageReceipt(episode=episode, is_stored=False)
 
 
 def drain(parts: Parts) -> tuple[Wording, ...]:

@@ -78,14 +78,14 @@ class CreatedKey(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldKey(Record):
+class StoredKey(Record):
     """A key as a store holds it."""
 
     key: AccessKey
     digest: str = field(repr=False)
 
 
-class Named(NamedTuple):
+class ParsedSecret(NamedTuple):
     """Which key a secret says it is of; whether it is, its digest tells."""
 
     tenant_id: str
@@ -100,7 +100,7 @@ def new_secret(key: AccessKey, random: Callable[[int], bytes]) -> str:
     return f"{KEY_PREFIX}{key.id}_{_base32(key.tenant_id.encode())}_{_base32(random(RANDOM_BYTES))}"
 
 
-def parse_secret(secret: str) -> Named | None:
+def parse_secret(secret: str) -> ParsedSecret | None:
     """Which key a secret names; None where no secret looks like that."""
     found = _SECRET.fullmatch(secret)
     if found is None or not is_id(found[1]):
@@ -109,7 +109,7 @@ def parse_secret(secret: str) -> Named | None:
         tenant = base64.b32decode(found[2].upper() + "=" * (-len(found[2]) % 8)).decode()
     except (binascii.Error, UnicodeDecodeError):
         return None
-    return Named(tenant, found[1]) if tenant and "\x00" not in tenant else None
+    return ParsedSecret(tenant, found[1]) if tenant and "\x00" not in tenant else None
 
 
 def hash_secret(secret: str) -> str:

@@ -78,7 +78,7 @@ class Pools(Protocol):
         """
 
 
-def shared(memory: MemoryRecord, *, id_: str, act: Act, scope: str) -> MemoryRecord:
+def copy_to_scope(memory: MemoryRecord, *, id_: str, act: Act, scope: str) -> MemoryRecord:
     """A copy of a memory for another scope: what it says, and none of what was made of it where it came from."""
     who = {"id": id_, "agent": act.caller.agent, "scope": scope, "created_at": act.at}
     fresh: dict[str, Any] = {**who, "reference_count": 0, "last_referenced_at": None}

@@ -48,7 +48,7 @@ class GraphRelation(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed(Record):
+class EntityObservations(Record):
     """Some observations of one entity."""
 
     entity_name: str
@@ -64,7 +64,7 @@ class KnowledgeGraph(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class GraphNode:
     """An entity of the registry as a node, with the facts behind each of its observations."""
 
     entity: Entity
@@ -78,10 +78,10 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
+class GraphView:
     """What somebody sees of a graph, with the ids of the facts that say it."""
 
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[GraphNode, ...] = ()
     relations: Mapping[GraphRelation, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -138,7 +138,7 @@ def known_type(given: str) -> EntityType:
     return _TYPES.get(given.strip().lower(), "other")
 
 
-def drawing(entities: Iterable[Entity], facts: Iterable[Fact]) -> Drawing:
+def build_graph(entities: Iterable[Entity], facts: Iterable[Fact]) -> GraphView:
     """The graph of entities that stand for themselves and of what somebody sees of them and believes."""
     nodes = {each.id: each for each in sorted(entities, key=lambda one: (one.created_at, one.id))}
     observed: dict[str, dict[str, list[str]]] = {id_: {} for id_ in nodes}
@@ -151,19 +151,19 @@ def drawing(entities: Iterable[Entity], facts: Iterable[Fact]) -> Drawing:
             related.setdefault(replace(relation, source=source), []).append(fact.id)
         elif node is not None:
             observed[node.id].setdefault(observation_of(fact), []).append(fact.id)
-    return Drawing(
-        nodes=tuple(Node(entity=each, facts=_as_tuples(observed[each.id])) for each in nodes.values()),
+    return GraphView(
+        nodes=tuple(GraphNode(entity=each, facts=_as_tuples(observed[each.id])) for each in nodes.values()),
         relations=_as_tuples(related),
     )
 
 
-def holds(entity: GraphEntity, text: str) -> bool:
+def contains_text(entity: GraphEntity, text: str) -> bool:
     """Whether a name, type or observation holds a text, whatever the case."""
     wanted = text.lower()
     return any(wanted in each.lower() for each in (entity.name, entity.entity_type, *entity.observations))
 
 
-def new_texts(contents: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+def select_new(contents: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
     """Those of some texts that are not known, each once, in their order."""
     return tuple(dict.fromkeys(each for each in contents if each not in known))
 

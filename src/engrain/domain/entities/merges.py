@@ -28,7 +28,7 @@ class Conflict:
     winner: Fact
 
 
-def check(source_id: str, target_id: str, known: Mapping[str, Entity]) -> None:
+def check_merge(source_id: str, target_id: str, known: Mapping[str, Entity]) -> None:
     """Whether the two of `known` may be merged.
 
     Raises:
@@ -46,7 +46,7 @@ def check(source_id: str, target_id: str, known: Mapping[str, Entity]) -> None:
             )
 
 
-def conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact]) -> list[Conflict]:
+def find_conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact]) -> list[Conflict]:
     """The places, (scope, predicate), where both have an active fact; by scope, then predicate."""
     held = {(fact.scope, fact.predicate): fact for fact in target_facts if fact.validity == "active"}
     found = []
@@ -58,12 +58,12 @@ def conflicts(source_facts: Iterable[Fact], target_facts: Iterable[Fact]) -> lis
     return sorted(found, key=lambda each: (each.loser.scope, each.loser.predicate))
 
 
-def superseded(fact: Fact, at: datetime) -> Fact:
+def supersede(fact: Fact, at: datetime) -> Fact:
     """A fact that lost its place to one of more confidence: no longer believed; when it was true is not touched."""
     return replace(fact, validity="superseded", invalidated_at=at)
 
 
-def united(source: Entity, target: Entity, at: datetime) -> tuple[Entity, Entity]:
+def unite(source: Entity, target: Entity, at: datetime) -> tuple[Entity, Entity]:
     """The source as a tombstone, and the target with its names, metadata and mentions."""
     added = aliases_added(source, target)
     metadata = {**source.metadata, **target.metadata}
@@ -94,7 +94,7 @@ def metadata_added(source: Entity, target: Entity) -> dict[str, Any]:
     return {key: value for key, value in source.metadata.items() if key not in target.metadata}
 
 
-def parted(source: Entity, target: Entity, *, gave: Mapping[str, Any], at: datetime) -> tuple[Entity, Entity]:
+def separate(source: Entity, target: Entity, *, gave: Mapping[str, Any], at: datetime) -> tuple[Entity, Entity]:
     """The two as they were before a merge that `gave` the target `aliases_added` and `metadata_added`.
 
     What the target was given since stays, and what it was given by the merge goes where it still is as it was given.

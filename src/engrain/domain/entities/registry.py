@@ -60,7 +60,7 @@ class EntityMerge(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sightings(Record):
+class Mentions(Record):
     """Where an entity was seen, as far as the caller sees: the newest memories, and the span of all of them."""
 
     memories: tuple[MemoryRecord, ...] = ()  # newest (happened_at, id) first

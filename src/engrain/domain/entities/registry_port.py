@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from engrain.domain.entities.registry import EntityMerge, Sightings
+    from engrain.domain.entities.registry import EntityMerge, Mentions
     from engrain.domain.records import Caller, Entity, EntityType, Fact, MemoryRecord
     from engrain.domain.requests import Act, Request
 
@@ -58,7 +58,7 @@ class Registry(Protocol):
     def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
         """The newest `limit` facts about each entity the caller sees, live or not; newest (happened_at, id) first."""
 
-    def sightings(self, request: Request, entity_id: str, limit: int) -> Sightings:
+    def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
         """The newest `limit` memories that mention an entity or are about it, live or not, whatever the filter.
 
         Of each kind and scope the newest 2,000 are looked at; the span is of all.

@@ -54,7 +54,7 @@ class EntityShare(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standouts(Record):
+class Highlights(Record):
     """What stands out among the newest memories of a caller.
 
     Attributes:
@@ -107,7 +107,7 @@ class Overviews(Protocol):
         Of the newest `most` from `since` on; the time of the oldest of these where there are more, else None.
         """
 
-    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Standouts:
+    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
         """What stands out among the newest `most` (happened_at, id) matching memories of each kind and scope.
 
         At most `limit` memories that were referenced at all, and as many entities.

@@ -55,28 +55,28 @@ class EmbedderState:
     has_failed: bool = False
 
 
-def judged(vitals: Vitals | Exception, embedder: EmbedderState, bounds: Bounds, now: datetime) -> Readiness:
+def judge_readiness(vitals: Vitals | Exception, embedder: EmbedderState, bounds: Bounds, now: datetime) -> Readiness:
     """The readiness of a memory; of a database that did not answer nothing else is known."""
     if isinstance(vitals, Exception):
-        checks = [unanswered(vitals), embedding(embedder)]
+        checks = [check_failed_read(vitals), check_embedder(embedder)]
     else:
         checks = [
             Check(name="database", status="ok", detail="it answers"),
-            schema(vitals.schema, vitals.newest_schema),
-            embedding(embedder),
-            embeddings(vitals, embedder, bounds, now),
-            jobs(vitals.jobs, bounds, now),
+            check_schema(vitals.schema, vitals.newest_schema),
+            check_embedder(embedder),
+            check_embeddings(vitals, embedder, bounds, now),
+            check_jobs(vitals.jobs, bounds, now),
         ]
     statuses = {each.status for each in checks}
     return Readiness(status=next(each for each in _WORST if each in statuses), checks=tuple(checks))
 
 
-def unanswered(error: Exception) -> Check:
+def check_failed_read(error: Exception) -> Check:
     """What is said of a database that could not be read."""
     return Check(name="database", status="failed", detail=str(error))
 
 
-def schema(found: str, newest: str) -> Check:
+def check_schema(found: str, newest: str) -> Check:
     """Another engrain may have migrated the database since this one opened it."""
     if found == newest:
         return Check(name="schema", status="ok", detail=found)
@@ -84,7 +84,7 @@ def schema(found: str, newest: str) -> Check:
     return Check(name="schema", status="failed", detail=f"{said}: restart it with the engrain that the others run")
 
 
-def embedding(state: EmbedderState) -> Check:
+def check_embedder(state: EmbedderState) -> Check:
     """Without its embedder a memory answers by words."""
     if state.unused_because is not None:
         return Check(name="embedder", status="degraded", detail=state.unused_because)
@@ -95,7 +95,7 @@ def embedding(state: EmbedderState) -> Check:
     return Check(name="embedder", status="ok", detail=state.name)
 
 
-def embeddings(vitals: Vitals, state: EmbedderState, bounds: Bounds, now: datetime) -> Check:
+def check_embeddings(vitals: Vitals, state: EmbedderState, bounds: Bounds, now: datetime) -> Check:
     """How far deferred embeddings are behind: what waits is found by its words alone."""
     if state.name is None:
         return Check(name="embeddings", status="ok", detail="nobody makes any")
@@ -105,7 +105,7 @@ def embeddings(vitals: Vitals, state: EmbedderState, bounds: Bounds, now: dateti
     return Check(name="embeddings", status="degraded" if lag_s > bounds.embedding_lag_s else "ok", detail=said)
 
 
-def jobs(vitals: JobVitals, bounds: Bounds, now: datetime) -> Check:
+def check_jobs(vitals: JobVitals, bounds: Bounds, now: datetime) -> Check:
     """Whether somebody does what is due, and whether something was given up."""
     lag_s = _lag_s(vitals.overdue_since, now)
     said = f"{vitals.overdue} due, the oldest for {lag_s:.0f} s; {vitals.dead_letters} dead letters"

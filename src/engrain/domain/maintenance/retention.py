@@ -26,7 +26,7 @@ class Retention(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaned:
+class CleanupBatch:
     """One batch of a cleanup: how many episodes went, and why; `remaining` is None while more may have to go."""
 
     expired: int = 0
@@ -36,9 +36,9 @@ class Cleaned:
 
 def has_run_out(episode: Episode, retention: Retention, *, now: datetime) -> bool:
     """Whether it expired before the days it is kept for."""
-    return episode.expires_at is not None and episode.expires_at < kept_since(retention, now)
+    return episode.expires_at is not None and episode.expires_at < expiry_cutoff(retention, now)
 
 
-def kept_since(retention: Retention, now: datetime) -> datetime:
+def expiry_cutoff(retention: Retention, now: datetime) -> datetime:
     """What expired before this goes."""
     return now - timedelta(days=retention.expired_days)

@@ -26,9 +26,9 @@ def standing(memory: Fact | Rule, now: datetime) -> Standing:
     return "fading" if memory.metadata.get("status") == "fading" else "active"
 
 
-def aged(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
+def with_standing(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
     """The memory in another standing."""
-    metadata = noted(memory.metadata, "fact" if isinstance(memory, Fact) else "rule", to)
+    metadata = standing_metadata(memory.metadata, "fact" if isinstance(memory, Fact) else "rule", to)
     if to != "expired":
         return replace(memory, metadata=metadata)
     if isinstance(memory, Fact):
@@ -36,7 +36,7 @@ def aged(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
     return replace(memory, metadata=metadata, invalidated_at=at)
 
 
-def noted(metadata: Mapping[str, Any], kind: AgingKind, to: Standing) -> dict[str, Any]:
+def standing_metadata(metadata: Mapping[str, Any], kind: AgingKind, to: Standing) -> dict[str, Any]:
     """The metadata of a fact or rule in another standing: `status` says that it fades, `forgotten` that a rule did."""
     without = {key: value for key, value in metadata.items() if (key, value) != _FADING}
     match to:

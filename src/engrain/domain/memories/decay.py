@@ -52,7 +52,7 @@ class DecayPolicy(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
+class SweepBatch:
     """One batch of a sweep: how many were looked at, where the next begins, and how many came to stand how."""
 
     looked_at: int = 0
@@ -69,7 +69,7 @@ def anchor(memory: Fact | Rule, policy: DecayPolicy) -> datetime | None:
     return max(filter(None, (memory.last_confirmed_at, memory.last_referenced_at)), default=None)
 
 
-def worth(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> float:
+def decayed_confidence(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> float:
     """What is left of its confidence, in [0, confidence]; all of it where its rate is 0."""
     since = anchor(memory, policy)
     if policy.curve == "exponential":
@@ -79,10 +79,10 @@ def worth(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> float:
     return memory.confidence * (age_multiplier(since, now=now) if memory.decay_rate > 0 else 1.0)
 
 
-def due(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> Standing | None:
+def due_standing(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> Standing | None:
     """How it should stand; None where it stands so already, is no longer live, or never decays."""
     if memory.decay_rate <= 0 or not memory.is_live(now):
         return None
-    left = worth(memory, policy, now=now)
+    left = decayed_confidence(memory, policy, now=now)
     to: Standing = "expired" if left < policy.expired_below else "fading" if left < policy.fading_below else "active"
     return None if to == standing(memory, now) else to

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard(Record):
+class MessageReceipt(Record):
     """What became of one message: durable (`is_stored`), or waiting in this process for the next call that works."""
 
     episode: Episode  # as stored, or as it will be but for its turn

@@ -35,7 +35,7 @@ _SPEAKS = tuple(
 )
 
 
-def said(content: str, *, role: Role = "user") -> float:
+def importance_of(content: str, *, role: Role = "user") -> float:
     """What a memory is worth by what it says: 5, 3 more for a name or preference, 2 for a decision, 1 for a tool.
 
     This part never changes, so it is what is stored where the caller names no importance.

@@ -50,17 +50,17 @@ class Application(Record):
     created_at: datetime
 
 
-def helped(success_count: int, applied_count: int) -> float:
+def effectiveness_after_help(success_count: int, applied_count: int) -> float:
     """Effectiveness after a helpful mark, counted in: the share of applications that helped, in [0, 1]."""
     return success_count / applied_count
 
 
-def harmed(success_count: int, harmful_count: int) -> float:
+def effectiveness_after_harm(success_count: int, harmful_count: int) -> float:
     """Effectiveness after a harmful mark, counted in: `successes / (successes + 4 * harms + 0.01)`, in [0, 1)."""
     return success_count / (success_count + HARM_WEIGHT * harmful_count + _NEVER_ZERO)
 
 
-def promoted(
+def promote(
     maturity: Maturity,
     *,
     success_count: int,
@@ -84,7 +84,7 @@ def promoted(
             return maturity
 
 
-def demoted(maturity: Maturity, *, effectiveness: float, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Maturity:
+def demote(maturity: Maturity, *, effectiveness: float, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Maturity:
     """One step down where it no longer deserves its own."""
     match maturity:
         case "proven" if effectiveness < thresholds.proven_effectiveness:
@@ -100,7 +100,7 @@ def is_warning(harmful_count: int, effectiveness: float, thresholds: Thresholds 
     return harmful_count >= thresholds.warning_harms and effectiveness < thresholds.warning_effectiveness
 
 
-def marked(
+def apply_outcome(
     rule: Rule, outcome: Outcome, *, reason: str | None, at: datetime, thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Rule:
     """The rule after one more application; one that keeps doing harm is inverted. A warning stays one."""
@@ -108,7 +108,7 @@ def marked(
     return _helped(counted, at, thresholds) if outcome == "helpful" else _harmed(counted, reason, thresholds)
 
 
-def inverted(rule: Rule) -> Rule:
+def invert(rule: Rule) -> Rule:
     """The warning that a rule becomes; what it said stays in `metadata.original_content`."""
     reasons = "; ".join(map(str, _reasons(rule))) or "no reason was given"
     return replace(
@@ -121,8 +121,8 @@ def inverted(rule: Rule) -> Rule:
 
 def _helped(rule: Rule, at: datetime, thresholds: Thresholds) -> Rule:
     successes = rule.success_count + 1
-    effectiveness = helped(successes, rule.applied_count)
-    maturity = promoted(
+    effectiveness = effectiveness_after_help(successes, rule.applied_count)
+    maturity = promote(
         rule.maturity,
         success_count=successes,
         effectiveness=effectiveness,
@@ -134,7 +134,7 @@ def _helped(rule: Rule, at: datetime, thresholds: Thresholds) -> Rule:
 
 def _harmed(rule: Rule, reason: str | None, thresholds: Thresholds) -> Rule:
     harms = rule.harmful_count + 1
-    effectiveness = harmed(rule.success_count, harms)
+    effectiveness = effectiveness_after_harm(rule.success_count, harms)
     metadata: dict[str, Any] = dict(rule.metadata)
     if reason is not None:
         metadata["harmful_reasons"] = [*_reasons(rule), reason]
@@ -145,10 +145,10 @@ def _harmed(rule: Rule, reason: str | None, thresholds: Thresholds) -> Rule:
         rule,
         harmful_count=harms,
         effectiveness_score=effectiveness,
-        maturity=demoted(rule.maturity, effectiveness=effectiveness, thresholds=thresholds),
+        maturity=demote(rule.maturity, effectiveness=effectiveness, thresholds=thresholds),
         metadata=metadata,
     )
-    return inverted(after) if is_lost and rule.maturity != "anti_pattern" else after
+    return invert(after) if is_lost and rule.maturity != "anti_pattern" else after
 
 
 def _reasons(rule: Rule) -> list[Any]:

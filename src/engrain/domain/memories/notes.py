@@ -114,13 +114,13 @@ def note_of(fact: Fact) -> Note:
     )
 
 
-def following(note: Fact, before: Fact) -> Fact:
+def follow_note(note: Fact, before: Fact) -> Fact:
     """A note in the place of another of its key: the key was first saved when it was before."""
     first = min(note_of(before).created_at, note_of(note).created_at)
     return replace(note, metadata={**note.metadata, FIRST_SAVED_KEY: first.isoformat()})
 
 
-def summarizable(notes: Iterable[Fact]) -> dict[str, list[Fact]]:
+def group_by_prefix(notes: Iterable[Fact]) -> dict[str, list[Fact]]:
     """Notes by the prefix of their keys, before the first colon, each group oldest first; two are a group.
 
     A key without a colon is a prefix of its own. Summaries are of no group: they are summarised already.

@@ -28,7 +28,7 @@ class Routing(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handled(Record):
+class HandledInput(Record):
     """An input where it belongs: what was stored, what was found, or what is at hand now."""
 
     routing: Routing

@@ -58,7 +58,7 @@ class Attempts(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compacted(Record):
+class Compaction(Record):
     """How many bytes a database takes before and after it was compacted."""
 
     bytes_before: int
@@ -79,17 +79,17 @@ def firing_of(key: str) -> datetime:
     return datetime.fromisoformat(key)
 
 
-def begun(job: Job, *, worker: str, lease_until: datetime) -> Job:
+def begin(job: Job, *, worker: str, lease_until: datetime) -> Job:
     """One attempt more, by this worker, for so long."""
     return replace(job, status="running", worker=worker, lease_until=lease_until, attempts=job.attempts + 1)
 
 
-def done(job: Job, at: datetime, report: Mapping[str, Any]) -> Job:
+def finish(job: Job, at: datetime, report: Mapping[str, Any]) -> Job:
     """It has been done."""
     return replace(job, status="done", lease_until=None, finished_at=at, report=report, last_error=None)
 
 
-def failed(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
+def fail(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
     """An attempt failed: it waits for the next one, longer each time, or after the last is a dead letter."""
     if job.attempts >= attempts.most:
         return replace(job, status="dead_letter", lease_until=None, finished_at=at, last_error=error)
@@ -100,11 +100,11 @@ def failed(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
     return replace(job, status="waiting", lease_until=None, worker=None, run_at=run_at, last_error=error)
 
 
-def given_back(job: Job, at: datetime) -> Job:
+def release(job: Job, at: datetime) -> Job:
     """Its worker has to leave, which is no failure of the job's: another may begin at once."""
     return replace(job, status="waiting", lease_until=None, worker=None, run_at=at, attempts=max(job.attempts - 1, 0))
 
 
-def again(job: Job, at: datetime) -> Job:
+def retry(job: Job, at: datetime) -> Job:
     """A dead letter is tried anew, as often as at first."""
     return replace(job, status="waiting", worker=None, run_at=at, attempts=0, finished_at=None)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from engrain.domain.runs.jobs import Compacted, Job, JobName, JobStatus
+    from engrain.domain.runs.jobs import Compaction, Job, JobName, JobStatus
 
 
 class JobQueue(Protocol):
@@ -22,7 +22,7 @@ class JobQueue(Protocol):
         """Keep a job; False where its tenant has one of this name and dedupe key, whatever became of it."""
 
     def take_job(self, worker: str, now: datetime, *, lease_s: float, most_attempts: int) -> Job | None:
-        """Begin the job that is due longest (`run_at`, tenant, id), as `runs.jobs.begun` says; None where none is.
+        """Begin the job that is due longest (`run_at`, tenant, id), as `runs.jobs.begin` says; None where none is.
 
         Due is what waits and whose `run_at` has come, and what is running under a lease that is over: its worker is
         taken for dead. A job that so many attempts have ended like that is a `dead_letter`, and the next one is looked
@@ -36,7 +36,7 @@ class JobQueue(Protocol):
         """Let a job that its worker began stand as `after` does; False, and nothing is written, where it lost it."""
 
     def retry_job(self, job_id: str, now: datetime, *, tenant_id: str | None = None) -> Job | None:
-        """Let a dead letter wait again, as `domain.runs.jobs.again` says; what is none stays as it is.
+        """Let a dead letter wait again, as `domain.runs.jobs.retry` says; what is none stays as it is.
 
         The job as it is now, or None where there is none (of that tenant).
         """
@@ -57,7 +57,7 @@ class JobQueue(Protocol):
     def prune_jobs(self, before: datetime, *, limit: int) -> int:
         """Remove at most `limit` jobs that ended before; how many it was. The last firing of each name stays."""
 
-    def compact(self) -> Compacted:
+    def compact(self) -> Compaction:
         """Give back the room that what was removed has left, and let the database look at its rows anew.
 
         Reads go on meanwhile. A SQLite file is written anew where a quarter of it is empty, which keeps writers waiting

@@ -71,7 +71,7 @@ class Plan(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done(Record):
+class ActionResult(Record):
     """What came of one action: the memory it made or confirmed, or why it could not be done (nothing of it was)."""
 
     kind: ActionKind

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from engrain.domain.events import said
+from engrain.domain.events import format_time
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.errors import InvalidInput
 
@@ -23,7 +23,7 @@ _MARKS = frozenset({"rule_marked_helpful", "rule_marked_harmful"})
 STANDING_BY: tuple[str, ...] = tuple(sorted(_CONFIRMATIONS | _MARKS))
 
 
-def check(run: Run) -> None:
+def check_undo(run: Run) -> None:
     """Whether there is something of a run to take back.
 
     Raises:
@@ -40,7 +40,7 @@ def check(run: Run) -> None:
             return
 
 
-def check_seen(run: Run, told: Iterable[Event], caller: Caller) -> None:
+def check_visible(run: Run, told: Iterable[Event], caller: Caller) -> None:
     """Whether a caller sees all that a run has done.
 
     Raises:
@@ -52,7 +52,7 @@ def check_seen(run: Run, told: Iterable[Event], caller: Caller) -> None:
         raise InvalidInput(f"{said_}; undo it as a member of those pools")
 
 
-def staying(told: Sequence[Event], now: Mapping[str, MemoryRecord], others: Iterable[Event]) -> Mapping[str, str]:
+def find_kept(told: Sequence[Event], now: Mapping[str, MemoryRecord], others: Iterable[Event]) -> Mapping[str, str]:
     """Why memories that a run made are kept, by their ids; `told`: its events in order; `others`: of STANDING_BY."""
     made = [event.memory_id for event in told if event.event_type in _CREATIONS and event.memory_id is not None]
     run_id = told[0].run_id if told else None
@@ -78,14 +78,14 @@ def staying(told: Sequence[Event], now: Mapping[str, MemoryRecord], others: Iter
     return why
 
 
-def why_superseded_stays(event: Event, fact: Fact) -> str | None:
+def explain_superseded(event: Event, fact: Fact) -> str | None:
     """Why a fact that a run superseded is not believed again, as far as it says so itself; None where it may be."""
     if fact.validity != "superseded" or fact.invalidated_at != event.created_at:
         return f"it is {fact.state} by something else since"
     return None
 
 
-def before_run(event: Event, episode: Episode) -> Episode | None:
+def restore_episode(event: Event, episode: Episode) -> Episode | None:
     """An episode as it was before a run consolidated it or failed at it; None where that is not how it stands now."""
     before, after = event.payload["status"]
     if episode.consolidation_status != after:
@@ -129,6 +129,6 @@ def _why_theirs(memory: MemoryRecord, others: Iterable[Event]) -> str | None:
             continue
         if event.event_type in _MARKS:
             return "it was followed and marked since"
-        if event.payload["last_confirmed_at"][1] == said(memory.last_confirmed_at):
+        if event.payload["last_confirmed_at"][1] == format_time(memory.last_confirmed_at):
             return "it was confirmed since"
     return None

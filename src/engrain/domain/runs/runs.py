@@ -22,7 +22,7 @@ WORKER_GONE = "worker_gone: its worker was gone, or too slow, when its lease was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shard(Record):
+class AgentBacklog(Record):
     """An agent of a tenant with episodes that may be claimed now, and the pools that some of them lie in.
 
     A caller with these pools claims all of them.
@@ -108,7 +108,7 @@ class Batch(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored(Record):
+class RestoredItem(Record):
     """One thing that is as it was before a run: `what` is the event that the undo wrote for it."""
 
     memory_id: str
@@ -117,7 +117,7 @@ class Restored(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept(Record):
+class KeptItem(Record):
     """One thing of a run that was left as it is, and why."""
 
     memory_id: str
@@ -125,12 +125,12 @@ class Kept(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone(Record):
+class UndoResult(Record):
     """What the undo of a run came to."""
 
     run: Run
-    restored: tuple[Restored, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    restored: tuple[RestoredItem, ...] = ()
+    kept: tuple[KeptItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

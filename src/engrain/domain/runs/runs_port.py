@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Place
     from engrain.domain.records import Caller, Fact
     from engrain.domain.requests import Act
-    from engrain.domain.runs.plans import Done, Plan
-    from engrain.domain.runs.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
+    from engrain.domain.runs.plans import ActionResult, Plan
+    from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Retry, Run, RunKind, UndoResult
 
 
 class Runs(Protocol):
@@ -27,7 +27,7 @@ class Runs(Protocol):
     are in the scope of the agent, and every event of what was done in a run carries its id.
     """
 
-    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[Shard]:
+    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         """Whose episodes can be claimed now, by tenant, then agent: of one tenant, or of every one (housekeeping).
 
         Without those whose consolidation is running under a lease that is not over.
@@ -58,7 +58,7 @@ class Runs(Protocol):
     def renew(self, act: Act, run_id: str, lease_s: float) -> bool:
         """Let the lease last `lease_s` from now; False where the run is not running any more."""
 
-    def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[Done] | None:
+    def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
         """Do what a plan says, all in one transaction; what came of each action, in order.
 
         None, and nothing was written, where the run is not running any more. An action that fails leaves nothing of
@@ -98,7 +98,7 @@ class Runs(Protocol):
     ) -> list[Run]:
         """The runs of the caller's agent, newest first (then the larger id), after the place of one of them."""
 
-    def undo(self, act: Act, run_id: str) -> Undone:
+    def undo(self, act: Act, run_id: str) -> UndoResult:
         """Take back all that a run did, from its events, in one transaction; each reversal has an event of its own.
 
         What it added is retracted or forgotten (`fact_taken_back`, `rule_taken_back`): out of the searches, readable by
@@ -107,9 +107,9 @@ class Runs(Protocol):
         were; its links are gone (`link_removed`); its episodes wait again with their old attempts (`episode_reopened`),
         and so do their sessions. The run is `undone`.
 
-        What somebody has changed since is kept, with what hangs off it, and `Undone.kept` says why: a new fact or rule
-        that was confirmed, marked, superseded or withdrawn since, a fact whose place somebody else's has taken, one
-        that was confirmed or doubted again, an episode that is no longer there.
+        Changes made since are kept, with what depends on them, and `UndoResult.kept` says why: a new fact or rule that
+        was confirmed, marked, superseded or forgotten since, a fact whose slot another one has taken, one that was
+        confirmed or doubted again, an episode that is no longer there.
 
         Raises:
             NotFound: the agent has no such run.

@@ -68,7 +68,7 @@ def pack(own: Sequence[str], near: Sequence[str]) -> IndexedWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class WordTable:
     """The words of many memories side by side: their `pack`ed bytes in a row, how many each has, and their lengths."""
 
     packed: bytes
@@ -99,16 +99,16 @@ class Shelf:
         return np.frombuffer(self.packed, _TERM)
 
 
-def shelf(memories: Sequence[IndexedWords]) -> Shelf:
+def build_table(memories: Sequence[IndexedWords]) -> WordTable:
     """Memories side by side, in their order."""
     sizes = np.array([len(each.packed) for each in memories], np.int64)
     lengths = np.array([each.length for each in memories], np.int64)
-    return Shelf(b"".join(each.packed for each in memories), sizes, lengths)
+    return WordTable(b"".join(each.packed for each in memories), sizes, lengths)
 
 
 def scores(memories: Sequence[IndexedWords], terms: Collection[str], corpus: Corpus) -> NDArray[np.float64]:
     """The score of each memory for the distinct `terms`; 0 where none occurs."""
-    return shelf(memories).scores(terms, corpus)
+    return build_table(memories).scores(terms, corpus)
 
 
 def code(term: str) -> int:

@@ -46,7 +46,7 @@ def fact_terms(fact: Fact) -> list[str]:
     return terms(f"{fact.subject} {fact.predicate} {day} {fact.content}")
 
 
-def asking(content: str) -> float:
+def question_share(content: str) -> float:
     """The share of a turn's words, 0-1, that are in sentences which end with a question mark.
 
     Whoever asks states little: of two turns with the same words the one that tells is more often the evidence.

@@ -19,7 +19,7 @@ def approximate_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def checked(counter: TokenCounter) -> TokenCounter:
+def check_counter(counter: TokenCounter) -> TokenCounter:
     """The counter, refusing what is no count.
 
     Raises:
@@ -44,7 +44,7 @@ def checked(counter: TokenCounter) -> TokenCounter:
     return approximate_tokens if counter is approximate_tokens else counted
 
 
-def weight(counter: TokenCounter) -> Callable[[str], float]:
+def piece_weight(counter: TokenCounter) -> Callable[[str], float]:
     """What a piece adds to a text, in tokens: exact for characters, whose rounding is of the whole; else its count.
 
     A tokenizer may read the seam of two pieces differently, so a sum of weights is an estimate of what it counts.

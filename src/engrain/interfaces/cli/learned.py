@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engrain.domain.runs.completions import Usage
-    from engrain.domain.runs.runs import Run, Undone
+    from engrain.domain.runs.runs import Run, UndoResult
     from engrain.learning.consolidation.report import ConsolidationReport
 
 _MOST_ERROR = 200
@@ -51,7 +51,7 @@ def runs(found: Sequence[Run]) -> str:
     return "\n".join(_run(each) for each in found)
 
 
-def undone(found: Undone) -> str:
+def undone(found: UndoResult) -> str:
     """How much was taken back, and what was kept for which reason."""
     kept = [f"kept {each.memory_id}: {output.one_line(each.reason)}" for each in found.kept]
     return "\n".join([f"undone: {output.counted(len(found.restored), 'change')} taken back", *kept])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.findings import Audit
     from engrain.domain.memories.maturity import Application
     from engrain.domain.memories.routing import Routing
-    from engrain.domain.records import Dropped, Event, Explanation, Hit, Link, MemoryRecord
+    from engrain.domain.records import DroppedCandidate, Event, Explanation, Hit, Link, MemoryRecord
     from engrain.portability.importer import ImportReport
 
 _COLUMNS = ("date", "who", "score", "why", "id", "text")
@@ -40,7 +40,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
     Console(highlight=False, emoji=False, markup=False).print(_table(hits))
 
 
-def dropped(found: Sequence[Dropped]) -> list[str]:
+def dropped(found: Sequence[DroppedCandidate]) -> list[str]:
     """A line for each candidate that is no hit."""
     if not found:
         return []

@@ -9,7 +9,7 @@ from typing import Annotated
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
-from engrain.domain.entities.graph import GraphEntity, GraphRelation, KnowledgeGraph, Observed
+from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation, KnowledgeGraph
 from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.offers import ADDS, REMOVES, Offer
 
@@ -135,7 +135,7 @@ def create_relations(who: Identity, relations: list[GivenRelation]) -> Annotated
 
 def add_observations(who: Identity, observations: list[GivenObservations]) -> Annotated[CallToolResult, Results]:
     """Add new observations to existing entities in the knowledge graph."""
-    given = [Observed(entity_name=each.entityName, contents=tuple(each.contents)) for each in observations]
+    given = [EntityObservations(entity_name=each.entityName, contents=tuple(each.contents)) for each in observations]
     added = who.agent().graph.add_observations(given)
     results = [Added(entityName=each.entity_name, addedObservations=list(each.contents)) for each in added]
     return _told(Results(results=results), "results")
@@ -152,7 +152,7 @@ def delete_entities(
 
 def delete_observations(who: Identity, deletions: list[GivenDeletions]) -> Annotated[CallToolResult, Deleted]:
     """Delete specific observations from entities in the knowledge graph."""
-    given = [Observed(entity_name=each.entityName, contents=tuple(each.observations)) for each in deletions]
+    given = [EntityObservations(entity_name=each.entityName, contents=tuple(each.observations)) for each in deletions]
     who.agent().graph.delete_observations(given)
     return _deleted("Observations")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from engrain.domain.ports import LLM, Clock, Store
-    from engrain.domain.runs.runs import Batch, Shard
+    from engrain.domain.runs.runs import AgentBacklog, Batch
     from engrain.learning.consolidation.known_memories import HybridSearch
 
 BATCH = 30
@@ -55,7 +55,7 @@ class ConsolidationDependencies:
     store: Store
     llm: LLM
     clock: Clock
-    caller: Callable[[Shard], Caller]
+    caller: Callable[[AgentBacklog], Caller]
     search: HybridSearch
     follow_up: Callable[[Act, Sequence[str]], None]
     worker: str
@@ -78,10 +78,10 @@ class ConsolidationOptions:
 
 def count_due(
     store: Store,
-    shards: Sequence[Shard],
+    shards: Sequence[AgentBacklog],
     options: ConsolidationOptions,
     *,
-    caller: Callable[[Shard], Caller],
+    caller: Callable[[AgentBacklog], Caller],
     now: datetime,
 ) -> tuple[Group, ...]:
     """Count the episodes and sessions that wait for each agent; of named sessions also those that wait for a retry."""
@@ -90,7 +90,12 @@ def count_due(
 
 
 def _count_shard(
-    store: Store, shard: Shard, options: ConsolidationOptions, *, caller: Callable[[Shard], Caller], now: datetime
+    store: Store,
+    shard: AgentBacklog,
+    options: ConsolidationOptions,
+    *,
+    caller: Callable[[AgentBacklog], Caller],
+    now: datetime,
 ) -> Group:
     whole = Group(tenant_id=shard.tenant_id, agent=shard.agent, episodes=shard.episodes, sessions=shard.sessions)
     if not options.sessions and not options.exclude_sessions:
@@ -106,7 +111,7 @@ def _count_shard(
 
 def consolidate(
     dependencies: ConsolidationDependencies,
-    shards: Sequence[Shard],
+    shards: Sequence[AgentBacklog],
     options: ConsolidationOptions,
     *,
     progress: Callable[[int], None] | None = None,
@@ -144,7 +149,9 @@ class _Outcome:
 class _BatchRun:
     """The consolidation of one batch of one shard."""
 
-    def __init__(self, dependencies: ConsolidationDependencies, options: ConsolidationOptions, shard: Shard) -> None:
+    def __init__(
+        self, dependencies: ConsolidationDependencies, options: ConsolidationOptions, shard: AgentBacklog
+    ) -> None:
         self._dependencies = dependencies
         self._options = options
         self._shard = shard

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
-from engrain.domain.access.keys import HeldKey
+from engrain.domain.access.keys import StoredKey
 from engrain.errors import InvalidInput
 from engrain.storage.transactions import Transactions
 
@@ -31,7 +31,7 @@ class SqlAccessKeys(Transactions):
 
         return self._ask(caller, work)
 
-    def held_key(self, caller: Caller, key_id: str) -> HeldKey | None:
+    def held_key(self, caller: Caller, key_id: str) -> StoredKey | None:
         return self._ask(caller, lambda tx: _load_key(tx, caller.tenant_id, key_id))
 
     def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:
@@ -50,9 +50,9 @@ def _put_key(ledger: Ledger, key: AccessKey, digest: str) -> None:
     ledger.write_down(events.key_changed(ledger.act, "key_created", key, ledger.ids))
 
 
-def _load_key(tx: Transaction, tenant_id: str, key_id: str) -> HeldKey | None:
+def _load_key(tx: Transaction, tenant_id: str, key_id: str) -> StoredKey | None:
     found = tx.one("held_key", tenant_id=tenant_id, id=key_id)
-    return None if found is None else HeldKey(key=tx.statements.records.keys.record(found[1:]), digest=found[0])
+    return None if found is None else StoredKey(key=tx.statements.records.keys.record(found[1:]), digest=found[0])
 
 
 def _revoke_key(ledger: Ledger, key_id: str) -> AccessKey | None:

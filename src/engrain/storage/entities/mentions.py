@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.entities.names import name_key
-from engrain.domain.entities.registry import Sightings, merged_into
+from engrain.domain.entities.registry import Mentions, merged_into
 from engrain.domain.records import Fact
 from engrain.domain.requests import Candidate
 from engrain.storage import selection
@@ -82,7 +82,7 @@ def find_mentioning(tx: Transaction, request: Request, names: Collection[str], l
     return [Candidate(each.doc, each.raw) for each in sorted(found, reverse=True)[:limit]]
 
 
-def load_sightings(tx: Transaction, request: Request, entity_id: str, limit: int) -> Sightings:
+def load_sightings(tx: Transaction, request: Request, entity_id: str, limit: int) -> Mentions:
     """Where an entity was seen, live or not: the newest memories, whom each mentions, and the span of all."""
     caller = request.caller
     ids = sorted(_count_mentions(tx, request, [entity_id]))
@@ -98,7 +98,7 @@ def load_sightings(tx: Transaction, request: Request, entity_id: str, limit: int
             whom[each.id].append(each.entity_id)
     span = tx.rows("seen_span", **caller_bindings(caller, tx.dialect), entity_id=entity_id)
     times = [tx.dialect.moment(each) for row in span for each in row if each is not None]
-    return Sightings(
+    return Mentions(
         memories=tuple(memories),
         mentions={id_: tuple(sorted(ids)) for id_, ids in whom.items() if ids},
         first_at=min(times, default=None),

@@ -146,10 +146,10 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
     tx, act = ledger.tx, ledger.act
     tenant_id = act.caller.tenant_id
     known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
-    merges.check(source_id, target_id, known)
+    merges.check_merge(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
     facts = lock_facts_about(tx, tenant_id, [source_id, target_id])
-    conflicts = merges.conflicts(
+    conflicts = merges.find_conflicts(
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
     )
@@ -158,7 +158,7 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
     _repoint_facts(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
     lent = _move_mentions(tx, tenant_id, [row[0] for row in mentions], from_id=source_id, to_id=target_id)
-    tombstone, united = merges.united(source, target, act.at)
+    tombstone, united = merges.unite(source, target, act.at)
     _write_entity(tx, tombstone, source)
     _write_entity(tx, united, target)
 
@@ -174,7 +174,7 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
         if memory_id in lent:
             told["mentions_moved"].append(memory_id)
         else:
-            told["mentions_shared"][memory_id] = events.said(tx.dialect.moment(created_at))
+            told["mentions_shared"][memory_id] = events.format_time(tx.dialect.moment(created_at))
     added = merges.aliases_added(source, target)
     _record_merge(
         ledger,
@@ -182,7 +182,7 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
         scopes,
         {
             "number": number,
-            "merged_at": events.said(act.at),
+            "merged_at": events.format_time(act.at),
             "source_entity_id": source_id,
             "target_entity_id": target_id,
             "aliases_added": list(added),
@@ -208,7 +208,7 @@ def unmerge_entities(ledger: Ledger, source_id: str) -> EntityMerge:
     conflicts = [each for part in parts for each in part["conflicts"]]
     restored = [fact for each in conflicts if (fact := _restore_loser(ledger, each, at)) is not None]
     _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
-    apart, left = merges.parted(source, target, gave=gave, at=act.at)
+    apart, left = merges.separate(source, target, gave=gave, at=act.at)
     _write_entity(tx, apart, source)
     _write_entity(tx, left, target)
 
@@ -277,7 +277,7 @@ def supersede_loser(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
         weight=1.0,
         created_at=tx.dialect.time(act.at),
     )
-    _record(ledger, events.superseded(act, merges.superseded(loser, act.at), winner, ledger.ids, was_open=False))
+    _record(ledger, events.fact_superseded(act, merges.supersede(loser, act.at), winner, ledger.ids, was_open=False))
     return linked is not None
 
 
@@ -298,7 +298,7 @@ def _restore_loser(ledger: Ledger, conflict: Sequence[Any], merged_at: datetime)
         tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)
         believed = replace(fact, validity="active", invalidated_at=None)
         ledger.index.put_back(tx, doc, believed)
-        _record(ledger, events.restored(ledger.act, fact, ledger.ids))
+        _record(ledger, events.fact_restored(ledger.act, fact, ledger.ids))
         return believed
     return None
 
@@ -363,7 +363,7 @@ def _record_merge(
     for scope in sorted({GLOBAL_SCOPE, *scopes}):
         told = {**everywhere, **scopes[scope]}
         whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
-        _record(ledger, events.of_registry(ledger.act, event_type, told, ledger.ids, **whom))
+        _record(ledger, events.registry_event(ledger.act, event_type, told, ledger.ids, **whom))
 
 
 def _visible_merge(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any
 
-    from engrain.domain.entities.registry import EntityMerge, Sightings
+    from engrain.domain.entities.registry import EntityMerge, Mentions
     from engrain.domain.records import Caller, Entity, EntityType, MemoryRecord
     from engrain.domain.requests import Act, Request
     from engrain.storage.write.ledger import Ledger
@@ -88,7 +88,7 @@ class SqlRegistry(Transactions):
     def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
         return self._ask(caller, lambda tx: lookup.load_facts_about(tx, caller, entity_ids, limit))
 
-    def sightings(self, request: Request, entity_id: str, limit: int) -> Sightings:
+    def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
         return self._ask(request.caller, lambda tx: mentions.load_sightings(tx, request, entity_id, limit))
 
     def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:

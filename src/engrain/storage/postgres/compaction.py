@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.runs.jobs import Compacted
+from engrain.domain.runs.jobs import Compaction
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.transaction import Transaction
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from engrain.storage.postgres.connections import Connection, Connections
 
 
-def compact(connections: Connections) -> Compacted:
+def compact(connections: Connections) -> Compaction:
     """Vacuum and analyse our tables, as autovacuum does in its own time; nobody waits for it.
 
     Room goes back to the system where it lies at a table's end, else to the table: VACUUM FULL would lock it. Tables
@@ -21,7 +21,7 @@ def compact(connections: Connections) -> Compacted:
     """
     before = connections.read(None, _measure)
     connections.maintain(f"VACUUM (ANALYZE, SKIP_LOCKED) {', '.join(OUR_TABLES)}")
-    return Compacted(bytes_before=before, bytes_after=connections.read(None, _measure))
+    return Compaction(bytes_before=before, bytes_after=connections.read(None, _measure))
 
 
 def _measure(db: Connection) -> int:

@@ -96,10 +96,10 @@ def _load_postings(
     }
 
 
-def _read_shelf(row: Sequence[Any]) -> tuple[NDArray[np.int64], bm25.Shelf]:
+def _read_shelf(row: Sequence[Any]) -> tuple[NDArray[np.int64], bm25.WordTable]:
     """Docs and their words, from aggregates of one scan, which are in one order therefore."""
     docs, lengths, sizes, packed, *_ = row
-    return _decode_numbers(docs, ">i8"), bm25.Shelf(
+    return _decode_numbers(docs, ">i8"), bm25.WordTable(
         packed or b"", _decode_numbers(sizes, ">i4"), _decode_numbers(lengths, ">i4")
     )
 

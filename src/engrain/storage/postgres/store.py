@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.maintenance.retention import Cleaned, Retention
+    from engrain.domain.maintenance.retention import CleanupBatch, Retention
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
     from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import EmbeddingVersion, Link, MemoryRecord, Rule
     from engrain.domain.requests import Ref, Request, Traits
-    from engrain.domain.runs.jobs import Compacted
+    from engrain.domain.runs.jobs import Compaction
     from engrain.storage.backup.restoration import RestoreIndex
 
 T = TypeVar("T")
@@ -330,18 +330,18 @@ class PostgresStore(
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
-    ) -> Swept:
+    ) -> SweepBatch:
         seen = self._read(act.caller, lambda tx: sweeps.find_due(tx, act, kind, policy, after=after, limit=limit))
         if dry_run or not seen.ids:
             return self._read(act.caller, lambda tx: sweeps.preview_sweep(tx, act, kind, policy, seen=seen))
         return self._act(act, lambda ledger: sweeps.sweep(ledger, kind, policy, seen))
 
-    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
         if dry_run:
             return self._read(act.caller, lambda tx: cleanup.preview_cleanup(tx, act, retention))
         planned = self._read(act.caller, lambda tx: cleanup.plan_cleanup(tx, act, retention, limit))
 
-        def work(ledger: Ledger) -> Cleaned:
+        def work(ledger: Ledger) -> CleanupBatch:
             everywhere = [scope for (scope,) in ledger.tx.rows("scopes_of", tenant_id=act.caller.tenant_id)]
             _hold_sessions(ledger, list(planned.removals), everywhere)
             _hold_speakers(ledger, list(planned.removals), everywhere)
@@ -370,7 +370,7 @@ class PostgresStore(
         count, self._reindexed = self._write(None, lambda tx: restoration.reindex(tx, self._reindexed, limit))
         return count
 
-    def compact(self) -> Compacted:
+    def compact(self) -> Compaction:
         return compaction.compact(self._connections)
 
     def health(self) -> Health:

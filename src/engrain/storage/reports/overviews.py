@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Standouts
+from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Highlights
 from engrain.domain.records import KINDS
 from engrain.storage.filters import HAPPENED_AT, caller_bindings, compile_request
 from engrain.storage.rows import KIND_TABLES
@@ -33,7 +33,7 @@ class SqlOverviews(Transactions):
     ) -> tuple[dict[tuple[str, str], int], datetime | None]:
         return self._ask(caller, lambda tx: _count_activity(tx, caller, since, most))
 
-    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Standouts:
+    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
         return self._ask(request.caller, lambda tx: _find_standouts(tx, request, limit, most))
 
 
@@ -47,7 +47,7 @@ def _count_activity(
     return counts, min((tx.dialect.moment(oldest) for *_, oldest in rows), default=None) if is_cut else None
 
 
-def _find_standouts(tx: Transaction, request: Request, limit: int, most: int) -> Standouts:
+def _find_standouts(tx: Transaction, request: Request, limit: int, most: int) -> Highlights:
     looked_at: dict[str, int] = dict.fromkeys(KINDS, 0)
     size: dict[str, int] = dict.fromkeys(KINDS, 0)
     best: list[tuple[int, Any, str, int]] = []
@@ -67,7 +67,7 @@ def _find_standouts(tx: Transaction, request: Request, limit: int, most: int) ->
             about.update({str(id_): int(facts) for id_, facts in found})
     docs = [doc for *_, doc in sorted(best, key=lambda each: each[:3], reverse=True)[: max(limit, 0)]]
     records = matching.load_matching(tx, request, docs)
-    return Standouts(
+    return Highlights(
         most_referenced=tuple(records[doc] for doc in docs if doc in records),
         entities=tuple(sorted(about.items(), key=lambda each: (-each[1], each[0]))[: max(limit, 0)]),
         looked_at=looked_at,

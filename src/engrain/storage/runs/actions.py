@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain import events
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
-from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Done
+from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, ActionResult
 from engrain.domain.wording import worded
 from engrain.errors import EngrainError, InvalidInput, NotFound, StorageError
 from engrain.storage import selection
@@ -24,9 +24,9 @@ _Answer = TypeVar("_Answer")
 _MOST_TRIES = 3
 
 
-def carry_out_actions(ledger: Ledger, actions: Sequence[Action]) -> list[Done]:
+def carry_out_actions(ledger: Ledger, actions: Sequence[Action]) -> list[ActionResult]:
     """What came of each action, in order; what one that made a memory under a new id is named by is that id."""
-    done: list[Done] = []
+    done: list[ActionResult] = []
     renamed: dict[str, str] = {}
     for action in actions:
         tried = _try_action(ledger, action.with_ids(renamed))
@@ -36,13 +36,13 @@ def carry_out_actions(ledger: Ledger, actions: Sequence[Action]) -> list[Done]:
     return done
 
 
-def _try_action(ledger: Ledger, action: Action) -> Done:
+def _try_action(ledger: Ledger, action: Action) -> ActionResult:
     """What came of one action; where it failed, nothing of it is left."""
     try:
         memory_id = _retry_refusals(ledger, lambda: _carry_out(ledger, action))
     except (InvalidInput, NotFound, StorageError) as error:
-        return Done(kind=action.kind, memory_id=None, error=worded(error))
-    return Done(kind=action.kind, memory_id=memory_id)
+        return ActionResult(kind=action.kind, memory_id=None, error=worded(error))
+    return ActionResult(kind=action.kind, memory_id=memory_id)
 
 
 def doubt_fact(ledger: Ledger, id_: str, by_id: str) -> Fact | None:
@@ -115,7 +115,7 @@ def _learn(ledger: Ledger, action: Action) -> str:
     for source in sources:
         link = _connect(ledger, stored, source, "derived_from")
         if link is not None:
-            ledger.write_down(events.linked(ledger.act, link, ledger.ids, ends=(stored, source)))
+            ledger.write_down(events.link_created(ledger.act, link, ledger.ids, ends=(stored, source)))
     for _, doubted in _load_all(ledger, action.doubts, "doubted fact", lock=ledger.tx.dialect.lock):
         _lower_confidence(ledger, stored, doubted)
     return stored.id
@@ -173,7 +173,7 @@ def _lower_confidence(ledger: Ledger, by: MemoryRecord, seen: MemoryRecord) -> N
     after = replace(before, confidence=min(before.confidence, DOUBTED_CONFIDENCE))
     ledger.tx.run("doubt_fact", tenant_id=after.tenant_id, id=after.id, confidence=after.confidence)
     linked = _connect(ledger, by, after, "supersedes") is not None
-    ledger.write_down(events.doubted(ledger.act, before, after, ledger.ids, by=by, linked=linked))
+    ledger.write_down(events.fact_doubted(ledger.act, before, after, ledger.ids, by=by, linked=linked))
 
 
 def _connect(ledger: Ledger, source: MemoryRecord, target: MemoryRecord, relation: Relation) -> Link | None:

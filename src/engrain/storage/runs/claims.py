@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import GLOBAL_SCOPE, Episode
-from engrain.domain.runs.runs import WORKER_GONE, Batch, PendingSession, Run, Shard, after_failure, after_loss
+from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Batch, PendingSession, Run, after_failure, after_loss
 from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.entities import registry
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Place
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
-    from engrain.domain.runs.plans import Done, Plan
+    from engrain.domain.runs.plans import ActionResult, Plan
     from engrain.domain.runs.runs import Claim, Retry, RunKind, Setback
     from engrain.storage.transaction import Transaction
     from engrain.storage.write.ledger import Ledger
@@ -34,7 +34,7 @@ _BY_PENDING = "INDEXED BY episodes_pending"
 _POOL = "pool:"
 
 
-def list_shards(tx: Transaction, now: datetime, tenant_id: str | None) -> list[Shard]:
+def list_shards(tx: Transaction, now: datetime, tenant_id: str | None) -> list[AgentBacklog]:
     """Whose episodes are due, by tenant, then agent."""
     bound: dict[str, Any] = {"now": tx.dialect.time(now)}
     whose = "TRUE"
@@ -48,12 +48,12 @@ def list_shards(tx: Transaction, now: datetime, tenant_id: str | None) -> list[S
         ") GROUP BY tenant_id, agent, scope ORDER BY tenant_id, agent, scope",
         bound,
     )
-    found: dict[tuple[str, str], Shard] = {}
+    found: dict[tuple[str, str], AgentBacklog] = {}
     for tenant, agent, scope, episodes, sessions in rows:
         is_pool = scope.startswith(_POOL)
         if not is_pool and scope not in {GLOBAL_SCOPE, agent}:
             continue  # somebody wrote it for another, who has no claim on it either
-        so_far = found.get((tenant, agent), Shard(tenant_id=tenant, agent=agent, episodes=0, sessions=0))
+        so_far = found.get((tenant, agent), AgentBacklog(tenant_id=tenant, agent=agent, episodes=0, sessions=0))
         found[tenant, agent] = replace(
             so_far,
             pools=(*so_far.pools, scope.removeprefix(_POOL)) if is_pool else so_far.pools,
@@ -133,7 +133,7 @@ def claim_run(ledger: Ledger, asked: Claim) -> Batch | None:
     )
     ledger.tx.add(ledger.tx.statements.records.runs, "runs", run)
     told = {"kind": run.kind, "worker": run.worker, "episodes": len(episodes)}
-    ledger.write_down(events.of_run(act, run, ledger.ids, payload=told))
+    ledger.write_down(events.run_changed(act, run, ledger.ids, payload=told))
     return Batch(run=run, episodes=tuple(episodes))
 
 
@@ -147,7 +147,7 @@ def renew_run(ledger: Ledger, run_id: str, lease_s: float) -> bool:
     return ledger.tx.one("renew_run", **named, lease_until=until) is not None
 
 
-def carry_out(ledger: Ledger, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[Done] | None:
+def carry_out(ledger: Ledger, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
     """Do what a plan says; None, and nothing is written, where the run is not running any more."""
     run = lock_run(ledger, run_id)
     if run is None or run.status != "running":
@@ -161,7 +161,7 @@ def carry_out(ledger: Ledger, run_id: str, plan: Plan, report: Mapping[str, Any]
         ids = of_run.tx.dialect.listed([episode.id for episode in waiting])
         of_run.tx.run("consolidate_episodes", tenant_id=run.tenant_id, ids=ids)
         for episode in waiting:
-            of_run.write_down(events.consolidated(of_run.act, episode, of_run.ids))
+            of_run.write_down(events.episode_consolidated(of_run.act, episode, of_run.ids))
         _close_sessions(of_run, waiting)
     end_run(of_run, replace(run, status="done", finished_at=of_run.act.at, report=report))
     return done
@@ -195,7 +195,7 @@ def end_run(ledger: Ledger, run: Run, *, payload: Mapping[str, Any] | None = Non
     finished_at = None if run.finished_at is None else tx.dialect.time(run.finished_at)
     how = {"status": run.status, "finished_at": finished_at, "report": tx.dialect.json(run.report), "error": run.error}
     tx.run("end_run", tenant_id=run.tenant_id, id=run.id, **how)
-    ledger.write_down(events.of_run(ledger.act, run, ledger.ids, payload=payload or {"kind": run.kind}))
+    ledger.write_down(events.run_changed(ledger.act, run, ledger.ids, payload=payload or {"kind": run.kind}))
 
 
 def _abandon(ledger: Ledger, run: Run, retry: Retry) -> None:
@@ -213,7 +213,7 @@ def _set_back(of_run: Ledger, run: Run, after: Callable[[Episode], Setback], *, 
         retry_at = None if stands.retry_at is None else of_run.tx.dialect.time(stands.retry_at)
         told = {"status": stands.status, "attempts": stands.attempts, "error": error, "retry_at": retry_at}
         of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **told)
-        of_run.write_down(events.set_back(of_run.act, episode, stands, of_run.ids, error=error))
+        of_run.write_down(events.consolidation_failed(of_run.act, episode, stands, of_run.ids, error=error))
     if waiting:
         _close_sessions(of_run, waiting)
 

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from engrain.domain.filters import Place
     from engrain.domain.requests import Act
-    from engrain.domain.runs.plans import Done, Plan
-    from engrain.domain.runs.runs import Batch, Claim, PendingSession, Retry, Run, RunKind, Shard, Undone
+    from engrain.domain.runs.plans import ActionResult, Plan
+    from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Retry, Run, RunKind, UndoResult
     from engrain.storage.write.ledger import Ledger
 
 
 class SqlRuns(Transactions):
     """`domain.runs.runs_port.Runs`."""
 
-    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[Shard]:
+    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         whose = None if tenant_id is None else Caller(tenant_id=tenant_id, agent="upkeep")
         return self._ask(whose, lambda tx: claims.list_shards(tx, now, tenant_id))
 
@@ -40,8 +40,8 @@ class SqlRuns(Transactions):
     def renew(self, act: Act, run_id: str, lease_s: float) -> bool:
         return self._do(act, lambda ledger: claims.renew_run(ledger, run_id, lease_s))
 
-    def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[Done] | None:
-        def work(ledger: Ledger) -> list[Done] | None:
+    def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
+        def work(ledger: Ledger) -> list[ActionResult] | None:
             if claims.lock_run(ledger, run_id) is None:
                 return None
             targets = [each.target_id for each in plan.actions if each.target_id is not None]
@@ -73,8 +73,8 @@ class SqlRuns(Transactions):
     ) -> list[Run]:
         return self._ask(caller, lambda tx: claims.list_runs(tx, caller, kind=kind, limit=limit, after=after))
 
-    def undo(self, act: Act, run_id: str) -> Undone:
-        def work(ledger: Ledger) -> Undone:
+    def undo(self, act: Act, run_id: str) -> UndoResult:
+        def work(ledger: Ledger) -> UndoResult:
             run = claims.lock_run(ledger, run_id)
             self._hold(ledger, () if run is None else run.episode_ids, undo.load_facts_of_run(ledger, run_id))
             return undo.undo_run(ledger, run_id)

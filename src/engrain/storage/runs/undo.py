@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain import events
 from engrain.domain.records import KINDS, Episode, Fact, Rule
 from engrain.domain.runs import reversal
-from engrain.domain.runs.runs import Kept, Restored, Undone
+from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
 from engrain.errors import NotFound
 from engrain.storage import selection
 from engrain.storage.filters import same_place
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from engrain.storage.write.ledger import Ledger
 
 
-def undo_run(ledger: Ledger, run_id: str) -> Undone:
+def undo_run(ledger: Ledger, run_id: str) -> UndoResult:
     """Take back what a run did; what somebody has changed since is kept."""
     run = claims.lock_run(ledger, run_id)
     if run is None:
         raise NotFound(f"agent {ledger.act.caller.agent} has no run {run_id}; runs() lists them")
-    reversal.check(run)
+    reversal.check_undo(run)
     told = _load_run_events(ledger, run_id)
-    reversal.check_seen(run, told, ledger.act.caller)
+    reversal.check_visible(run, told, ledger.act.caller)
     of_run = claims.join_run(ledger, run)
     work = _Undo.of(of_run, told)
     for event in reversed(told):
@@ -39,7 +39,7 @@ def undo_run(ledger: Ledger, run_id: str) -> Undone:
     undone = replace(run, status="undone", finished_at=of_run.act.at)
     counts = {"kind": run.kind, "restored": len(work.restored), "kept": len(work.kept)}
     claims.end_run(of_run, undone, payload=counts)
-    return Undone(run=undone, restored=tuple(work.restored), kept=tuple(work.kept))
+    return UndoResult(run=undone, restored=tuple(work.restored), kept=tuple(work.kept))
 
 
 @dataclass(slots=True)
@@ -49,8 +49,8 @@ class _Undo:
     ledger: Ledger
     memories: dict[str, tuple[int, MemoryRecord]]  # docs and records as they are now, all locked
     stays: Mapping[str, str]  # why a memory that the run made is kept, by its id
-    restored: list[Restored] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
+    restored: list[RestoredItem] = field(default_factory=list)
+    kept: list[KeptItem] = field(default_factory=list)
     reopened: list[str] = field(default_factory=list)
 
     @classmethod
@@ -59,7 +59,7 @@ class _Undo:
         ids = sorted({event.memory_id for event in told if event.memory_id is not None})
         memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(ledger, ids)}
         others = _load_later_events(ledger, ids)
-        stays = reversal.staying(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
+        stays = reversal.find_kept(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
         return cls(ledger, memories, stays)
 
     def reverse(self, event: Event) -> None:
@@ -107,7 +107,7 @@ class _Undo:
         assert isinstance(memory, Fact)
         newer = str(event.payload["superseded_by"])
         tx = self.ledger.tx
-        why = reversal.why_superseded_stays(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
+        why = reversal.explain_superseded(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
         if why is not None:
             self._keep(memory.id, why)
             return
@@ -125,7 +125,7 @@ class _Undo:
         """A confirmation, and the fading that it ended."""
         assert isinstance(memory, Fact | Rule)
         before, after = event.payload["last_confirmed_at"]
-        if events.said(memory.last_confirmed_at) != after:
+        if events.format_time(memory.last_confirmed_at) != after:
             self._keep(memory.id, "it was confirmed again since")
             return
         tx = self.ledger.tx
@@ -168,12 +168,12 @@ class _Undo:
         edge = {"target_id": event.payload["target_id"], "relation": event.payload["relation"]}
         tx = self.ledger.tx
         if tx.one("drop_link", tenant_id=memory.tenant_id, source_id=memory.id, **edge) is not None:
-            self.ledger.write_down(events.unlinked(self.ledger.act, event, self.ledger.ids))
+            self.ledger.write_down(events.link_removed(self.ledger.act, event, self.ledger.ids))
 
     def wait_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """An episode that the run was done with, or failed at."""
         assert isinstance(memory, Episode)
-        before = reversal.before_run(event, memory)
+        before = reversal.restore_episode(event, memory)
         if before is None:
             self._keep(memory.id, f"it is {memory.consolidation_status} by another run since")
             return
@@ -214,15 +214,15 @@ class _Undo:
         return f"fact {newer}, which speaks against it, was kept"
 
     def _keep(self, memory_id: str, reason: str) -> None:
-        kept = Kept(memory_id=memory_id, reason=reason)
+        kept = KeptItem(memory_id=memory_id, reason=reason)
         if kept not in self.kept:
             self.kept.append(kept)
 
     def _tell(self, what: str, doc: int, after: MemoryRecord, changed: Mapping[str, Any]) -> None:
         self.memories[after.id] = (doc, after)
-        self.restored.append(Restored(memory_id=after.id, kind=after.kind, what=what))
+        self.restored.append(RestoredItem(memory_id=after.id, kind=after.kind, what=what))
         act, ids = self.ledger.act, self.ledger.ids
-        self.ledger.write_down(events.of_memory(act, what, after, ids, payload=changed))
+        self.ledger.write_down(events.memory_event(act, what, after, ids, payload=changed))
 
 
 _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.runs.jobs import Compacted
+from engrain.domain.runs.jobs import Compaction
 from engrain.storage.sqlite import health
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _EMPTY_SHARE, _EMPTY_PAGES = 0.25, 256
 
 
-def compact(connections: Connections) -> Compacted:
+def compact(connections: Connections) -> Compaction:
     """Merge the words' index, copy the file where a quarter of it is empty, look at the tables anew."""
     with connections.reading() as db:
         before = health.count_rows(db, "size")
@@ -25,4 +25,4 @@ def compact(connections: Connections) -> Compacted:
             db.execute("VACUUM")
         db.execute("PRAGMA optimize")
     with connections.reading() as db:
-        return Compacted(bytes_before=before, bytes_after=health.count_rows(db, "size"))
+        return Compaction(bytes_before=before, bytes_after=health.count_rows(db, "size"))

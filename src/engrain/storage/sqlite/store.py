@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.maintenance.retention import Cleaned, Retention
+    from engrain.domain.maintenance.retention import CleanupBatch, Retention
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
     from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         Rule,
     )
     from engrain.domain.requests import Ref, Request, Traits
-    from engrain.domain.runs.jobs import Compacted
+    from engrain.domain.runs.jobs import Compaction
     from engrain.storage.backup.restoration import RestoreIndex
 
 T = TypeVar("T")
@@ -338,7 +338,7 @@ class SqliteStore(
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
-    ) -> Swept:
+    ) -> SweepBatch:
         with self._reading() as tx:
             seen = sweeps.find_due(tx, act, kind, policy, after=after, limit=limit)
             if dry_run or not seen.ids:
@@ -346,7 +346,7 @@ class SqliteStore(
         with self._acting(act) as ledger:
             return sweeps.sweep(ledger, kind, policy, seen)
 
-    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> Cleaned:
+    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
         with self._reading() as tx:
             if dry_run:
                 return cleanup.preview_cleanup(tx, act, retention)
@@ -376,7 +376,7 @@ class SqliteStore(
     def reindex(self, limit: int) -> int:  # noqa: ARG002  # settle has a bound of its own
         return self.settle()
 
-    def compact(self) -> Compacted:
+    def compact(self) -> Compaction:
         return compaction.compact(self._connections)
 
     def health(self) -> Health:

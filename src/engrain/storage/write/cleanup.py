@@ -14,7 +14,7 @@ from engrain.storage import selection
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from engrain.domain.maintenance.retention import Cleaned, Removal, Retention
+    from engrain.domain.maintenance.retention import CleanupBatch, Removal, Retention
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
     from engrain.storage.write.ledger import Ledger
@@ -30,21 +30,21 @@ class Plan:
     is_last: bool
 
 
-def preview_cleanup(tx: Transaction, act: Act, kept: Retention) -> Cleaned:
+def preview_cleanup(tx: Transaction, act: Act, kept: Retention) -> CleanupBatch:
     """What a whole cleanup would do now."""
     return _count_removals(tx, act, kept, _load_needed(tx, act, kept))
 
 
-def _count_removals(tx: Transaction, act: Act, kept: Retention, needed: Collection[str]) -> Cleaned:
+def _count_removals(tx: Transaction, act: Act, kept: Retention, needed: Collection[str]) -> CleanupBatch:
     every, expired, consolidated = _count_episodes(tx, act, kept)
     over = 0 if kept.max_entries is None else max(every - expired - kept.max_entries, 0)
     capacity = min(over, consolidated - len(needed))
-    return retention.Cleaned(expired=expired, capacity=capacity, remaining=every - expired - capacity)
+    return retention.CleanupBatch(expired=expired, capacity=capacity, remaining=every - expired - capacity)
 
 
 def plan_cleanup(tx: Transaction, act: Act, kept: Retention, limit: int) -> Plan:
     """At most `limit` of the episodes that may go."""
-    named = {"tenant_id": act.caller.tenant_id, "before": tx.dialect.time(retention.kept_since(kept, act.at))}
+    named = {"tenant_id": act.caller.tenant_id, "before": tx.dialect.time(retention.expiry_cutoff(kept, act.at))}
     expired = [id_ for (id_,) in tx.rows("run_out_episodes", **named, limit=limit)]
     removals: dict[str, Removal] = dict.fromkeys(expired, "expired")
     room = limit - len(expired)
@@ -56,7 +56,7 @@ def plan_cleanup(tx: Transaction, act: Act, kept: Retention, limit: int) -> Plan
     return Plan(removals=removals, is_last=len(removals) < limit)
 
 
-def clean_up(ledger: Ledger, kept: Retention, planned: Plan) -> Cleaned:
+def clean_up(ledger: Ledger, kept: Retention, planned: Plan) -> CleanupBatch:
     """Remove those that may still go, now that nobody else changes them; an event for each, and no tombstone."""
     tx, act = ledger.tx, ledger.act
     bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(list(planned.removals))}
@@ -74,11 +74,11 @@ def clean_up(ledger: Ledger, kept: Retention, planned: Plan) -> Cleaned:
         if why is None or (why == "capacity" and (gone[why] >= over or memory.id in needed)):
             continue
         ledger.remove(doc, memory)
-        told.append(events.cleaned(act, memory, why, ledger.ids))
+        told.append(events.episode_cleaned(act, memory, why, ledger.ids))
         gone[why] += 1
     tx.add_each(tx.statements.records.events, "memory_events", told)
     remaining = _count_episodes(tx, act, kept)[0] if planned.is_last else None
-    return retention.Cleaned(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
+    return retention.CleanupBatch(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
 
 
 def _removal_reason(episode: Episode, why: Removal, kept: Retention, act: Act) -> Removal | None:
@@ -92,12 +92,12 @@ def _load_needed(tx: Transaction, act: Act, kept: Retention) -> frozenset[str]:
     """Episodes that are found by their meaning, which what was learned of them is not yet."""
     if kept.max_entries is None:
         return frozenset()
-    before = tx.dialect.time(retention.kept_since(kept, act.at))
+    before = tx.dialect.time(retention.expiry_cutoff(kept, act.at))
     return frozenset(id_ for (id_,) in tx.rows("needed_sources", tenant_id=act.caller.tenant_id, before=before))
 
 
 def _count_episodes(tx: Transaction, act: Act, kept: Retention) -> tuple[int, int, int]:
     """Episodes of the tenant, those that ran out, and those that did not and are consolidated."""
-    before = tx.dialect.time(retention.kept_since(kept, act.at))
+    before = tx.dialect.time(retention.expiry_cutoff(kept, act.at))
     found: Any = tx.one("episode_counts", tenant_id=act.caller.tenant_id, before=before)
     return int(found[0]), int(found[1]), int(found[2])

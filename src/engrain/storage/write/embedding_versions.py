@@ -105,7 +105,7 @@ def switch_version(tx: Transaction, act: Act, version: int, ids: Callable[[], st
     tx.run("retire_version")
     tx.run("activate_version", version=version, at=tx.dialect.time(act.at))
     tx.run("mark_embedded", version=version)
-    tx.add(tx.statements.records.events, "memory_events", events.switched(act, building, ids))
+    tx.add(tx.statements.records.events, "memory_events", events.embeddings_switched(act, building, ids))
     return True
 
 

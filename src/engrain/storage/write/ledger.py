@@ -12,7 +12,7 @@ from engrain.domain import events
 from engrain.domain.memories import aging, maturity
 from engrain.domain.memories.maturity import Application
 from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
-from engrain.domain.text.indexing import asking
+from engrain.domain.text.indexing import question_share
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.access import pools
@@ -66,7 +66,7 @@ class Ledger:
             if arrived is not None:
                 doc, stored = arrived
                 added[doc] = stored
-                self.write_down(events.created(self.act, stored, self.ids))
+                self.write_down(events.memory_created(self.act, stored, self.ids))
         if facts:  # one may have been superseded by a later one of the same call
             found = selection.load_docs(self.tx, added, [self.act.caller.tenant_id])
             added = {doc: found[doc] for doc in added}
@@ -89,7 +89,7 @@ class Ledger:
                 weight, at = related[other.id], self.act.at
                 link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
                 if self.connect(stored, other, link):
-                    self.write_down(events.linked(self.act, link, self.ids, ends=(stored, other)))
+                    self.write_down(events.link_created(self.act, link, self.ids, ends=(stored, other)))
             return stored
         return None
 
@@ -137,7 +137,7 @@ class Ledger:
             raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
         metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
         self._update(f"confirm_{memory.kind}", memory, metadata=self.tx.dialect.json(metadata))
-        self.write_down(events.confirmed(self.act, memory, self.ids))
+        self.write_down(events.memory_confirmed(self.act, memory, self.ids))
         return replace(memory, last_confirmed_at=self.act.at, metadata=metadata)
 
     def age(self, id_: str, to: Standing) -> MemoryRecord | None:
@@ -159,7 +159,7 @@ class Ledger:
             to=to,
         )
         sweeps.apply_changes(self, "fact" if isinstance(memory, Fact) else "rule", [moved])
-        return aging.aged(memory, to, self.act.at)
+        return aging.with_standing(memory, to, self.act.at)
 
     def mark(self, id_: str, outcome: Outcome, reason: str | None, thresholds: Thresholds) -> Rule | None:
         """Count what came of following a rule; one that does too much harm becomes a warning."""
@@ -171,15 +171,15 @@ class Ledger:
             raise InvalidInput(f"{id_} is of kind {memory.kind}; only a rule can be marked {outcome}")
         if memory.is_forgotten:
             raise InvalidInput(f"rule {id_} is forgotten; add it again before marking it {outcome}")
-        marked = maturity.marked(memory, outcome, reason=reason, at=self.act.at, thresholds=thresholds)
+        marked = maturity.apply_outcome(memory, outcome, reason=reason, at=self.act.at, thresholds=thresholds)
         self._update("mark_rule", marked, **self._outcome(marked))
         self.tx.add(
             self.tx.statements.records.applications, "rule_applications", self._application(marked, outcome, reason)
         )
-        self.write_down(events.marked(self.act, memory, marked, self.ids, outcome=outcome))
+        self.write_down(events.rule_marked(self.act, memory, marked, self.ids, outcome=outcome))
         if marked.content != memory.content:
             self._move(doc, memory, marked)
-            self.write_down(events.inverted(self.act, memory, self.ids))
+            self.write_down(events.rule_inverted(self.act, memory, self.ids))
         return marked
 
     def forget(self, id_: str) -> MemoryRecord | None:
@@ -204,7 +204,7 @@ class Ledger:
                 self._update("forget_rule", memory, metadata=self.tx.dialect.json(metadata))
                 forgotten = replace(memory, metadata=metadata, invalidated_at=at)
         self._take_out(doc, memory)
-        self.write_down(events.forgotten(self.act, memory, self.ids))
+        self.write_down(events.memory_forgotten(self.act, memory, self.ids))
         return forgotten
 
     def erase(self, ids: Sequence[str]) -> list[str]:
@@ -227,7 +227,7 @@ class Ledger:
         source, target = ends[link.source_id], ends[link.target_id]
         if not self.connect(source, target, link):
             return False
-        self.write_down(events.linked(self.act, link, self.ids, ends=(source, target)))
+        self.write_down(events.link_created(self.act, link, self.ids, ends=(source, target)))
         return True
 
     def mention(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
@@ -256,7 +256,7 @@ class Ledger:
         )
         new = sorted(id_ for (id_,) in rows)
         if new:
-            self.write_down(events.mentioned(self.act, memory, new, self.ids))
+            self.write_down(events.entities_mentioned(self.act, memory, new, self.ids))
         return new
 
     def put_entity(self, entity: Entity) -> Entity:
@@ -267,9 +267,9 @@ class Ledger:
         """Note whom a memory mentions, and that it was read for that; those of whom that is new, sorted."""
         new = self.mention(memory_id, entity_ids)
         for _, memory in self._visible([memory_id]):
-            metadata = {**memory.metadata, "enriched_at": events.said(self.act.at)}
+            metadata = {**memory.metadata, "enriched_at": events.format_time(self.act.at)}
             self._update(_SET_METADATA[memory.kind], memory, metadata=self.tx.dialect.json(metadata))
-            self.write_down(events.enriched(self.act, memory, self.ids))
+            self.write_down(events.memory_enriched(self.act, memory, self.ids))
         return new
 
     def apart(self, work: Callable[[], _Answer]) -> _Answer:
@@ -315,7 +315,11 @@ class Ledger:
             self.tx.run("reopen_session", **place, session=session)
         stored = episode.in_turn(turn)
         self.tx.add(
-            self.tx.statements.records.kinds["episode"], "episodes", stored, doc=doc, asking=asking(episode.content)
+            self.tx.statements.records.kinds["episode"],
+            "episodes",
+            stored,
+            doc=doc,
+            asking=question_share(episode.content),
         )
         return int(doc), stored
 
@@ -380,7 +384,7 @@ class Ledger:
         closed = replace(old, validity="superseded", invalidated_at=self.act.at, valid_to=ends)
         self._update("supersede_fact", old, valid_to=self.tx.dialect.time(ends))
         self._take_out(doc, old)
-        self.write_down(events.superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
+        self.write_down(events.fact_superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
 
     def connect(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
         """Add an edge, without an event; False where it is there already."""
@@ -423,9 +427,9 @@ class Ledger:
         named = {"tenant_id": memory.tenant_id, "id": memory.id}
         self.tx.run("erase_event_payloads", **named, payload=self.tx.dialect.json({}))
         self.remove(doc, memory)
-        tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest(memory)}
+        tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest_memory(memory)}
         self.tx.run("add_tombstone", **named, **tombstone, erased_at=self._at)
-        self.write_down(events.erased(self.act, memory, self.ids))
+        self.write_down(events.memory_erased(self.act, memory, self.ids))
 
     def _outcome(self, rule: Rule) -> dict[str, Any]:
         """The columns that a mark changes."""

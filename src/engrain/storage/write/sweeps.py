@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, Swept
+    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
     from engrain.storage.write.ledger import Ledger
@@ -104,12 +104,12 @@ def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *,
     return Stretch(looked_at=count, last=last if count == limit else None, ids=ids)
 
 
-def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, seen: Stretch) -> Swept:
+def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, seen: Stretch) -> SweepBatch:
     """What a sweep of these would do."""
     return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
 
 
-def sweep(ledger: Ledger, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> Swept:
+def sweep(ledger: Ledger, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
     """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""
     tx = ledger.tx
     moving = _find_changes(tx, ledger.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
@@ -127,7 +127,7 @@ def apply_changes(ledger: Ledger, kind: AgingKind, moving: Sequence[Change]) -> 
         tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
             ledger.index.take_out(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
-        event_type, payload = events.aging(kind, before, to)
+        event_type, payload = events.standing_changed(kind, before, to)
         ids = ledger.ids.several(len(these))
         tx.run(
             "add_events",
@@ -150,7 +150,7 @@ def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standi
 
 
 def _noted_metadata(metadata: str, kind: AgingKind, to: Standing) -> str:
-    return as_json(aging.noted(json.loads(metadata), kind, to))
+    return as_json(aging.standing_metadata(json.loads(metadata), kind, to))
 
 
 def _find_changes(
@@ -185,13 +185,13 @@ def _decide_close(
     found: dict[str, Standing | None] = {}
     for _, memory in selection.select(tx, kind, _OF_THESE, bound):
         assert not isinstance(memory, Episode)
-        found[memory.id] = decay.due(memory, policy, now=act.at)
+        found[memory.id] = decay.due_standing(memory, policy, now=act.at)
     return found
 
 
-def _count_changes(seen: Stretch, moving: Iterable[Change]) -> Swept:
+def _count_changes(seen: Stretch, moving: Iterable[Change]) -> SweepBatch:
     counts = Counter(each.to for each in moving)
-    return decay.Swept(
+    return decay.SweepBatch(
         looked_at=seen.looked_at,
         last=seen.last,
         active=counts["active"],

@@ -17,9 +17,9 @@ from engrain.domain.maintenance.overview import Overview
 from engrain.domain.memories.maturity import Application
 from engrain.domain.memories.routing import Routing
 from engrain.domain.pagination import Page
-from engrain.domain.records import Answer, Dropped, Event, Hit, Link, Record
+from engrain.domain.records import Answer, DroppedCandidate, Event, Hit, Link, Record
 from engrain.domain.runs.completions import Usage
-from engrain.domain.runs.runs import Kept, Restored, Run, Undone
+from engrain.domain.runs.runs import KeptItem, RestoredItem, Run, UndoResult
 from engrain.domain.runs.summaries import Summary
 from engrain.interfaces.mcp.results import EntityJson, FactJson, MemoryJson, Result, Told, Wordings
 from engrain.learning.consolidation.report import ConsolidationReport
@@ -29,7 +29,7 @@ from engrain.lifecycle.sweep import DecayCounts, DecayReport
 LinkJson = Annotated[Link, Told("A link: source_id, target_id, relation, weight, created_at.")]
 EventJson = Annotated[Event, Told("An event: event_type, memory_id, actor, request_id, payload, created_at, ...")]
 HitJson = Annotated[Hit, Told("A hit: score, memory, why (contributions and matched words), neighbours.")]
-DroppedJson = Annotated[Dropped, Told("A candidate that is no hit: id, score, reason, why.")]
+DroppedJson = Annotated[DroppedCandidate, Told("A candidate that is no hit: id, score, reason, why.")]
 SectionJson = Annotated[ContextSection, Told("A section of the block: its name, tokens and lines.")]
 BlockJson = Annotated[ContextBlock, Told("The block in the messages, as the tool context answers it.")]
 UsageJson = Annotated[Usage, Told("What the language model took: calls, tokens, dollars.")]
@@ -38,8 +38,8 @@ ApplicationJson = Annotated[Application, Told("One time a rule was followed: out
 OverviewJson = Annotated[Overview, Told("stats, days, what is newest, most referenced, runs, waiting sessions, ...")]
 PoolJson = Annotated[Pool, Told("A pool: name, members, created_at, metadata.")]
 RunJson = Annotated[Run, Told("A run: id, kind, status, agent, started_at, report, ...")]
-RestoredJson = Annotated[Restored, Told("A memory that is as it was before the run.")]
-KeptJson = Annotated[Kept, Told("A memory that stays as it is, and why.")]
+RestoredJson = Annotated[RestoredItem, Told("A memory that is as it was before the run.")]
+KeptJson = Annotated[KeptItem, Told("A memory that stays as it is, and why.")]
 AgedJson = Annotated[DecayCounts, Told("How many were looked at, are fading, have recovered, have expired.")]
 ReportJson = Annotated[ConsolidationReport, Told("groups, episodes, learned, rejected, failures, run_ids, usage, ...")]
 
@@ -263,7 +263,7 @@ class UndoneRun(Result):
     kept: list[KeptJson] = Field(default_factory=list)
 
     @classmethod
-    def of(cls, undone: Undone | None) -> Self:
+    def of(cls, undone: UndoResult | None) -> Self:
         return cls(found=False) if undone is None else cls(found=True, **_told(undone))
 
 
