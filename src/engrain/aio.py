@@ -78,9 +78,9 @@ if TYPE_CHECKING:
     from engrain.lifecycle.sweep import DecayReport
     from engrain.metrics import Measured
     from engrain.portability.backups import BackupReport
-    from engrain.portability.exporting import ExportReport
-    from engrain.portability.importer import ImportReport
-    from engrain.portability.restoring import RestoreReport
+    from engrain.portability.exports import ExportReport
+    from engrain.portability.imports import ImportReport
+    from engrain.portability.restores import RestoreReport
     from engrain.retrieval.reembedding import ReembedReport
     from engrain.verbs import words
 

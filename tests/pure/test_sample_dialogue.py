@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engrain.portability.formats import Turn, detect, read
+from engrain.portability.formats import ImportedTurn, detect, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DIALOGUE = EXAMPLES / "two_friends.jsonl"
@@ -121,7 +121,7 @@ def test_the_colour_is_said_only_in_the_message_before_the_evidence(questions, s
 def test_the_importer_knows_the_format_and_reads_every_message_unchanged(messages):
     assert detect(DIALOGUE) == "jsonl"
     turns = list(read(DIALOGUE, "jsonl"))
-    assert all(isinstance(turn, Turn) for turn in turns)
+    assert all(isinstance(turn, ImportedTurn) for turn in turns)
     assert [(turn.session, turn.role, turn.speaker, turn.content, turn.event_time) for turn in turns] == [
         (message["session"], message["role"], message["speaker"], message["content"], sent_at(message))
         for message in messages

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from engrain import config
 from engrain.domain.records import Caller, Link
 from engrain.domain.requests import Act
-from engrain.portability.canonical import canonical
-from engrain.portability.sealed import SealedWriter
+from engrain.portability.canonical_json import encode_row
+from engrain.portability.sealed_files import SealedWriter
 from engrain.service import Memory
 from engrain.storage import open_store
 from engrain.storage.backup.archive import TABLES
@@ -136,7 +136,7 @@ def forged(file, lines):
                 line, table = {**line, "rows": count, "sha256": table.hexdigest()}, None  # noqa: PLW2901
             elif "lines" in line:
                 line = {"lines": number, "sha256": total.hexdigest()}  # noqa: PLW2901
-            raw = canonical(line) if isinstance(line, dict) else line
+            raw = encode_row(line) if isinstance(line, dict) else line
             if table is not None and (isinstance(line, bytes) or "begin" not in line):
                 table.update(raw)
                 count += 1

@@ -190,10 +190,10 @@ def reembed(path):
 
 def copy(source, target):
     """A whole memory into another database, a line for each batch."""
-    from engrain.portability import copying  # most children do without, and each would load it
+    from engrain.portability import copies  # most children do without, and each would load it
 
     with contextlib.closing(open_store(source)) as read, contextlib.closing(open_store(target)) as written:
-        say(list(copying.copy(read, written, progress=lambda step, rows: say([step, rows])).differing))
+        say(list(copies.copy(read, written, progress=lambda step, rows: say([step, rows])).differing))
 
 
 def restore(location, file):

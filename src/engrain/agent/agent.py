@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engrain.agent.learning.summaries import Choice
     from engrain.domain.memories.routing import HandledInput, Routing
     from engrain.domain.runs.summaries import Summary
-    from engrain.portability.importer import ImportReport
+    from engrain.portability.imports import ImportReport
     from engrain.verbs import words
 
 
@@ -440,12 +440,12 @@ class Agent(Queries):
         Raises:
             UnreadableImport: the file is of no known format, or broken and `strict`.
         """
-        from engrain.portability import importer
+        from engrain.portability import imports
         from engrain.portability.formats import FORMATS
 
         parts = self._parts()
         try:
-            return importer.import_file(
+            return imports.import_file(
                 parts.store,
                 self._caller,
                 Path(checks.path(path, name="path")),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.backups import BackupReport
-    from engrain.portability.exporting import ExportReport
-    from engrain.portability.restoring import RestoreReport
+    from engrain.portability.exports import ExportReport
+    from engrain.portability.restores import RestoreReport
     from engrain.verbs import words
 
 _MOST_ENTRIES = 1_000_000_000_000

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.portability.formats import BrokenRecord, Turn, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, read
 from engrain.portability.formats.chatgpt import CHATGPT
 from engrain.portability.formats.records import Entry
 
@@ -45,7 +45,7 @@ def test_reads_the_branch_the_person_last_saw(samples):
 def test_a_turn_carries_its_message_id_time_and_title(samples):
     *_, last, spoken = read(samples / "chatgpt.json")
 
-    assert last == Turn(
+    assert last == ImportedTurn(
         session=SOURDOUGH,
         role="assistant",
         speaker=None,
@@ -135,7 +135,7 @@ def test_a_broken_message_is_named_and_the_others_are_read(written):
 
     records = list(read(written("c.json", [conversation(nodes, "f"), "no conversation", {"title": "empty"}])))
 
-    assert contents(record for record in records if isinstance(record, Turn)) == ["first", "last"]
+    assert contents(record for record in records if isinstance(record, ImportedTurn)) == ["first", "last"]
     assert [record for record in records if isinstance(record, BrokenRecord)] == [
         BrokenRecord(
             "conversations[0].mapping['b']", "author.role is text ('critic'), known are user, assistant, tool, system"
@@ -189,7 +189,7 @@ def test_every_shape_of_tree_ends_and_gives_no_message_twice(parents, current):
 
     records = list(CHATGPT.read(entry(conversation(nodes, str(current)))))
 
-    said = [record.content for record in records if isinstance(record, Turn)]
+    said = [record.content for record in records if isinstance(record, ImportedTurn)]
     assert len(said) == len(set(said)) >= 1
     if str(current) in nodes:
         assert said[-1] == f"said {current}"

@@ -1,12 +1,12 @@
 from datetime import UTC, datetime
 
-from engrain.portability.formats import BrokenRecord, Turn, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, read
 
 
 def test_reads_text_blocks_and_the_names_of_attachments(samples):
     first, second, _ = read(samples / "claude.json")
 
-    assert first == Turn(
+    assert first == ImportedTurn(
         session="3b6f0a52-8c1e-4d0f-a4d5-2f6b7c8d9e01",
         role="user",
         speaker=None,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, Turn, detect, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, detect, read
 
 SESSION = "d2c1b0a9-1111-4eee-9fff-000000000001"
 
@@ -16,7 +16,7 @@ def line(text="hi", **more):
 def test_reads_what_was_said_and_neither_tools_nor_notices(samples):
     turns = list(read(samples / "claude-code.jsonl"))
 
-    assert turns[0] == Turn(
+    assert turns[0] == ImportedTurn(
         session=SESSION,
         role="user",
         speaker=None,
@@ -78,7 +78,7 @@ def test_a_folder_is_read_file_by_file_in_order(samples, written, tmp_path):
     records = list(read(tmp_path))
 
     assert detect(tmp_path) == "claude-code"
-    assert [record.content for record in records if isinstance(record, Turn)] == [
+    assert [record.content for record in records if isinstance(record, ImportedTurn)] == [
         "first",
         "Why does the parser refuse 29 February?",
         "I will read it first.",

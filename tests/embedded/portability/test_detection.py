@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import FORMATS, BrokenRecord, Named, Turn, detect, read
+from engrain.portability.formats import FORMATS, BrokenRecord, ImportedEntity, ImportedTurn, detect, read
 
 FORMAT_OF = {
     "chatgpt.json": "chatgpt",
@@ -28,7 +28,7 @@ DOCUMENTS = [name for name in FORMAT_OF if name.endswith(".json")]
 
 
 def said(found):
-    return found.name if isinstance(found, Named) else found.content
+    return found.name if isinstance(found, ImportedEntity) else found.content
 
 
 def test_every_sample_and_every_format_is_in_the_matrix(samples):
@@ -50,7 +50,7 @@ def test_detected_or_named_a_format_reads_the_same(samples, name):
 
     assert found == list(read(samples / name, FORMAT_OF[name]))
     assert found
-    assert all(isinstance(each, Named) or each.content.strip() for each in found)
+    assert all(isinstance(each, ImportedEntity) or each.content.strip() for each in found)
     assert len({each.source_id for each in found}) == len(found)
     assert {each.metadata["format"] for each in found} == {FORMAT_OF[name]}
 
@@ -97,7 +97,7 @@ def test_a_broken_first_line_does_not_hide_the_format(samples, written, name, fi
     path = written(name, f"{first}\n" + (samples / name).read_text(encoding="utf-8"))
 
     assert detect(path) == FORMAT_OF[name]
-    assert [record.content for record in read(path) if isinstance(record, Turn)] == [
+    assert [record.content for record in read(path) if isinstance(record, ImportedTurn)] == [
         said(turn) for turn in read(samples / name)
     ]
 

@@ -10,7 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import FORMATS, BrokenRecord, Guidance, Named, Statement, Turn, detect, read
+from engrain.portability.formats import (
+    FORMATS,
+    BrokenRecord,
+    ImportedEntity,
+    ImportedFact,
+    ImportedRule,
+    ImportedTurn,
+    detect,
+    read,
+)
 
 SAMPLES = Path(__file__).parents[2] / "support" / "samples"
 DOCUMENTS = [path for path in sorted(SAMPLES.iterdir()) if path.suffix == ".json"]
@@ -70,14 +79,14 @@ def check(path, form):
             assert record.reason
             assert len(record.reason) < 1000
         else:
-            assert isinstance(record, Turn | Statement | Named | Guidance)
+            assert isinstance(record, ImportedTurn | ImportedFact | ImportedEntity | ImportedRule)
             assert record.source_id
-            assert (record.name if isinstance(record, Named) else record.content).strip()
+            assert (record.name if isinstance(record, ImportedEntity) else record.content).strip()
             assert all(moment.utcoffset() == timedelta(0) for moment in times_of(record))
-        if isinstance(record, Turn):
-            assert record.session or record.kept
+        if isinstance(record, ImportedTurn):
+            assert record.session or record.fields
             assert record.role in {"user", "assistant", "tool", "system"}
-        if isinstance(record, Statement):
+        if isinstance(record, ImportedFact):
             assert record.predicate.strip()
     assert records == list(read(path, form))
 

@@ -2,13 +2,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engrain.portability.formats import BrokenRecord, Turn, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, read
 
 
 def test_reads_every_field_and_fills_in_what_is_not_said(samples):
     moved, answer, bare, named = read(samples / "plain.jsonl")
 
-    assert moved == Turn(
+    assert moved == ImportedTurn(
         session="2024-02-10 call",
         role="user",
         speaker="Ana",

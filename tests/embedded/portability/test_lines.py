@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, Turn, files, lines, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, files, lines, read
 from engrain.portability.formats.fields import Malformed
 
 
@@ -61,7 +61,7 @@ def test_a_line_that_is_too_long_is_skipped_without_being_held(written, monkeypa
     too_long = "the line is longer than 1 MB"
     assert records[1] == BrokenRecord("line 2", too_long)
     assert records[3] == BrokenRecord("line 4", too_long)
-    assert [record.content for record in records if isinstance(record, Turn)] == ["one", "three"]
+    assert [record.content for record in records if isinstance(record, ImportedTurn)] == ["one", "three"]
     assert peak < 2**22
 
 
@@ -97,9 +97,9 @@ def test_a_line_of_exactly_the_limit_is_read(written, monkeypatch):
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", len(row))
 
     assert [type(record) for record in read(written("n.jsonl", f"{row}\n{row} \n{row}"), "jsonl")] == [
-        Turn,
+        ImportedTurn,
         BrokenRecord,
-        Turn,
+        ImportedTurn,
     ]
 
 

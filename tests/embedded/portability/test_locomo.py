@@ -2,13 +2,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from engrain.portability.formats import BrokenRecord, Turn, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, read
 
 
 def test_reads_sessions_in_the_order_of_their_numbers(samples):
     boat, cat, new_year, other = read(samples / "locomo.json")
 
-    assert boat == Turn(
+    assert boat == ImportedTurn(
         session="conv-1/session_2",
         role="user",
         speaker="Ines",

@@ -5,19 +5,19 @@ from datetime import UTC, datetime
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, Named, Statement, detect, read
+from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedFact, detect, read
 
 MAY_7 = datetime(2024, 5, 7, 9, tzinfo=UTC)
 
 
 def statements(path):
-    return [each for each in read(path) if isinstance(each, Statement)]
+    return [each for each in read(path) if isinstance(each, ImportedFact)]
 
 
 def test_an_mcp_graph_is_entities_what_was_observed_of_them_and_how_they_relate(samples):
     found = list(read(samples / "mcp-memory.jsonl"))
 
-    assert [(each.name, each.type) for each in found if isinstance(each, Named)] == [
+    assert [(each.name, each.type) for each in found if isinstance(each, ImportedEntity)] == [
         ("Ana", "person"),
         ("Acme", "Company"),
         ("Lisbon", "city"),
@@ -52,7 +52,7 @@ def test_what_is_no_line_of_a_graph_is_broken_and_the_rest_is_read(written):
         "line 2",
         "line 3",
     ]
-    assert [each.content for each in found if isinstance(each, Statement)] == ["sails", "Ana knows Bruno"]
+    assert [each.content for each in found if isinstance(each, ImportedFact)] == ["sails", "Ana knows Bruno"]
 
 
 def test_mem0s_memories_keep_whose_they_are_their_times_and_metadata(samples):
@@ -64,7 +64,7 @@ def test_mem0s_memories_keep_whose_they_are_their_times_and_metadata(samples):
     assert first.metadata["trip"] == "home"
     assert second.valid_to == datetime(2030, 1, 1, tzinfo=UTC)
     assert second.metadata["agent_id"] == "travel"
-    assert second.said_at == MAY_7
+    assert second.stored_at == MAY_7
 
 
 def test_mem0s_list_alone_is_read_as_well(sample, samples, written):
@@ -77,7 +77,7 @@ def test_mem0s_list_alone_is_read_as_well(sample, samples, written):
 def test_lettas_passages_without_those_that_were_deleted(samples):
     first, second = statements(samples / "letta.json")
 
-    assert (first.subject, first.content, first.said_at) == ("archival memory", "Ana moved to Lisbon in May", MAY_7)
+    assert (first.subject, first.content, first.stored_at) == ("archival memory", "Ana moved to Lisbon in May", MAY_7)
     assert (first.tags, first.metadata["topic"]) == (("home", "ana"), "home")
     assert (second.subject, second.tags) == ("office.txt", ())
 
@@ -102,7 +102,7 @@ def test_each_heading_of_markdown_is_a_note_under_those_above_it(samples):
     }
     assert {each.subject for each in found} == {None}
     assert {each.tags for each in found} == {("home", "lisbon")}
-    assert {each.said_at for each in found} == {datetime(2024, 5, 7, tzinfo=UTC)}
+    assert {each.stored_at for each in found} == {datetime(2024, 5, 7, tzinfo=UTC)}
     assert found[0].metadata["front_matter"]["title"] == "Ana's house"
 
 
@@ -116,7 +116,7 @@ def test_a_date_that_is_none_is_reported_and_the_text_is_read(written):
     broken, note = read(written("log.md", "---\ndate: soon\ntags:\n- a\n- 'b'\n---\ntext\n"))
 
     assert "soon" in broken.reason
-    assert (note.content, note.tags, note.said_at) == ("text", ("a", "b"), None)
+    assert (note.content, note.tags, note.stored_at) == ("text", ("a", "b"), None)
 
 
 def test_a_folder_of_markdown_is_read_and_no_link_leads_out_of_it(written, tmp_path):

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, Turn, detect, files, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, detect, files, read
 
 
 @pytest.fixture
@@ -52,7 +52,9 @@ def test_numbered_pieces_are_read_in_order(sample, zipped):
 
     records = list(read(path))
 
-    assert [record.session for record in records if isinstance(record, Turn)] == [first["id"]] * 4 + [second["id"]]
+    assert [record.session for record in records if isinstance(record, ImportedTurn)] == [first["id"]] * 4 + [
+        second["id"]
+    ]
     assert records[5] == BrokenRecord("conversations-001.json, conversations[1]", "a number (7), expected an object")
     assert records[6].position == "conversations-002.json"
     assert "not JSON" in records[6].reason

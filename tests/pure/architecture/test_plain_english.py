@@ -17,6 +17,7 @@ CLEAN_ROOMS = {
     "cache.py",
     "engines",
     "entities",
+    "portability",
     "retrieval",
     "errors.py",
     "metrics.py",

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engrain.errors import InvalidInput, UnusableBackup
-from engrain.portability import sealed
+from engrain.portability import sealed_files
 from tests.support.backups import DATABASES, everything, fill, forged, memory_in, said
 from tests.support.children import Child, opened
 from tests.support.postgres import server
@@ -184,7 +184,7 @@ def test_counts_digests_and_lines_are_as_promised(tmp_path, file, refuses):
 def resealed(path, lines):
     """Lines as they are, with a seal that is right."""
     with path.open("w+b") as stream:
-        writer = sealed.SealedWriter(stream, path)
+        writer = sealed_files.SealedWriter(stream, path)
         for line in lines:
             writer.write(json.dumps(line, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         writer.seal()
@@ -194,7 +194,7 @@ def resealed(path, lines):
 def bomb(path, raw):
     """A sealed file of one member that packs as well as it can."""
     with path.open("w+b") as stream:
-        writer = sealed.SealedWriter(stream, path)
+        writer = sealed_files.SealedWriter(stream, path)
         packer = zlib.compressobj(9, wbits=31)
         packed = b"".join(map(packer.compress, raw)) + packer.flush()
         stream.write(packed)
@@ -214,12 +214,12 @@ def test_text_that_packs_too_well_is_kept_as_it_is(tmp_path):
     path = tmp_path / "dense"
     line = b"a" * 2**20 + b"\n"
     with path.open("w+b") as stream:
-        writer = sealed.SealedWriter(stream, path)
+        writer = sealed_files.SealedWriter(stream, path)
         writer.write(line)
         writer.write(line)
         writer.seal()
     assert path.stat().st_size > 2 * len(line)
-    with sealed.opened(path) as file:
+    with sealed_files.open_sealed(path) as file:
         assert list(file.lines()) == [line, line]
 
 

@@ -9,7 +9,7 @@ from engrain import config
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput
-from engrain.portability.copying import copy
+from engrain.portability.copies import copy
 from engrain.service import Memory
 from engrain.storage import open_store
 from engrain.storage.backup.archive import TABLES

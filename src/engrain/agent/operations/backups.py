@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.wiring.acts import new_act
 from engrain.domain import checks
-from engrain.portability import backups, exporting, restoring
+from engrain.portability import backups, exports, restores
 from engrain.storage.migrations import HEAD
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ def backup(
     """Write an extent of the database into a file."""
     target, is_whole = Path(checks.path(path, name="path")), checks.flag(vectors, name="vectors")
     parts.references.flush()
-    maker = backups.Maker(version=version("engrain"), schema=HEAD, made_at=parts.clock())
-    return backups.backup(parts.store, target, extent, maker=maker, vectors=is_whole, progress=progress)
+    origin = backups.BackupOrigin(version=version("engrain"), schema=HEAD, made_at=parts.clock())
+    return backups.backup(parts.store, target, extent, origin=origin, vectors=is_whole, progress=progress)
 
 
 def parse_restore(
     *, tenant: object, agent: str | None, replace: object, with_erased: object, dry_run: object
-) -> restoring.Wish:
+) -> restores.RestoreOptions:
     """Return the request of a restore."""
-    return restoring.Wish(
+    return restores.RestoreOptions(
         tenant=checks.optional_name(tenant, name="tenant"),
         agent=agent,
         replace=checks.flag(replace, name="replace"),
@@ -45,12 +45,12 @@ def parse_restore(
 
 
 def restore(
-    parts: Parts, path: object, caller: Caller, request: restoring.Wish, *, progress: Progress | None
-) -> restoring.RestoreReport:
+    parts: Parts, path: object, caller: Caller, request: restores.RestoreOptions, *, progress: Progress | None
+) -> restores.RestoreReport:
     """Restore a backup, and announce what waits for a vector."""
     source = Path(checks.path(path, name="path"))
     try:
-        report = restoring.restore(parts.store, source, new_act(parts, caller), request, progress=progress)
+        report = restores.restore(parts.store, source, new_act(parts, caller), request, progress=progress)
     finally:
         parts.note_cache.clear()
     parts.queue.announce()
@@ -65,11 +65,11 @@ def export(
     form: object,
     kinds: Iterable[str] | None,
     progress: Callable[[int], None] | None,
-) -> exporting.ExportReport:
+) -> exports.ExportReport:
     """Write an agent's memories into a file for people or other systems."""
-    known: tuple[exporting.ExportKind, ...] = get_args(exporting.ExportKind)
-    forms: tuple[exporting.ExportFormat, ...] = get_args(exporting.ExportFormat)
-    return exporting.export(
+    known: tuple[exports.ExportKind, ...] = get_args(exports.ExportKind)
+    forms: tuple[exports.ExportFormat, ...] = get_args(exports.ExportFormat)
+    return exports.export(
         parts.store,
         Path(checks.path(path, name="path")),
         extent,

@@ -10,7 +10,7 @@ from engrain.interfaces.cli import progress, rendering
 
 if TYPE_CHECKING:
     from engrain.interfaces.cli.invocation import Invocation
-    from engrain.portability.importer import ImportReport
+    from engrain.portability.imports import ImportReport
     from engrain.service import Memory
 
 # Stats.pending_embeddings counts no further.

@@ -13,7 +13,7 @@ from engrain.interfaces.cli.failures import ExitCode
 
 if TYPE_CHECKING:
     from engrain.interfaces.cli.invocation import Invocation
-    from engrain.portability.copying import CopyReport
+    from engrain.portability.copies import CopyReport
     from engrain.service import Memory
     from engrain.storage.upgrades import SchemaState
 
@@ -46,7 +46,7 @@ def reembed(invocation: Invocation, embedder: str | None) -> None:
 
 def copy(invocation: Invocation, source: str, target: str) -> None:
     """Copy a memory into another database and say whether the two agree; stopped anywhere, it can be run again."""
-    from engrain.portability.copying import copy_database
+    from engrain.portability.copies import copy_database
 
     settings = invocation.settings()
     with ExitStack() as shown:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.maturity import Application
     from engrain.domain.memories.routing import Routing
     from engrain.domain.records import DroppedCandidate, Event, Explanation, Hit, Link, MemoryRecord
-    from engrain.portability.importer import ImportReport
+    from engrain.portability.imports import ImportReport
 
 _COLUMNS = ("date", "who", "score", "why", "id", "text")
 # A screenful of ten hits; a pipe gets every character.

@@ -9,11 +9,11 @@ from engrain.interfaces.cli import output
 from engrain.interfaces.cli.arguments import one_of
 from engrain.interfaces.cli.invocation import Invocation, command
 from engrain.interfaces.cli.progress import counting, steps
-from engrain.portability.exporting import ExportFormat, ExportKind
+from engrain.portability.exports import ExportFormat, ExportKind
 
 if TYPE_CHECKING:
     from engrain.portability.backups import BackupReport
-    from engrain.portability.restoring import RestoreReport
+    from engrain.portability.restores import RestoreReport
 
 app = typer.Typer()
 

@@ -1,6 +1,6 @@
-"""Files of other systems, read into turns, statements, and who they are about.
+"""Import formats: readers of files of other systems into turns, facts, rules and entities.
 
-`read` never raises for one bad record: it gives a BrokenRecord in its place and goes on. UnreadableImport means that
+`read` never raises for one bad record: it yields a BrokenRecord in its place and goes on. UnreadableImport means that
 the file as a whole is not of the format.
 """
 
@@ -14,7 +14,7 @@ from engrain.errors import UnreadableImport
 from engrain.portability.formats.chatgpt import CHATGPT
 from engrain.portability.formats.claude import CLAUDE
 from engrain.portability.formats.claude_code import CLAUDE_CODE
-from engrain.portability.formats.fields import Malformed, described, keys_found
+from engrain.portability.formats.fields import Malformed, describe, keys_found
 from engrain.portability.formats.files import Part, Source, container_of, parts_of
 from engrain.portability.formats.jsonl import JSONL
 from engrain.portability.formats.langgraph import LANGGRAPH
@@ -29,13 +29,13 @@ from engrain.portability.formats.records import (
     Container,
     Entry,
     Format,
-    Found,
-    Guidance,
+    ImportedEntity,
+    ImportedFact,
+    ImportedRecord,
+    ImportedRule,
+    ImportedTurn,
     Layout,
-    Named,
     Role,
-    Statement,
-    Turn,
 )
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ __all__ = [
     "FORMATS",
     "BrokenRecord",
     "Format",
-    "Found",
-    "Guidance",
-    "Named",
+    "ImportedEntity",
+    "ImportedFact",
+    "ImportedRecord",
+    "ImportedRule",
+    "ImportedTurn",
     "Role",
-    "Statement",
-    "Turn",
     "detect",
     "read",
 ]
@@ -75,12 +75,12 @@ _SHAPES: Mapping[Layout, str] = {
 def detect(path: Path) -> str:
     """Name of the format of the file, from its structure; UnreadableImport says what was seen and what is known."""
     container = container_of(path)
-    form, _ = _detected(path, container, parts_of(path, container, _endings(container)))
+    form, _ = _detect(path, container, parts_of(path, container, _endings(container)))
     return form.name
 
 
-def read(path: Path, format: str = "auto") -> Iterator[Found | BrokenRecord]:  # noqa: A002 - the word of the command line
-    """What the file (or folder) at `path` holds, in its order, with a BrokenRecord in place of each that is broken.
+def read(path: Path, format: str = "auto") -> Iterator[ImportedRecord | BrokenRecord]:  # noqa: A002 - the word of the command line
+    """Read the file (or folder) at `path` in its order, with a BrokenRecord in place of each broken record.
 
     `format` is a name of FORMATS, or "auto" to detect it. UnreadableImport is raised by the call itself, by the
     iteration only where the disk fails. JSON lines are read in constant memory, any other JSON whole.
@@ -90,33 +90,33 @@ def read(path: Path, format: str = "auto") -> Iterator[Found | BrokenRecord]:  #
     container = container_of(path)
     if format == "auto":
         parts = parts_of(path, container, _endings(container))
-        form, ready = _detected(path, container, parts)
-        return _found(form, parts, ready)
+        form, ready = _detect(path, container, parts)
+        return _read_parts(form, parts, ready)
     form = FORMATS[format]
     if container not in form.containers:
         raise UnreadableImport(f"{path} is a {container}; {form.name} is {form.summary}")
     parts = parts_of(path, container, [form.endings])
     # Of several files one may be unreadable; of one that is the whole import.
-    return _found(form, parts, {parts[0].name: _opened(form, parts[0])} if len(parts) == 1 else {})
+    return _read_parts(form, parts, {parts[0].name: _open(form, parts[0])} if len(parts) == 1 else {})
 
 
 def _endings(container: Container) -> list[tuple[str, ...]]:
-    """Of the files that any format reads of a folder, in the order in which they are looked for."""
+    """The file endings of all formats in a folder, in the order in which they are tried."""
     return list(dict.fromkeys(form.endings for form in FORMATS.values() if container in form.containers))
 
 
-def _found(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[Found | BrokenRecord]:
+def _read_parts(form: Format, parts: list[Part], ready: dict[str, Source]) -> Iterator[ImportedRecord | BrokenRecord]:
     for part in parts:
         try:
             # The source itself gets no name: the next document must not be read while this one is in memory.
-            entries = (ready.pop(part.name, None) or _opened(form, part)).entries(form.item)
+            entries = (ready.pop(part.name, None) or _open(form, part)).entries(form.item)
         except UnreadableImport as error:
             yield BrokenRecord(part.name, str(error))
         else:
-            yield from _found_in(form, entries)
+            yield from _read_entries(form, entries)
 
 
-def _found_in(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[Found | BrokenRecord]:
+def _read_entries(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator[ImportedRecord | BrokenRecord]:
     for entry in entries:
         if isinstance(entry, BrokenRecord):
             yield entry
@@ -127,16 +127,16 @@ def _found_in(form: Format, entries: Iterator[Entry | BrokenRecord]) -> Iterator
             yield BrokenRecord(entry.position, str(fault))
 
 
-def _opened(form: Format, part: Part) -> Source:
+def _open(form: Format, part: Part) -> Source:
     """The part as a file of the format: of a layout that the format has, with objects in it if with anything."""
     source = part.load(frozenset(form.recognises))
     if source.layout not in form.recognises or not _holds_objects(source):
-        raise UnreadableImport(f"{part.name} holds {_seen(source)}; {form.name} is {form.summary}")
+        raise UnreadableImport(f"{part.name} holds {_describe_source(source)}; {form.name} is {form.summary}")
     return source
 
 
 def _holds_objects(source: Source) -> bool:
-    """Whether a record of the sample is an object, or there is none at all."""
+    """True if a record of the sample is an object, or there is none at all."""
     is_empty = True
     for value in source.sample():
         if isinstance(value, dict):
@@ -145,7 +145,7 @@ def _holds_objects(source: Source) -> bool:
     return is_empty
 
 
-def _detected(path: Path, container: Container, parts: list[Part]) -> tuple[Format, dict[str, Source]]:
+def _detect(path: Path, container: Container, parts: list[Part]) -> tuple[Format, dict[str, Source]]:
     """The format of the first part that is of any, and that part opened, by its name."""
     forms = [form for form in FORMATS.values() if container in form.containers]
     layouts = frozenset(layout for form in forms for layout in form.recognises)
@@ -156,15 +156,15 @@ def _detected(path: Path, container: Container, parts: list[Part]) -> tuple[Form
         except UnreadableImport as error:
             seen.append(str(error))
             continue
-        form = _recognised(source, forms)
+        form = _recognise(source, forms)
         if form is not None:
             return form, {part.name: source}
-        seen.append(f"{part.name} holds {_seen(source)}")
+        seen.append(f"{part.name} holds {_describe_source(source)}")
     known = "".join(f"\n  {form.name}: {form.summary}" for form in FORMATS.values())
     raise UnreadableImport(f"no known format in {path}: {seen[0]}. Known formats:{known}")
 
 
-def _recognised(source: Source, forms: list[Format]) -> Format | None:
+def _recognise(source: Source, forms: list[Format]) -> Format | None:
     for value in source.sample():
         for form in forms:
             recognises = form.recognises.get(source.layout)
@@ -173,15 +173,15 @@ def _recognised(source: Source, forms: list[Format]) -> Format | None:
     return None
 
 
-def _seen(source: Source) -> str:
-    """What the file is, for a person who expected another."""
+def _describe_source(source: Source) -> str:
+    """Describe the source, for a person who expected another."""
     match list(islice(source.sample(), 1)):
         case [Malformed() as fault]:
-            what = str(fault)
+            first = str(fault)
         case [dict() as record]:
-            what = keys_found(record)
+            first = keys_found(record)
         case [value]:
-            what = described(value)
+            first = describe(value)
         case _:
             return "nothing"
-    return f"{_SHAPES[source.layout]}, first {what}"
+    return f"{_SHAPES[source.layout]}, first {first}"

@@ -17,14 +17,14 @@ from engrain.portability.formats.fields import (
     as_text,
     as_time,
     as_title,
-    attempted,
-    described,
-    joined,
-    missing,
+    describe,
+    join_lines,
+    missing_key,
     optional_text,
-    shown,
+    read_record,
+    shorten,
 )
-from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, Json, Turn
+from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,11 +35,11 @@ _SAID = ("text", "multimodal_text", "code")
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
+def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     conversation = entry.value
     mapping = conversation.get("mapping")
     if mapping is None:
-        raise missing("mapping", conversation)
+        raise missing_key("mapping", conversation)
     nodes = as_object(mapping, "mapping")
     branch, loops = _branch(nodes, conversation.get("current_node"))
     if not branch:
@@ -49,11 +49,11 @@ def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
     if loops:
         yield BrokenRecord(_position(entry, branch[0]), "its parent is a message that follows it: the tree goes round")
     for node_id in branch:
-        yield from attempted(_position(entry, node_id), _turn, nodes[node_id], node_id, session, title)
+        yield from read_record(_position(entry, node_id), _turn, nodes[node_id], node_id, session, title)
 
 
 def _position(entry: Entry, node_id: str) -> str:
-    return f"{entry.position}.mapping[{shown(node_id)}]"
+    return f"{entry.position}.mapping[{shorten(node_id)}]"
 
 
 def _branch(nodes: Json, current: object) -> tuple[list[str], bool]:
@@ -84,7 +84,7 @@ def _created(node: object) -> datetime:
         return _LONG_AGO
 
 
-def _turn(node: object, node_id: str, session: str, title: str | None) -> Turn | None:
+def _turn(node: object, node_id: str, session: str, title: str | None) -> ImportedTurn | None:
     value = as_object(node, "node").get("message")
     if value is None:
         return None
@@ -95,7 +95,7 @@ def _turn(node: object, node_id: str, session: str, title: str | None) -> Turn |
     if not content.strip():
         return None
     author = as_object(message.get("author"), "author")
-    return Turn(
+    return ImportedTurn(
         session=session,
         role=as_role(author.get("role"), ROLES, name="author.role"),
         speaker=optional_text(author, "name"),
@@ -122,7 +122,7 @@ def _content(value: object) -> str:
     if content.get("parts") is None:  # code has its text here
         return optional_text(content, "text") or ""
     parts = as_list(content["parts"], "parts")
-    return joined([_part(part, f"parts[{index}]") for index, part in enumerate(parts)])
+    return join_lines([_part(part, f"parts[{index}]") for index, part in enumerate(parts)])
 
 
 def _part(part: object, name: str) -> str:
@@ -138,7 +138,7 @@ def _part(part: object, name: str) -> str:
         case dict():
             return ""
         case _:
-            raise Malformed(f"{name} is {described(part)}, expected text or an object")
+            raise Malformed(f"{name} is {describe(part)}, expected text or an object")
 
 
 CHATGPT = Format(

@@ -11,12 +11,12 @@ from engrain.portability.formats.fields import (
     as_role,
     as_time,
     as_title,
-    attempted,
-    joined,
-    missing,
+    join_lines,
+    missing_key,
     optional_text,
+    read_record,
 )
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Role, Turn
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,25 +25,25 @@ _NAME = "claude"
 _SENDERS: Mapping[str, Role] = {"human": "user", "assistant": "assistant"}
 
 
-def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
+def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     conversation = entry.value
     if conversation.get("chat_messages") is None:
-        raise missing("chat_messages", conversation)
+        raise missing_key("chat_messages", conversation)
     messages = as_list(conversation["chat_messages"], "chat_messages")
     session = optional_text(conversation, "uuid")
     if session is None:
-        raise missing("uuid", conversation)
+        raise missing_key("uuid", conversation)
     title = as_title(conversation.get("name"))
     for index, message in enumerate(messages):
-        yield from attempted(f"{entry.position}.chat_messages[{index}]", _turn, message, index, session, title)
+        yield from read_record(f"{entry.position}.chat_messages[{index}]", _turn, message, index, session, title)
 
 
-def _turn(value: object, index: int, session: str, title: str | None) -> Turn | None:
+def _turn(value: object, index: int, session: str, title: str | None) -> ImportedTurn | None:
     message = as_object(value, "message")
     content = _content(message)
     if not content.strip():
         return None
-    return Turn(
+    return ImportedTurn(
         session=session,
         role=as_role(message.get("sender"), _SENDERS, name="sender"),
         speaker=None,
@@ -62,7 +62,7 @@ def _content(message: Json) -> str:
     """
     blocks = as_block_text(as_list(message.get("content") or [], "content"), "content")
     said = blocks or optional_text(message, "text") or ""
-    return joined([said, *_attached(message, "attachments"), *_attached(message, "files")])
+    return join_lines([said, *_attached(message, "attachments"), *_attached(message, "files")])
 
 
 def _attached(message: Json, key: str) -> Iterator[str]:

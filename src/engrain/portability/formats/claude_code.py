@@ -11,12 +11,12 @@ from engrain.portability.formats.fields import (
     as_role,
     as_text,
     as_time,
-    attempted,
     fingerprint,
-    missing,
+    missing_key,
     optional_text,
+    read_record,
 )
-from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, Json, Turn
+from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,14 +34,14 @@ def _recognises(record: Json) -> bool:
     return isinstance(kind, str) and ("sessionId" in record or "leafUuid" in record)
 
 
-def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
-    yield from attempted(entry.position, _turn, entry)
+def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
+    yield from read_record(entry.position, _turn, entry)
 
 
-def _turn(entry: Entry) -> Turn | None:
+def _turn(entry: Entry) -> ImportedTurn | None:
     record = entry.value
     if "type" not in record:
-        raise missing("type", record)
+        raise missing_key("type", record)
     kind = as_text(record["type"], "type")
     if kind not in _SPOKEN or any(record.get(flag) is True for flag in _UNSPOKEN):
         return None
@@ -50,7 +50,7 @@ def _turn(entry: Entry) -> Turn | None:
     if not content.strip():
         return None
     session = optional_text(record, "sessionId") or entry.stem
-    return Turn(
+    return ImportedTurn(
         session=session,
         role=as_role(message.get("role", kind), ROLES, name="message.role"),
         speaker=None,
@@ -66,7 +66,7 @@ def _content(message: Json) -> str:
     if isinstance(value, str):
         return value
     if "content" not in message:
-        raise missing("message.content", message)
+        raise missing_key("message.content", message)
     return as_block_text(as_list(value, "message.content"), "message.content")
 
 

@@ -1,4 +1,4 @@
-"""Files opened and taken apart into JSON records, before anything is known of their format."""
+"""Files, zip archives and folders as sources of JSON values, before their format is known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats.fields import Malformed, described, parse_json
+from engrain.portability.formats.fields import Malformed, describe, parse_json
 from engrain.portability.formats.lines import encoding_of, json_lines
 from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout
 
@@ -47,7 +47,7 @@ class Source:
     """Number (from 1; of the line, for lines) and value, Malformed in place of one that cannot be had; repeatable."""
 
     def entries(self, item: str) -> Iterator[Entry | BrokenRecord]:
-        """The JSON objects, and what stands where an object belongs; `item` is Format.item."""
+        """Read the JSON objects, with a BrokenRecord in place of other values; `item` is Format.item."""
         for number, value in self.scan():
             position = self.place + self._position(number, item)
             if isinstance(value, dict):
@@ -55,10 +55,10 @@ class Source:
             elif isinstance(value, Malformed):
                 yield BrokenRecord(position, str(value))
             else:
-                yield BrokenRecord(position, f"{described(value)}, expected an object")
+                yield BrokenRecord(position, f"{describe(value)}, expected an object")
 
     def sample(self) -> Iterator[object]:
-        """What to know the format by: every value of a document, the first lines of a file of lines."""
+        """The values that show the format: all of a document, the first lines of a file of lines."""
         return (value for _, value in islice(self.scan(), _SAMPLE_LINES if self.layout == "lines" else None))
 
     def _position(self, number: int, item: str) -> str:
@@ -77,7 +77,7 @@ class Part:
 
 
 def container_of(path: Path) -> Container:
-    """What is at `path`; UnreadableImport where nothing can be read there."""
+    """The kind of container at `path`; UnreadableImport where nothing can be read there."""
     if path.is_dir():
         return "folder"
     if not path.exists():
@@ -105,10 +105,12 @@ def _folder_parts(path: Path, endings: Sequence[tuple[str, ...]]) -> list[Part]:
     """The files of a folder; a link out of it is not followed."""
     root = path.resolve()
     inside = sorted(file for file in path.rglob("*") if file.is_file() and file.resolve().is_relative_to(root))
-    found = next((files for each in endings if (files := [file for file in inside if file.suffix.lower() in each])), [])
+    found = next(
+        (files for group in endings if (files := [file for file in inside if file.suffix.lower() in group])), []
+    )
     if not found:
         raise UnreadableImport(
-            f"{path} is a folder without {' or '.join(each[0] for each in endings)} files: name a file"
+            f"{path} is a folder without {' or '.join(group[0] for group in endings)} files: name a file"
         )
     named = [(file.relative_to(path).as_posix(), file) for file in found]
     return [Part(name=name, load=partial(_load_file, file, f"{name}, ")) for name, file in named]
@@ -242,7 +244,7 @@ def _document(raw: bytes, called: str, stem: str, place: str) -> Source:
         case dict():
             return Source(layout="object", stem=stem, place=place, scan=partial(enumerate, [value], 1))
         case _:
-            raise UnreadableImport(f"{called} holds {described(value)}, not conversations")
+            raise UnreadableImport(f"{called} holds {describe(value)}, not conversations")
 
 
 def _unreadable(path: Path, error: OSError) -> UnreadableImport:

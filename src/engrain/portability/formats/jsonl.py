@@ -14,10 +14,10 @@ from engrain.portability.formats.fields import (
     as_tags,
     as_text,
     as_time,
-    described,
+    describe,
     fingerprint,
     is_blank,
-    missing,
+    missing_key,
     optional_text,
 )
 from engrain.portability.formats.records import (
@@ -25,30 +25,30 @@ from engrain.portability.formats.records import (
     BrokenRecord,
     Entry,
     Format,
-    Found,
-    Guidance,
+    ImportedEntity,
+    ImportedFact,
+    ImportedRecord,
+    ImportedRule,
+    ImportedTurn,
     Json,
-    Named,
-    Statement,
-    Turn,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _NAME = "jsonl"
-# Keys that a line has a name of its own for; the rest is kept as engrain says it.
+# Keys with a meaning of their own; the rest are further fields.
 _OWN = frozenset("kind session role speaker content time subject predicate about tags metadata".split())
 
 
-def _read(entry: Entry) -> Iterator[Found | BrokenRecord]:
+def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
     try:
-        yield _found(entry)
+        yield _parse_record(entry)
     except Malformed as fault:
         yield BrokenRecord(entry.position, str(fault))
 
 
-def _found(entry: Entry) -> Found:
+def _parse_record(entry: Entry) -> ImportedRecord:
     record = entry.value
     match record.get("kind"):
         case None | "episode":
@@ -60,10 +60,10 @@ def _found(entry: Entry) -> Found:
         case "entity":
             return _entity(record)
         case other:
-            raise Malformed(f"kind is {described(other)}, known are episode, fact, rule, entity")
+            raise Malformed(f"kind is {describe(other)}, known are episode, fact, rule, entity")
 
 
-def _turn(entry: Entry) -> Turn:
+def _turn(entry: Entry) -> ImportedTurn:
     record = entry.value
     content = _content(record)
     is_ours = "kind" in record
@@ -71,7 +71,7 @@ def _turn(entry: Entry) -> Turn:
     role = as_role("user" if is_blank(record.get("role")) else record["role"], ROLES)
     speaker = optional_text(record, "speaker")
     time = as_time(record.get("time"), "time")
-    return Turn(
+    return ImportedTurn(
         session=session,
         role=role,
         speaker=speaker,
@@ -80,20 +80,20 @@ def _turn(entry: Entry) -> Turn:
         source_id=optional_text(record, "id") or f"{entry.number}:{fingerprint(session, role, speaker, content, time)}",
         metadata=_metadata(record) if is_ours else {"format": _NAME},
         tags=as_tags(record.get("tags"), "tags") if is_ours else (),
-        kept=_kept(record) if is_ours else {},
+        fields=_extra_fields(record) if is_ours else {},
     )
 
 
-def _fact(record: Json) -> Statement:
+def _fact(record: Json) -> ImportedFact:
     subject, predicate, content = optional_text(record, "subject"), optional_text(record, "predicate"), _content(record)
     if predicate is None:
-        raise missing("predicate", record)
-    said_at = as_time(record.get("created_at"), "created_at")
-    return Statement(
+        raise missing_key("predicate", record)
+    stored_at = as_time(record.get("created_at"), "created_at")
+    return ImportedFact(
         subject=subject,
         predicate=predicate,
         content=content,
-        said_at=said_at,
+        stored_at=stored_at,
         source_id=optional_text(record, "id") or fingerprint(subject, predicate, content),
         confirmed_at=as_time(record.get("last_confirmed_at"), "last_confirmed_at"),
         valid_from=as_time(record.get("valid_from"), "valid_from"),
@@ -101,27 +101,27 @@ def _fact(record: Json) -> Statement:
         about=optional_text(record, "about"),
         tags=as_tags(record.get("tags"), "tags"),
         metadata=_metadata(record),
-        kept=_kept(record),
+        fields=_extra_fields(record),
     )
 
 
-def _rule(record: Json) -> Guidance:
+def _rule(record: Json) -> ImportedRule:
     content = _content(record)
-    return Guidance(
+    return ImportedRule(
         content=content,
-        said_at=as_time(record.get("created_at"), "created_at"),
+        stored_at=as_time(record.get("created_at"), "created_at"),
         source_id=optional_text(record, "id") or fingerprint(content),
         tags=as_tags(record.get("tags"), "tags"),
         metadata=_metadata(record),
-        kept=_kept(record),
+        fields=_extra_fields(record),
     )
 
 
-def _entity(record: Json) -> Named:
+def _entity(record: Json) -> ImportedEntity:
     name = optional_text(record, "name")
     if name is None:
-        raise missing("name", record)
-    return Named(
+        raise missing_key("name", record)
+    return ImportedEntity(
         name=name,
         type=optional_text(record, "type") or "other",
         aliases=as_tags(record.get("aliases"), "aliases"),
@@ -132,7 +132,7 @@ def _entity(record: Json) -> Named:
 
 def _content(record: Json) -> str:
     if "content" not in record:
-        raise missing("content", record)
+        raise missing_key("content", record)
     content = as_text(record["content"], "content")
     if is_blank(content):
         raise Malformed("content is blank")
@@ -144,7 +144,7 @@ def _metadata(record: Json) -> Json:
     return {} if value is None else as_object(value, "metadata")
 
 
-def _kept(record: Json) -> Json:
+def _extra_fields(record: Json) -> Json:
     return {key: value for key, value in record.items() if key not in _OWN}
 
 

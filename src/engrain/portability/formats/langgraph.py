@@ -13,10 +13,10 @@ from engrain.portability.formats.fields import (
     as_time,
     fingerprint,
     is_blank,
-    missing,
+    missing_key,
     optional_text,
 )
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Statement
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,28 +27,28 @@ _SAYS = ("content", "text", "memory", "data", "value")
 _MOST_LEVELS = 4
 
 
-def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     record = entry.value
     for key in ("namespace", "key", "value"):
         if key not in record:
-            raise missing(key, record)
+            raise missing_key(key, record)
     parts = [
-        as_text(each, f"namespace[{index}]") for index, each in enumerate(as_list(record["namespace"], "namespace"))
+        as_text(part, f"namespace[{index}]") for index, part in enumerate(as_list(record["namespace"], "namespace"))
     ]
     named = optional_text(record, "key")
     if named is None:
         raise Malformed("key is blank")
     value = as_object(record["value"], "value")
     created, updated = (as_time(record.get(name), name) for name in ("created_at", "updated_at"))
-    content = _said(value, _MOST_LEVELS)
+    content = _text(value, _MOST_LEVELS)
     if is_blank(content):
         return
     namespace = "/".join(parts) or "store"
-    yield Statement(
+    yield ImportedFact(
         subject=namespace,
         predicate=named,
         content=content,
-        said_at=updated or created,
+        stored_at=updated or created,
         confirmed_at=updated or created,
         valid_from=created,
         source_id=fingerprint(parts, named, value),
@@ -56,14 +56,14 @@ def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
     )
 
 
-def _said(value: Json, levels: int) -> str:
+def _text(value: Json, levels: int) -> str:
     """What a value says: the text under one of the usual keys, else all of it as JSON."""
     for key in _SAYS:
         match value.get(key):
             case str() as text if text.strip():
                 return text
             case dict() as inner if inner and levels:
-                return _said(inner, levels - 1)
+                return _text(inner, levels - 1)
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
 
 

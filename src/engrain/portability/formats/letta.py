@@ -11,10 +11,10 @@ from engrain.portability.formats.fields import (
     as_time,
     fingerprint,
     is_blank,
-    missing,
+    missing_key,
     optional_text,
 )
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Statement
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,11 +23,11 @@ _NAME = "letta"
 _SUBJECT = "archival memory"
 
 
-def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     """A passage; one that was deleted there is nothing."""
     record = entry.value
     if "text" not in record:
-        raise missing("text", record)
+        raise missing_key("text", record)
     content = as_text(record["text"], "text")
     if is_blank(content) or record.get("is_deleted") is True:
         return
@@ -35,11 +35,11 @@ def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
     created, updated = (as_time(record.get(key), key) for key in ("created_at", "updated_at"))
     own = record.get("metadata")
     said = {} if own is None else as_object(own, "metadata")
-    yield Statement(
+    yield ImportedFact(
         subject=optional_text(record, "file_name") or _SUBJECT,
         predicate=id_,
         content=content,
-        said_at=updated or created,
+        stored_at=updated or created,
         confirmed_at=updated or created,
         valid_from=created,
         source_id=fingerprint(id_, content),

@@ -1,4 +1,4 @@
-"""A file of JSON lines read one by one, in memory that does not grow with the file."""
+"""Reader of JSON lines in constant memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK_BYTES = 2**18  # even, so that no UTF-16 unit is cut in two
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How bytes are text, and what a line ends with in those bytes."""
+    """Text encoding of a file: codec, byte order mark and newline."""
 
     codec: str
     title: str
@@ -26,7 +26,7 @@ class Encoding:
     newline: bytes
 
     def decode(self, line: bytes, *, skipped: int = 0) -> str:
-        """The text; Malformed gives the position of the first wrong byte, counted from 1, after `skipped` others."""
+        """Decode a line; Malformed gives the position of the first wrong byte, from 1, after `skipped` others."""
         try:
             return line.decode(self.codec)
         except UnicodeDecodeError as error:
@@ -43,7 +43,7 @@ _MARKED = (
 
 
 def encoding_of(head: bytes) -> Encoding:
-    """UTF-16 where the file begins with its byte order mark, otherwise UTF-8."""
+    """The encoding of a file: UTF-16 by its byte order mark, otherwise UTF-8."""
     return next((encoding for encoding in _MARKED if head.startswith(encoding.mark)), _UTF_8)
 
 
@@ -99,7 +99,7 @@ def _split(stream: BinaryIO, newline: bytes) -> Iterator[bytes | None]:
 
 
 def _find(chunk: bytes, newline: bytes, start: int) -> int:
-    """Where the next newline begins, -1 where there is none; in UTF-16 its bytes also occur across two characters."""
+    """The index of the next newline, -1 where there is none; in UTF-16 its bytes also occur across two characters."""
     at = chunk.find(newline, start)
     while at % len(newline) and at >= 0:
         at = chunk.find(newline, at + 1)

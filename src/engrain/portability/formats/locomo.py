@@ -11,13 +11,13 @@ from engrain.portability.formats.fields import (
     as_list,
     as_object,
     as_text,
-    attempted,
-    described,
+    describe,
     is_blank,
-    missing,
+    missing_key,
     optional_text,
+    read_record,
 )
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Turn
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,20 +26,7 @@ _NAME = "locomo"
 _SESSION = re.compile(r"session_([0-9]{1,9})")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2}) ?([ap]m) on ([0-9]{1,2}) ([a-z]+), ([0-9]{4})")
 # Not strptime: its month names and am/pm follow the locale.
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+_MONTHS = "january february march april may june july august september october november december".split()
 
 
 def _recognises(record: Json) -> bool:
@@ -47,10 +34,10 @@ def _recognises(record: Json) -> bool:
     return isinstance(conversation, dict) and any(map(_SESSION.fullmatch, conversation))
 
 
-def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
+def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     sample = optional_text(entry.value, "sample_id")
     if sample is None:
-        raise missing("sample_id", entry.value)
+        raise missing_key("sample_id", entry.value)
     conversation = as_object(entry.value.get("conversation"), "conversation")
     numbered = ((int(found[1]), key) for key in conversation if (found := _SESSION.fullmatch(key)))
     for _, key in sorted(numbered):
@@ -62,18 +49,18 @@ def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
             yield BrokenRecord(position, str(fault))
             continue
         for number, value in enumerate(said, start=1):
-            yield from attempted(f"{position}, turn {number}", _turn, value, f"{sample}/{key}", number, time)
+            yield from read_record(f"{position}, turn {number}", _turn, value, f"{sample}/{key}", number, time)
 
 
-def _turn(value: object, session: str, number: int, time: datetime | None) -> Turn:
+def _turn(value: object, session: str, number: int, time: datetime | None) -> ImportedTurn:
     turn = as_object(value, "turn")
     text = as_text(turn.get("text", ""), "text")
     caption = optional_text(turn, "blip_caption")
     content = f"{text} [photo: {caption}]".lstrip() if caption else text
     if is_blank(content):
-        raise Malformed(f"text is {described(text)} and there is no photo")
+        raise Malformed(f"text is {describe(text)} and there is no photo")
     dia_id = optional_text(turn, "dia_id")
-    return Turn(
+    return ImportedTurn(
         session=session,
         role="user",
         speaker=optional_text(turn, "speaker"),
@@ -90,12 +77,12 @@ def _time(value: object, name: str) -> datetime | None:
         return None
     found = _TIME.fullmatch(as_text(value, name).strip().lower())
     if found is None or found[5] not in _MONTHS or not 1 <= int(found[1]) <= 12:  # noqa: PLR2004 - hours of a clock face
-        raise Malformed(f"{name} is {described(value)}, expected a time like '1:56 pm on 8 May, 2023'")
+        raise Malformed(f"{name} is {describe(value)}, expected a time like '1:56 pm on 8 May, 2023'")
     hour = int(found[1]) % 12 + (12 if found[3] == "pm" else 0)
     try:
         return datetime(int(found[6]), _MONTHS.index(found[5]) + 1, int(found[4]), hour, int(found[2]), tzinfo=UTC)
     except ValueError as error:
-        raise Malformed(f"{name} is {described(value)}: {error}") from error
+        raise Malformed(f"{name} is {describe(value)}: {error}") from error
 
 
 LOCOMO = Format(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engrain.portability.formats.fields import Malformed, as_text, as_time, fingerprint
 from engrain.portability.formats.files import MARKDOWN_ENDINGS
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Statement
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,12 +33,12 @@ class _Section:
     lines: list[str] = field(default_factory=list)
 
 
-def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     lines = as_text(entry.value["text"], "text").splitlines()
     name = as_text(entry.value["name"], "name")
     matter, start = _front_matter(lines)
-    tags = tuple(each for key in ("tags", "tag", "keywords") for each in _listed(matter.get(key)))
-    said_at, broken = _time(matter)
+    tags = tuple(tag for key in ("tags", "tag", "keywords") for tag in _listed(matter.get(key)))
+    stored_at, broken = _time(matter)
     if broken is not None:
         yield BrokenRecord(f"{entry.position}, front matter", broken)
     keys: dict[str, int] = {}
@@ -50,12 +50,12 @@ def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
         keys[key] = keys.get(key, 0) + 1
         if keys[key] > 1:
             key = f"{key[: _LONGEST_KEY - 8]} {keys[key]}"
-        yield Statement(
+        yield ImportedFact(
             subject=None,
             predicate=key,
             content=content,
-            said_at=said_at,
-            confirmed_at=said_at,
+            stored_at=stored_at,
+            confirmed_at=stored_at,
             source_id=fingerprint(key, content),
             tags=tags,
             metadata={"format": _NAME, **({"front_matter": matter} if matter else {})},
@@ -102,7 +102,7 @@ def _front_matter(lines: list[str]) -> tuple[dict[str, object], int]:
 
 def _value(text: str) -> object:
     if text.startswith("[") and text.rstrip().endswith("]"):
-        return [bare for each in text.strip()[1:-1].split(",") if (bare := _bare(each))]
+        return [bare for item in text.strip()[1:-1].split(",") if (bare := _bare(item))]
     return _bare(text)
 
 
@@ -114,9 +114,9 @@ def _bare(text: str) -> str:
 def _listed(value: object) -> list[str]:
     match value:
         case str():
-            return [each.strip().lstrip("#") for each in value.split(",") if each.strip().lstrip("#")]
+            return [tag for item in value.split(",") if (tag := item.strip().lstrip("#"))]
         case list():
-            return [said for each in value if (said := str(each).strip().lstrip("#"))]
+            return [tag for item in value if (tag := str(item).strip().lstrip("#"))]
         case _:
             return []
 

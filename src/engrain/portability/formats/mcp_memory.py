@@ -16,13 +16,13 @@ from engrain.portability.formats.fields import (
     Malformed,
     as_list,
     as_text,
-    described,
+    describe,
     fingerprint,
     is_blank,
-    missing,
+    missing_key,
     optional_text,
 )
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Named, Statement
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedEntity, ImportedFact, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NAME = "mcp-memory"
 
 
-def _read(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
+def _read(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord]:
     record = entry.value
     match record.get("type"):
         case "entity":
@@ -38,16 +38,16 @@ def _read(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
         case "relation":
             yield _relation(record)
         case None:
-            raise missing("type", record)
+            raise missing_key("type", record)
         case other:
-            raise Malformed(f"type is {described(other)}, known are entity, relation")
+            raise Malformed(f"type is {describe(other)}, known are entity, relation")
 
 
-def _entity(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
+def _entity(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord]:
     record = entry.value
-    name = _said(record, "name")
+    name = _required_text(record, "name")
     kind = optional_text(record, "entityType") or "other"
-    yield Named(name=name, type=kind, source_id=name, metadata={"format": _NAME, TYPE_AS_GIVEN: kind})
+    yield ImportedEntity(name=name, type=kind, source_id=name, metadata={"format": _NAME, TYPE_AS_GIVEN: kind})
     for index, value in enumerate(as_list(record.get("observations") or [], "observations")):
         try:
             said = as_text(value, f"observations[{index}]")
@@ -57,29 +57,29 @@ def _entity(entry: Entry) -> Iterator[Named | Statement | BrokenRecord]:
             yield BrokenRecord(f"{entry.position}.observations[{index}]", str(fault))
 
 
-def _relation(record: Json) -> Statement:
+def _relation(record: Json) -> ImportedFact:
     """`Ana works at Acme`: about Ana, and with its object in the predicate, as she may work at two places."""
-    source, relation_type, target = (clean(_said(record, key)) for key in ("from", "relationType", "to"))
+    source, relation_type, target = (clean(_required_text(record, key)) for key in ("from", "relationType", "to"))
     relation = GraphRelation(source=source, relation_type=relation_type, target=target)
     return _statement(source, relation_predicate(relation), relation_content(relation))
 
 
-def _statement(subject: str, predicate: str, content: str) -> Statement:
-    return Statement(
+def _statement(subject: str, predicate: str, content: str) -> ImportedFact:
+    return ImportedFact(
         subject=subject,
         predicate=predicate,
         content=content,
-        said_at=None,
+        stored_at=None,
         source_id=fingerprint(subject, predicate, content),
         about=subject,
         metadata={"format": _NAME},
     )
 
 
-def _said(record: Json, key: str) -> str:
+def _required_text(record: Json, key: str) -> str:
     text = optional_text(record, key)
     if text is None:
-        raise missing(key, record)
+        raise missing_key(key, record)
     return text
 
 

@@ -1,4 +1,4 @@
-"""What mem0's `get_all` returns, as JSON: `{"results": [...]}`, or the list alone; each memory becomes a fact.
+"""Memories as mem0's `get_all` returns them: `{"results": [...]}`, or the list alone; each becomes a fact.
 
 https://docs.mem0.ai/api-reference, and `MemoryItem` of mem0ai 2.2.
 """
@@ -12,12 +12,12 @@ from engrain.portability.formats.fields import (
     as_object,
     as_tags,
     as_time,
-    attempted,
     fingerprint,
-    missing,
+    missing_key,
     optional_text,
+    read_record,
 )
-from engrain.portability.formats.records import BrokenRecord, Entry, Format, Json, Statement
+from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,18 +27,18 @@ _WHOSE = ("user_id", "actor_id", "agent_id", "run_id")
 _SOMEBODY = "user"
 
 
-def _read(entry: Entry) -> Iterator[Statement | BrokenRecord]:
+def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     if "results" not in entry.value:
-        yield from attempted(entry.position, _memory, entry.value)
+        yield from read_record(entry.position, _memory, entry.value)
         return
     for index, value in enumerate(as_list(entry.value["results"], "results")):
-        yield from attempted(f"{entry.position}.results[{index}]", _memory, value)
+        yield from read_record(f"{entry.position}.results[{index}]", _memory, value)
 
 
-def _memory(value: object) -> Statement | None:
+def _memory(value: object) -> ImportedFact | None:
     record = as_object(value, "memory")
     if "memory" not in record:
-        raise missing("memory", record)
+        raise missing_key("memory", record)
     content = optional_text(record, "memory")
     if content is None:
         return None
@@ -47,11 +47,11 @@ def _memory(value: object) -> Statement | None:
     created, updated = (as_time(record.get(key), key) for key in ("created_at", "updated_at"))
     own = record.get("metadata")
     said = {} if own is None else as_object(own, "metadata")
-    return Statement(
+    return ImportedFact(
         subject=next(iter(whose.values()), _SOMEBODY),
         predicate=f"memory {id_}",
         content=content,
-        said_at=updated or created,
+        stored_at=updated or created,
         confirmed_at=updated or created,
         valid_from=created,
         valid_to=as_time(record.get("expiration_date"), "expiration_date"),
@@ -67,7 +67,7 @@ def _is_memory(record: Json) -> bool:
 
 def _is_answer(record: Json) -> bool:
     results = record.get("results")
-    return isinstance(results, list) and any(isinstance(each, dict) and _is_memory(each) for each in results)
+    return isinstance(results, list) and any(isinstance(item, dict) and _is_memory(item) for item in results)
 
 
 MEM0 = Format(

@@ -9,12 +9,12 @@ from engrain.portability.formats.fields import (
     as_list,
     as_object,
     as_role,
-    attempted,
     fingerprint,
-    missing,
+    missing_key,
     optional_text,
+    read_record,
 )
-from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, Json, Role, Turn
+from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,24 +34,24 @@ def _is_message(record: Json) -> bool:
     return isinstance(record.get("role"), str) and ("content" in record or "tool_calls" in record)
 
 
-def _turns(entry: Entry) -> Iterator[Turn | BrokenRecord]:
+def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     if "messages" not in entry.value:
-        yield from attempted(entry.position, _turn, entry.value, entry.stem, str(entry.number))
+        yield from read_record(entry.position, _turn, entry.value, entry.stem, str(entry.number))
         return
     session = f"{entry.stem}/{entry.number}"
     for index, message in enumerate(as_list(entry.value["messages"], "messages")):
         place = f"{entry.number}.{index + 1}"
-        yield from attempted(f"{entry.position}.messages[{index}]", _turn, message, session, place)
+        yield from read_record(f"{entry.position}.messages[{index}]", _turn, message, session, place)
 
 
-def _turn(value: object, session: str, place: str) -> Turn | None:
+def _turn(value: object, session: str, place: str) -> ImportedTurn | None:
     message = as_object(value, "message")
     content = _content(message)
     if not content.strip():
         return None
     role = as_role(message.get("role"), _ROLES)
     speaker = optional_text(message, "name")
-    return Turn(
+    return ImportedTurn(
         session=session,
         role=role,
         speaker=speaker,
@@ -69,7 +69,7 @@ def _content(message: Json) -> str:
     if value is None:
         if any(message.get(key) for key in _INSTEAD_OF_CONTENT):
             return ""
-        raise missing("content", message)
+        raise missing_key("content", message)
     return as_block_text(as_list(value, "content"), "content", text_types=_TEXT_TYPES, marks=_MARKS)
 
 

@@ -1,4 +1,4 @@
-"""What reading a file of another system gives, and what a format is."""
+"""Records read from files of other systems, and the description of a format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "system"]
 Layout: TypeAlias = Literal["list", "object", "lines", "markdown"]
-"""How a file holds its records: one JSON list, one JSON object, a JSON object on every line, or headings over text."""
+"""Layout of the records in a file: one JSON list, one JSON object, a JSON object on every line, or Markdown."""
 Container: TypeAlias = Literal["file", "zip", "folder"]
 Json: TypeAlias = dict[str, object]
 
@@ -19,72 +19,72 @@ ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One thing said in a conversation. Text is as the source has it: lone surrogates and NULs included."""
+class ImportedTurn:
+    """One message of a conversation. Text is as the source has it: lone surrogates and NULs included."""
 
     session: str | None
-    """Stable id of the conversation it came from; None only where engrain itself says that it is of none."""
+    """Stable id of the conversation it came from; None only in an export of engrain."""
     role: Role
     speaker: str | None
     content: str
     """Not blank."""
     event_time: datetime | None
-    """UTC; None where the source says nothing."""
+    """UTC; None where unknown."""
     source_id: str
-    """The same at every reading of the same message, and no other message of the format has it."""
+    """Stable and unique among the messages of the format."""
     title: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
-    kept: Mapping[str, object] = field(default_factory=dict)
-    """What engrain itself said of it, to be kept as it is: an episode's fields by name."""
+    fields: Mapping[str, object] = field(default_factory=dict)
+    """Further fields of an episode, by name, in an export of engrain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """One thing held to be true. Text is as the source has it, not blank."""
+class ImportedFact:
+    """One fact. Text is as the source has it, not blank."""
 
     subject: str | None
-    """None: whoever imports it, so that it becomes a note of theirs under `predicate`."""
+    """None: the importing agent, so that it becomes its note under `predicate`."""
     predicate: str
-    """What only one statement of the same subject is active under."""
+    """Only one fact of a subject is active under a predicate."""
     content: str
-    said_at: datetime | None
-    """When it was stored there, UTC."""
+    stored_at: datetime | None
+    """Time of storage in the source, UTC."""
     source_id: str
-    """Like a turn's; the same statement with other content has another."""
+    """As of a turn; another content has another id."""
     confirmed_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     about: str | None = None
-    """The name of whom it is about, whom the file or the registry knows."""
+    """The name of its entity in the file or in the registry."""
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
-    kept: Mapping[str, object] = field(default_factory=dict)
-    """What engrain itself said of it, to be kept as it is: a fact's fields by name."""
+    fields: Mapping[str, object] = field(default_factory=dict)
+    """Further fields of a fact, by name, in an export of engrain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
-    """Somebody or something with a name."""
+class ImportedEntity:
+    """One entity."""
 
     name: str
     type: str
-    """In the words of the source."""
+    """As the source names it."""
     aliases: tuple[str, ...] = ()
     source_id: str
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guidance:
-    """A rule of engrain's own, with its fields by name."""
+class ImportedRule:
+    """One rule of an export of engrain, with its fields by name."""
 
     content: str
-    said_at: datetime | None
+    stored_at: datetime | None
     source_id: str
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
-    kept: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +92,13 @@ class BrokenRecord:
     """A record that could not be read; the ones after it were."""
 
     position: str
-    """Where a person finds it: `line 12`, `conversations[3].mapping['abc']`, `sample 2, session_4, turn 7`."""
+    """Position for a person: `line 12`, `conversations[3].mapping['abc']`, `sample 2, session_4, turn 7`."""
     reason: str
-    """What is wrong, with the value, shortened."""
+    """The fault with the value, shortened."""
 
 
-Found: TypeAlias = Turn | Statement | Named | Guidance
-"""What a record can be."""
+ImportedRecord: TypeAlias = ImportedTurn | ImportedFact | ImportedEntity | ImportedRule
+"""The kinds of imported records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,17 +115,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """How to know a format and how to read one entry of it."""
+    """Description of a format: its recognition, and the reader of one entry."""
 
     name: str
     summary: str
-    """What such a file is, to follow "a file of this format is"."""
+    """Continuation of "a file of this format is"."""
     item: str
     """Position of an item of the list; `{index}` counts from 0, `{number}` from 1."""
     recognises: Mapping[Layout, Callable[[Json], bool]]
-    """By the layouts the format has: whether an entry is of this format rather than another."""
-    read: Callable[[Entry], Iterator[Found | BrokenRecord]]
-    """What one entry holds, in order; may raise Malformed when the entry as a whole cannot be read."""
+    """By layout: true for an entry of this format rather than another."""
+    read: Callable[[Entry], Iterator[ImportedRecord | BrokenRecord]]
+    """Reads the records of one entry, in order; raises Malformed when the entry as a whole cannot be read."""
     containers: frozenset[Container] = frozenset({"file"})
     endings: tuple[str, ...] = (".jsonl",)
-    """Of the files that are read of a folder."""
+    """File endings that are read in a folder."""

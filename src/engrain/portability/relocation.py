@@ -1,4 +1,4 @@
-"""What a row of a backup says where it is restored: the same of the same agent, under new ids of another one."""
+"""Relocation of restored rows to another tenant or agent, under new ids; in place they stay as they are."""
 
 from __future__ import annotations
 
@@ -18,54 +18,54 @@ _ID_LENGTH = 36
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """From whom to whom."""
+class Relocation:
+    """Relocation of rows from one extent to another."""
 
     source: Extent
     target: Extent
 
     @property
-    def is_same(self) -> bool:
-        """Whether everything stays what it is."""
+    def is_unchanged(self) -> bool:
+        """True if source and target are the same, and rows stay as they are."""
         return self.source == self.target
 
     def tenant(self, tenant: str) -> str:
-        """The tenant of what was of this one."""
+        """The target of a source tenant."""
         return self.target.tenant_id or tenant
 
     def agent(self, agent: str) -> str:
-        """The agent of what was this one's."""
+        """The target of a source agent."""
         return self.target.agent if self.target.agent is not None and agent == self.source.agent else agent
 
     def id(self, id_: str, *, scope: str | None) -> str:
-        """The id of what had this one: the same for all that the two share, otherwise the same at every repeat.
+        """The target of a source id: the same id for rows that both extents share, otherwise the same at every repeat.
 
-        Within a tenant `global` is shared, so what an agent wrote there stays the very same memory.
+        Within a tenant `global` is shared, so a memory that an agent wrote there keeps its id.
         """
-        stays = self.source.tenant_id == self.target.tenant_id and (
+        is_shared = self.source.tenant_id == self.target.tenant_id and (
             self.source.agent == self.target.agent or scope != self.source.agent
         )
-        if stays:
+        if is_shared:
             return id_
         whose = (self.target.tenant_id or "", self.target.agent or "")
         return derived_id("restored", *whose, id_, at=moment_of(id_))
 
-    def owned(self, row: Row) -> dict[str, Any]:
-        """The row as the target's: tenant, scope and agent; a note of the agent is one of the other agent."""
-        said = {**row, "tenant_id": self.tenant(row["tenant_id"])}
+    def move(self, row: Row) -> dict[str, Any]:
+        """Set tenant, scope and agent of a row to the target's; a note of the agent becomes one of the other agent."""
+        moved = {**row, "tenant_id": self.tenant(row["tenant_id"])}
         if self.source.agent == self.target.agent:
-            return said
+            return moved
         is_own = row.get("scope") == self.source.agent
         for column in ("scope", "agent"):
             if column in row:
-                said[column] = self.agent(row[column])
+                moved[column] = self.agent(row[column])
         if is_own and "subject" in row:
-            said["subject"] = self.agent(row["subject"])
-        return said
+            moved["subject"] = self.agent(row["subject"])
+        return moved
 
 
-def move(source: Extent, *, tenant: str | None, agent: str | None, here: str) -> Move:
-    """Where a backup goes that is restored by somebody of the tenant `here`, who may name another tenant or agent.
+def plan_relocation(source: Extent, *, tenant: str | None, agent: str | None, here: str) -> Relocation:
+    """Plan the restore of a backup by a caller of the tenant `here`, who may name another tenant or agent.
 
     Raises:
         UnusableBackup: it is another tenant's and no tenant is named, or more than one agent's or tenant's.
@@ -75,7 +75,7 @@ def move(source: Extent, *, tenant: str | None, agent: str | None, here: str) ->
             raise UnusableBackup(
                 "this is a backup of a whole database, every tenant of it: name no tenant and no agent"
             )
-        return Move(source=source, target=source)
+        return Relocation(source=source, target=source)
     if source.agent is None and agent is not None:
         raise UnusableBackup(f"this is a backup of all agents of tenant {source.tenant_id}: name no agent")
     if tenant is None and source.tenant_id != here:
@@ -84,17 +84,17 @@ def move(source: Extent, *, tenant: str | None, agent: str | None, here: str) ->
             f"name the tenant to restore it to, {here} or {source.tenant_id} (--tenant)"
         )
     target = Extent(tenant_id=tenant or here, agent=agent or source.agent)
-    return Move(source=source, target=target)
+    return Relocation(source=source, target=target)
 
 
-def renamed(value: Any, target: Callable[[str], str | None]) -> Any:
-    """JSON in which every text that is the id of something restored is what that became."""
+def replace_ids(value: Any, target: Callable[[str], str | None]) -> Any:
+    """Replace every text in JSON that is a source id by its target id."""
     match value:
         case str() if len(value) == _ID_LENGTH:
             return target(value) or value
         case list():
-            return [renamed(each, target) for each in value]
+            return [replace_ids(item, target) for item in value]
         case dict():
-            return {key: renamed(each, target) for key, each in value.items()}
+            return {key: replace_ids(item, target) for key, item in value.items()}
         case _:
             return value

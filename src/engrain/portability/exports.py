@@ -1,4 +1,4 @@
-"""A memory as a file that others read: JSON lines that `engrain import` reads back, or Markdown for a person."""
+"""Exports of a memory: JSON lines that `engrain import` reads back, or Markdown for a person."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.domain.records import Record
-from engrain.portability.sealed import created, writing
+from engrain.portability.sealed_files import create_file, write_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -26,9 +26,9 @@ _TABLES: Mapping[str, tuple[ExportKind, ...]] = {
     "facts": ("fact", "note"),
     "rules": ("rule",),
 }
-# What a line has its own name for, or what is of this database alone.
-_LEFT_OUT = frozenset("tenant_id agent scope entity_id event_time canonical_name entity_type asking turn".split())
-_COUNTED = frozenset(
+# Columns with another name in the export, or with a meaning in this database alone.
+_EXCLUDED = frozenset("tenant_id agent scope entity_id event_time canonical_name entity_type asking turn".split())
+_STATE = frozenset(
     "consolidation_status consolidation_attempts last_consolidation_error next_consolidation_retry_at "
     "reference_count last_referenced_at mention_count".split()
 )
@@ -36,7 +36,7 @@ _COUNTED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportReport(Record):
-    """What an export holds."""
+    """Contents of an export."""
 
     path: str
     format: ExportFormat
@@ -45,8 +45,8 @@ class ExportReport(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """One row on its way out, and what it is."""
+class _Record:
+    """One row with its kind."""
 
     kind: ExportKind
     row: Row
@@ -61,7 +61,7 @@ def export(
     kinds: Collection[ExportKind],
     progress: Progress | None = None,
 ) -> ExportReport:
-    """Write what an agent remembers into a new file, as it is at one moment; JSON lines in memory that does not grow.
+    """Write the memories of an agent into a new file, from one snapshot; JSON lines in constant memory.
 
     The memories are those of a backup of the agent, facts with all their history.
 
@@ -69,87 +69,84 @@ def export(
         InvalidInput: the path is no place for a new file; DatabaseFull, StorageError: it cannot be written.
     """
     counted: Counter[str] = Counter()
-    with created(path, replaces=False) as stream:
+    with create_file(path, replaces=False) as stream:
 
         def write(source: Extraction) -> None:
             counted.clear()
-            with writing(path):
+            with write_errors(path):
                 stream.seek(0)
                 stream.truncate()
             names: dict[str, str] = {}
-            told = _counting(_told(source, extent, kinds, names), counted, progress)
-            lines = _lines(told, names) if form == "jsonl" else _pages(told)
+            records = _count(_records(source, extent, kinds, names), counted, progress)
+            lines = _lines(records, names) if form == "jsonl" else _pages(records)
             for line in lines:
-                with writing(path):
+                with write_errors(path):
                     stream.write(line.encode() + b"\n")
 
         store.extracting(extent, write)
     return ExportReport(path=str(path), format=form, kinds=dict(counted), bytes=path.stat().st_size)
 
 
-def _told(source: Extraction, extent: Extent, kinds: Collection[ExportKind], names: dict[str, str]) -> Iterator[_Told]:
-    """What is asked for, entities first; their names go into `names` by id, asked for or not."""
-    for table, its in _TABLES.items():
-        if table != "entities" and not set(its) & set(kinds):
+def _records(
+    source: Extraction, extent: Extent, kinds: Collection[ExportKind], names: dict[str, str]
+) -> Iterator[_Record]:
+    """The records of the requested kinds, entities first; names of all entities go into `names` by id."""
+    for table, table_kinds in _TABLES.items():
+        if table != "entities" and not set(table_kinds) & set(kinds):
             continue
         for row in source.rows(table):
             if table == "entities":
                 names[row["id"]] = row["canonical_name"]
-            kind = "note" if table == "facts" and _is_note(row, extent.agent) else its[0]
+            kind = "note" if table == "facts" and _is_note(row, extent.agent) else table_kinds[0]
             if kind in kinds:
-                yield _Told(kind, row)
+                yield _Record(kind, row)
 
 
 def _is_note(row: Row, agent: str | None) -> bool:
     return row["entity_id"] is None and row["scope"] == agent == row["subject"]
 
 
-def _counting(told: Iterable[_Told], counted: Counter[str], progress: Progress | None) -> Iterator[_Told]:
-    for number, each in enumerate(told, start=1):
-        counted[each.kind] += 1
+def _count(records: Iterable[_Record], counted: Counter[str], progress: Progress | None) -> Iterator[_Record]:
+    for number, record in enumerate(records, start=1):
+        counted[record.kind] += 1
         if progress is not None and number % 1_000 == 0:
             progress(number)
-        yield each
+        yield record
 
 
-def _lines(told: Iterable[_Told], names: Mapping[str, str]) -> Iterator[str]:
-    for each in told:
-        yield json.dumps(_line(each, names), ensure_ascii=False, sort_keys=True)
+def _lines(records: Iterable[_Record], names: Mapping[str, str]) -> Iterator[str]:
+    for record in records:
+        yield json.dumps(_line(record, names), ensure_ascii=False, sort_keys=True)
 
 
-def _line(told: _Told, names: Mapping[str, str]) -> dict[str, Any]:
-    """A row as `engrain import` reads it: what it says and what is known of it, nothing of where it lies."""
-    row = told.row
-    said = {name: value for name, value in row.items() if name not in _LEFT_OUT | _COUNTED}
-    match told.kind:
+def _line(record: _Record, names: Mapping[str, str]) -> dict[str, Any]:
+    """A record as `engrain import` reads it, without what belongs to this database alone."""
+    row = record.row
+    fields = {name: value for name, value in row.items() if name not in _EXCLUDED | _STATE}
+    match record.kind:
         case "entity":
-            return {
-                "kind": "entity",
-                "name": row["canonical_name"],
-                "type": row["entity_type"],
-                "aliases": row["aliases"],
-                "metadata": row["metadata"],
-            }
+            own = {"kind": "entity", "name": row["canonical_name"], "type": row["entity_type"]}
+            return {**own, "aliases": row["aliases"], "metadata": row["metadata"]}
         case "episode":
-            return {**said, "kind": "episode", "time": row["event_time"]}
+            return {**fields, "kind": "episode", "time": row["event_time"]}
         case "note":
-            return {**said, "kind": "fact", "subject": None}
+            return {**fields, "kind": "fact", "subject": None}
         case "fact":
             about = {"about": names[row["entity_id"]]} if row["entity_id"] in names else {}
-            return {**said, **about, "kind": "fact", **_shared(row)}
+            return {**fields, **about, "kind": "fact", **_shared(row)}
         case "rule":
-            return {**said, "kind": "rule", **_shared(row)}
+            return {**fields, "kind": "rule", **_shared(row)}
 
 
 def _shared(row: Row) -> dict[str, str]:
     return {"scope": "global"} if row["scope"] == "global" else {}
 
 
-def _pages(told: Iterable[_Told]) -> Iterator[str]:
-    """Facts by subject with their past, notes, rules, then what was said, by session."""
+def _pages(records: Iterable[_Record]) -> Iterator[str]:
+    """Pages of facts by subject with their past, notes, rules, and conversations by session."""
     by_kind: dict[str, list[Row]] = defaultdict(list)
-    for each in told:
-        by_kind[each.kind].append(each.row)
+    for record in records:
+        by_kind[record.kind].append(record.row)
     for title, kind, page in (
         ("Who and what", "entity", _entities),
         ("Facts", "fact", _facts),
@@ -176,11 +173,11 @@ def _facts(rows: list[Row]) -> Iterator[str]:
     for subject in sorted(subjects):
         yield f"## {_flat(subject)}\n"
         for row in sorted(subjects[subject], key=lambda row: (row["predicate"], row["created_at"], row["id"])):
-            words = f"{_flat(row['predicate'])}: {_flat(row['content'])}"
+            text = f"{_flat(row['predicate'])}: {_flat(row['content'])}"
             yield (
-                f"- {words} ({_since(row)})"
+                f"- {text} ({_since(row)})"
                 if row["validity"] == "active"
-                else f"- ~~{words}~~ ({_since(row)}, {row['validity']})"
+                else f"- ~~{text}~~ ({_since(row)}, {row['validity']})"
             )
         yield ""
 
@@ -191,7 +188,7 @@ def _since(row: Row) -> str:
 
 
 def _notes(rows: list[Row]) -> Iterator[str]:
-    """Each note as it stands; what it said before is in a backup."""
+    """The current text of each note; earlier ones are in a backup."""
     for row in sorted(rows, key=lambda row: (row["predicate"], row["id"])):
         if row["validity"] == "active":
             yield f"## {_flat(row['predicate'])}\n\n{row['content']}\n"
@@ -212,7 +209,7 @@ def _episodes(rows: list[Row]) -> Iterator[str]:
     for row in rows:
         sessions[row["session"] or ""].append(row)
     for session, turns in sorted(
-        sessions.items(), key=lambda each: (min(row["event_time"] for row in each[1]), each[0])
+        sessions.items(), key=lambda item: (min(row["event_time"] for row in item[1]), item[0])
     ):
         yield f"## {_flat(session) or 'Outside any session'}\n"
         for row in sorted(turns, key=lambda row: (row["turn"], row["event_time"], row["id"])):
@@ -221,7 +218,7 @@ def _episodes(rows: list[Row]) -> Iterator[str]:
 
 
 def _flat(text: str) -> str:
-    """Text on one line, so that nothing in it is a heading or a list of its own."""
+    """Join a text on one line, so that nothing in it starts a heading or a list."""
     return " ".join(text.split())
 
 

@@ -1,4 +1,4 @@
-"""What a backup says, read line by line and believed only as far as it proves itself."""
+"""Reader of backups: header and rows, verified line by line against their counts and digests."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from engrain.domain import checks
 from engrain.domain.maintenance.backups import Extent, VectorSpace
 from engrain.errors import InvalidInput, UnusableBackup
 from engrain.portability.backups import FORMAT, KIND
-from engrain.portability.canonical import canonical
+from engrain.portability.canonical_json import encode_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from engrain.domain.maintenance.backups import Row
-    from engrain.portability.sealed import SealedFile
+    from engrain.portability.sealed_files import SealedFile
+
+    _NumberedLine = tuple[int, tuple[bytes, dict[str, Any]]]
 
 _HEADER = frozenset("kind format engrain schema made_at tenant agent embedder tables".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The first line: whose memories, as of when, by which engrain, with whose vectors."""
+    """Header of a backup: extent, time, version of engrain, schema, embedder and tables."""
 
     engrain: str
     schema: str
@@ -37,7 +39,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row, the table it is of, and where it stands, counted from 1."""
+    """One row with its table and its line number, counted from 1."""
 
     number: int
     table: str
@@ -45,11 +47,11 @@ class Line:
     size: int
 
 
-class Contents:
-    """A sealed file as a backup."""
+class BackupReader:
+    """Reader of a sealed file as a backup."""
 
     def __init__(self, file: SealedFile, path: object, *, known: Mapping[str, Sequence[str]], schema: str) -> None:
-        """Read its first line.
+        """Read the header.
 
         Raises:
             UnusableBackup: it is no backup, or of a newer engrain.
@@ -60,38 +62,38 @@ class Contents:
         self.header = self._header(schema)
 
     def rows(self) -> Iterator[Line]:
-        """Every row in order, each table whole.
+        """Read every row in order, each table whole.
 
         Raises:
-            UnusableBackup: a count or digest is not what is promised, or a line is not what engrain writes.
+            UnusableBackup: a count or digest does not match, or a line is not in the form that engrain writes.
         """
         lines = enumerate(self._lines(), start=1)
         total = hashlib.sha256(next(lines)[1][0])
         for table in self.header.tables:
-            number, (raw, said) = self._next(lines)
+            number, (raw, value) = self._next(lines)
             total.update(raw)
-            if said != {"begin": table}:
+            if value != {"begin": table}:
                 self._refuse(number, f"table {table} should begin here")
             digest, count = hashlib.sha256(), 0
-            for number, (raw, said) in lines:  # the last one ends the table
+            for number, (raw, value) in lines:  # the last one ends the table
                 total.update(raw)
-                if "end" in said:
+                if "end" in value:
                     break
-                if set(said) != set(self._known[table]):
+                if set(value) != set(self._known[table]):
                     self._refuse(number, f"its columns are not those of {table} in this version of engrain")
                 digest.update(raw)
                 count += 1
-                yield Line(number, table, said, len(raw))
-            if said != {"end": table, "rows": count, "sha256": digest.hexdigest()}:
+                yield Line(number, table, value, len(raw))
+            if value != {"end": table, "rows": count, "sha256": digest.hexdigest()}:
                 self._refuse(number, f"table {table} has {count} rows that are not those it promises")
-        number, (_, said) = self._next(lines)
-        if said != {"lines": number - 1, "sha256": total.hexdigest()}:
+        number, (_, value) = self._next(lines)
+        if value != {"lines": number - 1, "sha256": total.hexdigest()}:
             self._refuse(number, "its lines are not those it promises")
         if next(lines, None) is not None:
             self._refuse(number + 1, "there is more than it promises")
 
     def rows_again(self) -> Iterator[Line]:
-        """The same after they were read to their end: what is unpacked has the digest that was checked then."""
+        """Read the rows again, after `rows` has verified them; the file still has the digest verified then."""
         table = ""
         for number, raw in enumerate(self._file.lines(), start=1):
             row = _decode(raw.decode())
@@ -102,19 +104,17 @@ class Contents:
             elif table:
                 yield Line(number, table, row, len(raw))
 
-    def _next(
-        self, lines: Iterator[tuple[int, tuple[bytes, dict[str, Any]]]]
-    ) -> tuple[int, tuple[bytes, dict[str, Any]]]:
-        found = next(lines, None)
-        if found is None:
+    def _next(self, lines: Iterator[_NumberedLine]) -> _NumberedLine:
+        line = next(lines, None)
+        if line is None:
             raise UnusableBackup(f"{self._path} ends too early; use another copy")
-        return found
+        return line
 
     def _lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
         for number, raw in enumerate(self._file.lines(), start=1):
             try:
                 value = _decode(raw.decode())
-                if isinstance(value, dict) and canonical(value) == raw and not (b"\\u0000" in raw and _has_nul(value)):
+                if isinstance(value, dict) and encode_row(value) == raw and not (b"\\u0000" in raw and _has_nul(value)):
                     yield raw, value
                     continue
             except (ValueError, RecursionError):
@@ -124,18 +124,18 @@ class Contents:
     def _header(self, schema: str) -> Header:
         raw = next(self._file.lines(), b"")
         try:
-            said = json.loads(raw)
+            header = json.loads(raw)
         except (ValueError, RecursionError):
-            said = None
-        if not isinstance(said, dict) or said.get("kind") != KIND:
+            header = None
+        if not isinstance(header, dict) or header.get("kind") != KIND:
             raise UnusableBackup(f"{self._path} is no backup of engrain; name a file that `engrain backup` wrote")
-        form, version = said.get("format"), said.get("engrain")
-        if not isinstance(form, int) or form > FORMAT or str(said.get("schema")) > schema:
+        form, version = header.get("format"), header.get("engrain")
+        if not isinstance(form, int) or form > FORMAT or str(header.get("schema")) > schema:
             raise UnusableBackup(
                 f"{self._path} was written by a newer engrain ({version}, format {form}): upgrade engrain first"
             )
         try:
-            return _parsed(said, self._known)
+            return _parse_header(header, self._known)
         except (InvalidInput, KeyError, TypeError, ValueError) as error:
             raise UnusableBackup(f"{self._path}, line 1: it is no first line that engrain writes ({error})") from error
 
@@ -143,22 +143,22 @@ class Contents:
         raise UnusableBackup(f"{self._path}, line {number}: {why}; nothing was restored")
 
 
-def _parsed(said: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
-    if said.keys() != _HEADER or said["format"] != FORMAT:
+def _parse_header(fields: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
+    if fields.keys() != _HEADER or fields["format"] != FORMAT:
         raise ValueError("its keys are others")
-    made_at = datetime.fromisoformat(said["made_at"])
+    made_at = datetime.fromisoformat(fields["made_at"])
     if made_at.utcoffset() != UTC.utcoffset(None):
         raise ValueError("its time is not in UTC")
-    tables = tuple(said["tables"])
+    tables = tuple(fields["tables"])
     if list(tables) != [table for table in known if table in tables]:
         raise ValueError("its tables are others")
-    tenant, agent = (checks.optional_name(said[key], name=key) for key in ("tenant", "agent"))
+    tenant, agent = (checks.optional_name(fields[key], name=key) for key in ("tenant", "agent"))
     if agent is not None and tenant is None:
         raise ValueError("an agent without a tenant")
-    embedder = said["embedder"]
+    embedder = fields["embedder"]
     return Header(
-        engrain=str(said["engrain"]),
-        schema=str(said["schema"]),
+        engrain=str(fields["engrain"]),
+        schema=str(fields["schema"]),
         made_at=made_at,
         extent=Extent(tenant_id=tenant, agent=agent),
         embedder=None
@@ -171,11 +171,11 @@ def _parsed(said: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
     )
 
 
-def _no_number(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-_decode = json.JSONDecoder(parse_constant=_no_number).decode  # `json.loads` with options makes one each time
+_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode  # `json.loads` with options makes one each time
 
 
 def _has_nul(value: object) -> bool:
@@ -185,6 +185,6 @@ def _has_nul(value: object) -> bool:
         case list():
             return any(map(_has_nul, value))
         case dict():
-            return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+            return any(_has_nul(key) or _has_nul(item) for key, item in value.items())
         case _:
             return False

@@ -1,4 +1,4 @@
-"""A sealed file of text lines: gzip, so that `zcat` shows it, and at its end a digest of every byte before.
+"""Sealed files: text lines in gzip, so that `zcat` shows them, with a digest of all bytes at the end.
 
 The seal is a gzip member of its own without content: its extra field (RFC 1952 §2.3.1.1) has the SHA-256. Nothing of
 the file can change unseen, the bits that gzip itself ignores included.
@@ -39,11 +39,11 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class SealedWriter:
-    """Lines on their way into a file; at most a megabyte of them is held."""
+    """Writer of lines into a sealed file; holds at most a megabyte of them."""
 
     def __init__(self, stream: BinaryIO, path: Path) -> None:
-        """Begin at the beginning of `stream`, whatever it held, which is to be the file at `path`."""
-        with writing(path):
+        """Truncate `stream`, which becomes the file at `path`, and begin."""
+        with write_errors(path):
             stream.seek(0)
             stream.truncate()
         self._stream = stream
@@ -56,20 +56,20 @@ class SealedWriter:
         """Add one line, its newline included.
 
         Raises:
-            InvalidInput: it has more than 64 MB, which nobody would read again.
+            InvalidInput: it has more than 64 MB, the limit of reading.
         """
         if len(line) > MAX_LINE_BYTES:
-            said = f"{len(line) / 2**20:,.0f} MB of one memory ({line[:80].decode(errors='replace')}...)"
-            raise InvalidInput(f"{said} are more than a backup's line may have: shorten its metadata or tool calls")
+            size = f"{len(line) / 2**20:,.0f} MB of one memory ({line[:80].decode(errors='replace')}...)"
+            raise InvalidInput(f"{size} are more than a backup's line may have: shorten its metadata or tool calls")
         self._pending.append(line)
         self._size += len(line)
         if self._size >= _MEMBER_BYTES:
             self._flush()
 
     def seal(self) -> str:
-        """Write the end; the SHA-256 of everything before it, hexadecimal."""
+        """Write the seal; returns the SHA-256 of everything before it, hexadecimal."""
         self._flush()
-        with writing(self._path):
+        with write_errors(self._path):
             self._stream.write(_SEAL_HEAD + self._digest.digest() + _SEAL_TAIL)
         return self._digest.hexdigest()
 
@@ -80,14 +80,14 @@ class SealedWriter:
             packed = gzip.compress(raw, _LEVEL, mtime=0)
             if len(packed) * _MAX_EXPANSION < len(raw):
                 packed = gzip.compress(raw, 0, mtime=0)
-            with writing(self._path):
+            with write_errors(self._path):
                 self._stream.write(packed)
             self._digest.update(packed)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Say of what the system refuses inside that it is about this file, whoever hears of it first.
+def write_errors(path: Path) -> Iterator[None]:
+    """Turn operating-system errors inside the block into errors about this file.
 
     Raises:
         DatabaseFull: there is no room left.
@@ -96,15 +96,15 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _unwritten(path, error) from error
+        raise _write_error(path, error) from error
 
 
 @contextmanager
-def created(path: Path, *, replaces: bool) -> Iterator[BinaryIO]:
-    """A stream that becomes the file at `path` where the block ends well, and leaves nothing where it does not.
+def create_file(path: Path, *, replaces: bool) -> Iterator[BinaryIO]:
+    """Open a stream that becomes the file at `path` if the block succeeds, and leaves nothing if it fails.
 
-    Owner-only, written under another name beside it, synced, renamed. A sealed file that is there is replaced, if it
-    may be; nothing else ever is.
+    Owner-only, written under another name beside it, synced, renamed. With `replaces` an existing sealed file is
+    replaced; nothing else ever is.
 
     Raises:
         InvalidInput: the path is a folder, a link, or a file of something else.
@@ -114,7 +114,7 @@ def created(path: Path, *, replaces: bool) -> Iterator[BinaryIO]:
     _check_target(path, replaces=replaces)
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        with writing(path):
+        with write_errors(path):
             handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _OWNER_ONLY)
             with os.fdopen(handle, "w+b") as stream:
                 yield stream
@@ -128,10 +128,10 @@ def created(path: Path, *, replaces: bool) -> Iterator[BinaryIO]:
 
 
 class SealedFile:
-    """A sealed file that is open for reading: checked whole, then read line by line, any number of times."""
+    """Sealed file open for reading: verified whole, then read line by line, any number of times."""
 
     def __init__(self, path: Path, stream: BinaryIO) -> None:
-        """Check every byte of it.
+        """Verify every byte.
 
         Raises:
             UnusableBackup: it is no sealed file, cut short, or altered.
@@ -139,10 +139,10 @@ class SealedFile:
         self._path = path
         self._stream = stream
         self._size = os.fstat(stream.fileno()).st_size - _SEAL_BYTES
-        self.sha256 = self._checked()
+        self.sha256 = self._verify()
 
     def lines(self) -> Iterator[bytes]:
-        """Every line with its newline.
+        """Read every line with its newline.
 
         Raises:
             UnusableBackup: it unpacks to more than a backup can, has a line of more than 64 MB or an end without
@@ -150,14 +150,14 @@ class SealedFile:
         """
         pending = bytearray()
         digest = hashlib.sha256()
-        for piece in self._unpacked(digest):
+        for chunk in self._unpack(digest):
             start = 0
-            while (end := piece.find(b"\n", start)) >= 0:
-                pending += piece[start : end + 1]
+            while (end := chunk.find(b"\n", start)) >= 0:
+                pending += chunk[start : end + 1]
                 yield bytes(pending)
                 pending.clear()
                 start = end + 1
-            pending += piece[start:]
+            pending += chunk[start:]
             if len(pending) > MAX_LINE_BYTES:
                 raise UnusableBackup(
                     f"{self._path} has a line of more than {MAX_LINE_BYTES // 2**20} MB; it was not made by engrain"
@@ -165,7 +165,7 @@ class SealedFile:
         if pending or digest.hexdigest() != self.sha256:
             raise UnusableBackup(f"{self._path} changed while it was read, or ends within a line; try again")
 
-    def _checked(self) -> str:
+    def _verify(self) -> str:
         head = self._stream.read(len(_MAGIC))
         if head != _MAGIC or self._size <= 0:
             raise UnusableBackup(f"{self._path} is no backup of engrain; name a file that `engrain backup` wrote")
@@ -184,14 +184,14 @@ class SealedFile:
         return digest.hexdigest()
 
     def _blocks(self) -> Iterator[bytes]:
-        """Everything before the seal."""
+        """Read everything before the seal, in blocks."""
         self._stream.seek(0)
         left = self._size
         while left and (block := self._stream.read(min(_BLOCK_BYTES, left))):
             left -= len(block)
             yield block
 
-    def _unpacked(self, digest: hashlib._Hash) -> Iterator[bytes]:
+    def _unpack(self, digest: hashlib._Hash) -> Iterator[bytes]:
         packed = unpacked = 0
         member = zlib.decompressobj(31)
         try:
@@ -202,14 +202,14 @@ class SealedFile:
                 while left:
                     if member.eof:
                         member = zlib.decompressobj(31)
-                    piece = member.decompress(left, _MEMBER_BYTES)
+                    chunk = member.decompress(left, _MEMBER_BYTES)
                     left = member.unused_data if member.eof else member.unconsumed_tail
-                    unpacked += len(piece)
+                    unpacked += len(chunk)
                     if unpacked > _SLACK_BYTES + _MAX_EXPANSION * packed:
                         raise UnusableBackup(
                             f"{self._path} unpacks to far more than a backup can; it was not made by engrain"
                         )
-                    yield piece
+                    yield chunk
         except zlib.error as error:
             raise UnusableBackup(f"{self._path} cannot be unpacked: {error}; use another copy") from error
         if not member.eof:
@@ -217,8 +217,8 @@ class SealedFile:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[SealedFile]:
-    """The sealed file at `path`, checked.
+def open_sealed(path: Path) -> Iterator[SealedFile]:
+    """Open and verify the sealed file at `path`.
 
     Raises:
         UnusableBackup: there is none, or it is not whole.
@@ -267,7 +267,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _unwritten(path: Path, error: OSError) -> StorageError:
+def _write_error(path: Path, error: OSError) -> StorageError:
     if error.errno in _FULL:
         return DatabaseFull(
             f"no room left to write {path} ({error.strerror}); nothing is left of it: make room or name another place"

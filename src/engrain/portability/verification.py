@@ -1,4 +1,4 @@
-"""Whether the rows of a backup are what a memory can be: their values, whose they are, and what they refer to."""
+"""Verification of the rows of a backup: their values, their owner, and their references."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import binascii
 import math
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +20,15 @@ from engrain.storage.backup import archive
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from types import UnionType
 
     from engrain.domain.maintenance.backups import Row
-    from engrain.portability.contents import Contents, Header, Line
+    from engrain.portability.backup_reader import BackupReader, Header, Line
     from engrain.storage.backup.named_ids import NamedIds
 
-# Tables whose rows others refer to, by the kind that references name.
+# Tables whose rows are referred to, with the kind that references name.
 KINDS: Mapping[str, str] = {"entities": "entity", "episodes": "episode", "facts": "fact", "rules": "rule"}
-# What a row refers to: column, and the kind that is always meant or the column that names it.
+# References of a row: column, and the kind it always means or the column that names the kind.
 _REFERENCES: Mapping[str, Mapping[str, str]] = {
     "facts": {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"},
     "rules": {"source_episode_id": "episode"},
@@ -36,7 +37,7 @@ _REFERENCES: Mapping[str, Mapping[str, str]] = {
     "memory_entities": {"entity_id": "entity", "memory_id": "memory_kind"},
     archive.DEPARTURES: {"id": "episode"},
 }
-_MOST = 2**63 - 1
+_MAX_INT = 2**63 - 1
 # Numbers by the largest they can be; none is negative.
 _NUMBERS: Mapping[str, float] = {
     **dict.fromkeys("confidence weight asking".split(), 1),
@@ -45,31 +46,33 @@ _NUMBERS: Mapping[str, float] = {
     **dict.fromkeys(
         "turn tokens reference_count consolidation_attempts mention_count "
         "applied_count success_count harmful_count".split(),
-        _MOST,
+        _MAX_INT,
     ),
 }
 
 
-def verify(contents: Contents, path: Path, names: NamedIds, told: Callable[[str, int], None]) -> int:
-    """Read a backup from its first line to its last, and note its ids in `names`; how many rows it has.
+def verify(reader: BackupReader, path: Path, names: NamedIds, progress: Callable[[str, int], None]) -> int:
+    """Verify all rows of a backup and record their ids in `names`; returns the number of rows.
 
     Raises:
-        UnusableBackup: anything in it is not what engrain writes, or refers to what is not in it.
+        UnusableBackup: a row is not in the form that engrain writes, or refers to one that is not in the backup.
     """
     count = 0
-    for line in contents.rows():
+    for line in reader.rows():
         try:
-            _check(line, contents.header)
-            _note(line, names)
+            _check(line, reader.header)
+            _record_ids(line, names)
         except (InvalidInput, ValueError) as error:
             raise UnusableBackup(f"{path}, line {line.number}: {error}; nothing was restored") from error
         count += 1
         if count % 1_000 == 0:
-            told("checking", count)
+            progress("checking", count)
     missing = names.missing()
     if missing is not None:
-        said = f"it refers to {missing.kind} {missing.id}, which is not in the backup"
-        raise UnusableBackup(f"{path}, line {missing.line}: {said}; nothing was restored")
+        raise UnusableBackup(
+            f"{path}, line {missing.line}: it refers to {missing.kind} {missing.id}, which is not in the backup; "
+            "nothing was restored"
+        )
     return count
 
 
@@ -87,7 +90,7 @@ def _check(line: Line, header: Header) -> None:
 
 @cache
 def _checks_of(table: str) -> Sequence[tuple[str, Callable[[str, Any], None]]]:
-    """How each column of a table is checked."""
+    """The checks of a table's columns."""
     shape = archive.table_shape(table)
     return [(name, _check_of(name, shape)) for name in shape.columns if name != "doc"]
 
@@ -100,32 +103,24 @@ def _check_of(name: str, shape: archive.Table) -> Callable[[str, Any], None]:
     if name in _NUMBERS:
         return _check_number
     if name == "tool_calls":
-        return _check_list
-    return _check_object if name in shape.json.split() else _check_text
+        return partial(_check_type, kind=list, wanted="list")
+    if name in shape.json.split():
+        return partial(_check_type, kind=dict, wanted="object")
+    return partial(_check_type, kind=str | None, wanted="text")
 
 
 def _check_names(name: str, value: Any) -> None:
-    if not (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         raise InvalidInput(f"{name} is no list of texts")
 
 
-def _check_object(name: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise InvalidInput(f"{name} is no object")
-
-
-def _check_list(name: str, value: Any) -> None:
-    if not isinstance(value, list):
-        raise InvalidInput(f"{name} is no list")
-
-
-def _check_text(name: str, value: Any) -> None:
-    if not (value is None or isinstance(value, str)):
-        raise InvalidInput(f"{name} is no text")
+def _check_type(name: str, value: Any, *, kind: type | UnionType, wanted: str) -> None:
+    if not isinstance(value, kind):
+        raise InvalidInput(f"{name} is no {wanted}")
 
 
 def _check_owner(table: str, row: Row, header: Header) -> None:
-    """Whether the row is of whom the backup is."""
+    """Check that the row belongs to the extent of the backup."""
     tenant = checks.name(row["tenant_id"], name="tenant_id")
     if header.extent.tenant_id not in (None, tenant):
         raise InvalidInput(f"the row is of tenant {tenant}, the backup of {header.extent}")
@@ -150,7 +145,7 @@ def _check_number(name: str, value: Any) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _NUMBERS[name]:
         raise InvalidInput(f"{name} is out of range")
-    if _NUMBERS[name] == _MOST and not isinstance(value, int):
+    if _NUMBERS[name] == _MAX_INT and not isinstance(value, int):
         raise InvalidInput(f"{name} is no whole number")
 
 
@@ -165,7 +160,7 @@ def _check_vector(row: Row, header: Header) -> None:
         raise InvalidInput(f"embedding is no vector of {header.embedder.dims} finite numbers")
 
 
-def _note(line: Line, names: NamedIds) -> None:
+def _record_ids(line: Line, names: NamedIds) -> None:
     row, tenant = line.row, line.row["tenant_id"]
     if "id" in row:
         checks.name(row["id"], name="id")

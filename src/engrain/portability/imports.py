@@ -1,0 +1,130 @@
+"""Imports of files of other systems, in bounded transactions; a repeat adds nothing."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from engrain.domain.records import Episode, Fact, Record, Rule
+from engrain.domain.requests import Act
+from engrain.errors import InvalidInput, UnreadableImport
+from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedTurn, detect, read
+from engrain.portability.record_converter import RecordConverter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from engrain.domain.ports import Clock, Store
+    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.portability.formats import ImportedRecord
+
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken(Record):
+    """A record that an import skipped: its position, and the reason."""
+
+    position: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport(Record):
+    """Report of an import: `added` memories, `present` ones that existed before, and `broken` records."""
+
+    path: str
+    format: str
+    sessions: int
+    added: int
+    present: int
+    kinds: Mapping[str, int]  # of added memories, by kind
+    entities: int  # added to the registry
+    broken: tuple[Broken, ...]
+
+
+def import_file(
+    store: Store,
+    caller: Caller,
+    path: Path,
+    *,
+    clock: Clock,
+    format_name: str = "auto",
+    strict: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ImportReport:
+    """Import a file: turns as episodes of their sessions, statements as facts and notes, names as entities.
+
+    An id is derived from its record, so a repeat adds nothing. Each transaction holds a few hundred records: a stopped
+    import leaves whole ones, and a repeat adds the rest. `progress` gets the number of memories read.
+
+    Raises:
+        UnreadableImport: the file is of no known format, or `strict` and a record is broken; earlier ones stay.
+    """
+    sessions: set[str] = set()
+    broken: list[Broken] = []
+    kinds: Counter[str] = Counter()
+    seen = entities = 0
+    name = format_name
+    converter = RecordConverter(store=store, act=Act(caller=caller, at=clock()))
+    for batch in _batches(read(path, format_name)):
+        converter.begin_batch(Act(caller=caller, at=clock()))
+        results = [_convert(converter, record) for record in batch]
+        refused = next((result for result in results if isinstance(result, Broken)), None) if strict else None
+        accepted = results if refused is None else results[: results.index(refused)]
+        converted = [result for result in accepted if isinstance(result, Episode | Fact | Rule)]
+        memories = list({memory.id: memory for memory in converted}.values())
+        seen += len(converted)
+        entities += sum(result is _NEW for result in accepted)
+        kinds.update(memory.kind for memory in store.put(converter.act, memories))
+        if refused is not None:
+            raise UnreadableImport(f"{path}, {refused.position}: {refused.reason}")
+        broken.extend(result for result in results if isinstance(result, Broken))
+        sessions.update(memory.session for memory in memories if isinstance(memory, Episode) and memory.session)
+        name = next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), name)
+        if progress is not None:
+            progress(seen)
+    added = sum(kinds.values())
+    return ImportReport(
+        path=str(path),
+        format=detect(path) if name == "auto" else name,
+        sessions=len(sessions),
+        added=added,
+        present=seen - added,
+        kinds=dict(kinds),
+        entities=entities,
+        broken=tuple(broken),
+    )
+
+
+class _EntityResult(Enum):
+    """Result of the import of an entity."""
+
+    NEW = 0
+    KNOWN = 1
+
+
+_NEW = _EntityResult.NEW
+
+
+def _batches(records: Iterator[ImportedRecord | BrokenRecord]) -> Iterator[list[ImportedRecord | BrokenRecord]]:
+    while batch := list(itertools.islice(records, _BATCH)):
+        yield batch
+
+
+def _convert(
+    converter: RecordConverter, record: ImportedRecord | BrokenRecord
+) -> MemoryRecord | _EntityResult | Broken:
+    if isinstance(record, BrokenRecord):
+        return Broken(position=record.position, reason=record.reason)
+    try:
+        if isinstance(record, ImportedEntity):
+            return _EntityResult.NEW if converter.ensure_entity(record) else _EntityResult.KNOWN
+        return converter.convert(record)
+    except InvalidInput as error:
+        position = f"session {record.session}" if isinstance(record, ImportedTurn) else type(record).__name__.lower()
+        return Broken(position=f"{position}, {record.source_id}", reason=str(error))

@@ -1,0 +1,258 @@
+"""Converter from records of other systems to memories of the importing agent; it reads the store, and adds entities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import checks
+from engrain.domain.entities.graph import known_type
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.ids import derived_id, is_id, moment_of
+from engrain.domain.memories import importance
+from engrain.domain.records import (
+    DECAY_RATES,
+    GLOBAL_SCOPE,
+    MATURITIES,
+    RULE_CONFIDENCE,
+    RULE_DECAY_RATE,
+    Entity,
+    Episode,
+    Fact,
+    MemoryRecord,
+    Rule,
+)
+from engrain.domain.text.categories import fact_category
+from engrain.errors import InvalidInput
+from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedRule, ImportedTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from engrain.domain.ports import Store
+    from engrain.domain.requests import Act
+
+_MAX_INT = 2**63 - 1
+
+
+@dataclass(kw_only=True)
+class RecordConverter:
+    """Converter of one import, with the entities and memories of the file so far."""
+
+    store: Store
+    act: Act
+    entities: dict[str, str] = field(default_factory=dict)  # ids by name
+    pending: set[str] = field(default_factory=set)  # ids of memories that are stored with the next
+
+    def begin_batch(self, act: Act) -> None:
+        """Begin with records that are stored together, after earlier ones were stored."""
+        self.act = act
+        self.pending.clear()
+
+    def convert(self, record: ImportedTurn | ImportedFact | ImportedRule) -> MemoryRecord:
+        """Convert a record to a memory of the importing agent.
+
+        Raises:
+            InvalidInput: a value that no memory can have.
+        """
+        memory: MemoryRecord
+        match record:
+            case ImportedTurn():
+                memory = self._episode(record)
+            case ImportedFact():
+                memory = self._resolve_slot(self._fact(record))
+            case ImportedRule():
+                memory = self._rule(record)
+        self.pending.add(memory.id)
+        return memory
+
+    def ensure_entity(self, named: ImportedEntity) -> bool:
+        """Add an entity to the registry unless one has that name and type; returns whether it was added.
+
+        Raises:
+            InvalidInput: an invalid name.
+        """
+        name, kind = checks.name(named.name, name="name"), known_type(named.type)
+        known = self._find_entities(name)
+        same = next((entity for entity in known if (entity.canonical_name, entity.entity_type) == (name, kind)), None)
+        if same is not None:
+            self.entities[named.name] = same.id
+            return False
+        caller = self.act.caller
+        id_ = derived_id(caller.tenant_id, "entity", name, kind, at=None)
+        if not self.store.entities(caller, [id_]):
+            aliases = checks.names(named.aliases, name="alias")
+            entity = Entity(
+                id=id_,
+                tenant_id=caller.tenant_id,
+                canonical_name=name,
+                entity_type=kind,
+                aliases=aliases,
+                created_at=self.act.at,
+                updated_at=self.act.at,
+                metadata=checks.metadata(named.metadata),
+            )
+            self.store.put_entity(self.act, entity)
+            self.entities[named.name] = id_
+            return True
+        self.entities[named.name] = id_ if any(entity.id == id_ for entity in known) else (known[0].id if known else "")
+        return False
+
+    def _resolve_slot(self, fact: Fact) -> Fact:
+        """Supersede a fact where its slot holds one that was learned later."""
+        if fact.validity != "active" or fact.entity_id is not None:
+            return fact
+        current = self.store.held(self.act.caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
+        if current is None or current.id == fact.id or current.created_at <= fact.created_at:
+            return fact
+        return replace(
+            fact,
+            validity="superseded",
+            invalidated_at=current.created_at,
+            valid_to=fact.valid_to or max(current.happened_at, fact.happened_at),
+        )
+
+    def _episode(self, turn: ImportedTurn) -> Episode:
+        caller, fields = self.act.caller, turn.fields
+        content = checks.content(turn.content)
+        session = checks.optional_name(turn.session, name="session")
+        parts = (caller.tenant_id, caller.agent, session or "", turn.source_id, turn.role, content)
+        metadata = {**turn.metadata, **({"title": turn.title} if turn.title else {})}
+        tokens = fields.get("tokens")
+        return Episode(
+            id=self._id(fields, *parts, at=turn.event_time),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=caller.agent,
+            session=session,
+            role=turn.role,
+            speaker=checks.optional_name(turn.speaker, name="speaker"),
+            content=content,
+            event_time=turn.event_time or self.act.at,
+            created_at=self.act.at,
+            expires_at=checks.moment(fields.get("expires_at"), name="expires_at"),
+            importance=_number(fields, "importance", importance.importance_of(content, role=turn.role), high=10),
+            tokens=None if tokens is None else checks.count(tokens, name="tokens", high=_MAX_INT),
+            model=checks.optional_name(fields.get("model"), name="model"),
+            tool_calls=checks.json_values(fields.get("tool_calls"), name="tool_calls"),
+            tags=checks.names(turn.tags, name="tag"),
+            metadata=checks.metadata(metadata),
+        )
+
+    def _fact(self, statement: ImportedFact) -> Fact:
+        caller, fields = self.act.caller, statement.fields
+        subject = caller.agent if statement.subject is None else checks.name(statement.subject, name="subject")
+        predicate, content = checks.name(statement.predicate, name="predicate"), checks.content(statement.content)
+        permanence = checks.choice(fields.get("permanence", "standard"), DECAY_RATES, name="permanence")
+        created_at = min(statement.stored_at or self.act.at, self.act.at)
+        start, end = statement.valid_from, statement.valid_to
+        if start is not None and end is not None and end < start:
+            raise InvalidInput(f"valid_to {end.isoformat()} lies before valid_from {start.isoformat()}")
+        return Fact(
+            id=self._id(
+                fields,
+                caller.tenant_id,
+                caller.agent,
+                "statement",
+                subject,
+                statement.source_id,
+                at=statement.stored_at,
+            ),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=_scope(fields, caller.agent, note=statement.subject is None),
+            subject=subject,
+            predicate=predicate,
+            entity_id=None if statement.about is None else self._entity_id(statement.about),
+            content=content,
+            category=checks.optional_name(fields.get("category"), name="category") or fact_category(predicate, content),
+            source=checks.optional_name(fields.get("source"), name="source"),
+            confidence=_number(fields, "confidence", 1.0),
+            importance=_number(fields, "importance", importance.importance_of(content), high=10),
+            permanence=permanence,
+            decay_rate=_number(fields, "decay_rate", DECAY_RATES[permanence], high=1_000),
+            validity=checks.validity(fields.get("validity", "active")),
+            valid_from=start,
+            valid_to=end,
+            created_at=created_at,
+            invalidated_at=checks.moment(fields.get("invalidated_at"), name="invalidated_at"),
+            supersedes_id=self._referenced_id(fields.get("supersedes_id")),
+            source_episode_id=self._referenced_id(fields.get("source_episode_id")),
+            last_confirmed_at=statement.confirmed_at or created_at,
+            tags=checks.names(statement.tags, name="tag"),
+            metadata=checks.metadata(statement.metadata),
+        )
+
+    def _rule(self, rule: ImportedRule) -> Rule:
+        caller, fields = self.act.caller, rule.fields
+        content = checks.content(rule.content)
+        created_at = min(rule.stored_at or self.act.at, self.act.at)
+        return Rule(
+            id=self._id(fields, caller.tenant_id, caller.agent, "guidance", rule.source_id, at=rule.stored_at),
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=_scope(fields, caller.agent),
+            content=content,
+            maturity=checks.choice(fields.get("maturity", "candidate"), MATURITIES, name="maturity"),
+            confidence=_number(fields, "confidence", RULE_CONFIDENCE),
+            permanence=checks.choice(fields.get("permanence", "standard"), DECAY_RATES, name="permanence"),
+            decay_rate=_number(fields, "decay_rate", RULE_DECAY_RATE, high=1_000),
+            effectiveness_score=_number(fields, "effectiveness_score", 0.0),
+            source_episode_id=self._referenced_id(fields.get("source_episode_id")),
+            created_at=created_at,
+            last_confirmed_at=checks.moment(fields.get("last_confirmed_at"), name="last_confirmed_at") or created_at,
+            tags=checks.names(rule.tags, name="tag"),
+            metadata=checks.metadata(rule.metadata),
+            applied_count=_count(fields, "applied_count"),
+            success_count=_count(fields, "success_count"),
+            harmful_count=_count(fields, "harmful_count"),
+            invalidated_at=checks.moment(fields.get("invalidated_at"), name="invalidated_at"),
+            last_applied_at=checks.moment(fields.get("last_applied_at"), name="last_applied_at"),
+            last_evaluated_at=checks.moment(fields.get("last_evaluated_at"), name="last_evaluated_at"),
+        )
+
+    def _id(self, fields: Mapping[str, object], *parts: str, at: datetime | None) -> str:
+        """The id of a record: the exported one if it still exists, or one derived from it or from the record."""
+        had = fields.get("id")
+        if isinstance(had, str) and is_id(had):
+            return self._imported_id(had)
+        return derived_id(*parts, at=at)
+
+    def _imported_id(self, had: str) -> str:
+        caller = self.act.caller
+        if self.store.get(caller, [had]):
+            return had
+        return derived_id(caller.tenant_id, caller.agent, "imported", had, at=moment_of(had))
+
+    def _referenced_id(self, had: object) -> str | None:
+        """The id that a memory of the file refers to, if that memory exists by now."""
+        if not isinstance(had, str) or not is_id(had):
+            return None
+        id_ = self._imported_id(had)
+        return id_ if id_ in self.pending or self.store.get(self.act.caller, [id_]) else None
+
+    def _entity_id(self, name: str) -> str | None:
+        if name not in self.entities:
+            known = self._find_entities(checks.name(name, name="about"))
+            self.entities[name] = known[0].id if known else ""
+        return self.entities[name] or None
+
+    def _find_entities(self, name: str) -> list[Entity]:
+        """The entities of a name that were not merged, those with that canonical name first."""
+        found = self.store.entities_named(self.act.caller, [name])
+        unmerged = [entity for entity in found if merged_into(entity) is None]
+        return sorted(unmerged, key=lambda entity: (entity.canonical_name != name, entity.id))
+
+
+def _scope(fields: Mapping[str, object], agent: str, *, note: bool = False) -> str:
+    """The scope of the importing agent, unless an engrain export says `global`."""
+    return GLOBAL_SCOPE if fields.get("scope") == GLOBAL_SCOPE and not note else agent
+
+
+def _number(fields: Mapping[str, Any], name: str, default: float, *, high: float = 1) -> float:
+    return default if fields.get(name) is None else checks.number(fields[name], name=name, low=0, high=high)
+
+
+def _count(fields: Mapping[str, Any], name: str) -> int:
+    return checks.count(fields.get(name, 0), name=name, high=_MAX_INT)

@@ -1,0 +1,352 @@
+"""Restores of backups: verified from end to end first, then written in one transaction."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import GLOBAL_SCOPE, Record
+from engrain.portability import relocation, sealed_files
+from engrain.portability.backup_reader import BackupReader
+from engrain.portability.backups import MEMORIES, VECTORS
+from engrain.portability.verification import KINDS, verify
+from engrain.storage.backup.archive import DEPARTURES
+from engrain.storage.backup.named_ids import NamedIds
+from engrain.storage.migrations import HEAD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from engrain.domain.maintenance.backups import Backups, Restoration, Row
+    from engrain.domain.requests import Act
+    from engrain.portability.backup_reader import Header
+    from engrain.portability.relocation import Relocation
+
+    Progress = Callable[[str, int], None]
+
+_ROWS_AT_ONCE = 500
+_BYTES_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreReport(Record):
+    """Report of a restore or of its dry run; `added` counts rows by table, the rest counts memories."""
+
+    path: str
+    sha256: str  # of the backup
+    tenant_id: str | None  # whose memories these are now; None: every tenant's of the backup
+    agent: str | None
+    added: Mapping[str, int]
+    present: int  # were there before, and stay as they are
+    erased: int  # were erased, and stay so
+    superseded: int  # active facts whose slot another one has: they are its past now
+    cleared: int  # were removed to make room
+    vectors: str  # "kept"; "to make", where another embedder is in use; "none", where the backup has none
+    dry_run: bool
+
+    @property
+    def memories(self) -> int:
+        """The number of episodes, facts and rules that were added."""
+        return sum(self.added.get(table, 0) for table in MEMORIES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreOptions:
+    """Options of a restore."""
+
+    tenant: str | None = None
+    agent: str | None = None
+    replace: bool = False
+    with_erased: bool = False
+    dry_run: bool = False
+
+
+def restore(
+    store: Backups, path: Path, act: Act, options: RestoreOptions, *, progress: Progress | None = None
+) -> RestoreReport:
+    """Add the missing rows of a backup to its agent or tenant, or to another one; `options.replace` clears that first.
+
+    All or nothing, in one transaction: a process that is killed leaves what was there before. Restored again, it adds
+    nothing. Under another agent or tenant every row gets a new id, except memories that an agent wrote to `global` of
+    its tenant. Existing memories stay: a restored fact whose slot is taken becomes the past of that one. Erased
+    memories stay erased, unless `options.with_erased`. Vectors of another embedder are left out; those
+    memories wait for new ones.
+
+    Raises:
+        UnusableBackup: the file is not whole and sound, of a newer engrain, or not for there; nothing was touched.
+    """
+    progress = progress or (lambda _step, _rows: None)
+    with sealed_files.open_sealed(path) as file, NamedIds() as names:
+        reader = BackupReader(file, path, known=store.backed_up, schema=HEAD)
+        plan = relocation.plan_relocation(
+            reader.header.extent, tenant=options.tenant, agent=options.agent, here=act.caller.tenant_id
+        )
+        verify(reader, path, names, progress)
+        wall = plan.target.tenant_id if plan.source.tenant_id == plan.target.tenant_id else None
+
+        def write(target: Restoration) -> RestoreReport:
+            names.begin_again()
+            restore = _Restore(target=target, act=act, options=options, plan=plan, header=reader.header, names=names)
+            restore.add_all(reader, progress)
+            report = restore.report(path, file.sha256)
+            if options.dry_run:
+                raise _DryRunEndsError(report)
+            restore.finish(report)
+            return report
+
+        try:
+            return store.restoring(wall, write)
+        except _DryRunEndsError as end:
+            return end.report
+
+
+class _DryRunEndsError(Exception):
+    """Ends a dry run, so that its transaction rolls back."""
+
+    def __init__(self, report: RestoreReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+@dataclass(kw_only=True)
+class _Restore:
+    """State of one restore."""
+
+    target: Restoration
+    act: Act
+    options: RestoreOptions
+    plan: Relocation
+    header: Header
+    names: NamedIds
+    added: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    added_by_tenant: Counter[str] = field(default_factory=Counter)
+    later: list[tuple[str, str, str]] = field(default_factory=list)  # source tenant, fact, and what it supersedes
+    keeps_vectors: bool = False
+
+    def add_all(self, reader: BackupReader, progress: Progress) -> None:
+        """Add every row that is missing."""
+        if self.options.replace:
+            self.counts["cleared"] = self.target.clear(self.plan.target, self.act.at)
+        if self.target.embedder is None and self.header.embedder is not None:
+            self.target.use_embedder(self.header.embedder, self.act.at)
+        self.keeps_vectors = self.header.embedder is not None and self.header.embedder == self.target.embedder
+        seen = 0
+        for table, rows in _batches(reader):
+            for tenant, own in _by_tenant(rows).items():
+                count = self._add(table, tenant, own)
+                self.added[table] += count
+                self.added_by_tenant[self.plan.tenant(tenant)] += count
+            seen += len(rows)
+            progress("restoring", seen)
+        self._supersede_later()
+
+    def report(self, path: Path, sha256: str) -> RestoreReport:
+        """Report the result."""
+        vectors = "none"
+        if self.header.embedder is not None:
+            vectors = "kept" if self.keeps_vectors else "to make"
+        return RestoreReport(
+            path=str(path),
+            sha256=sha256,
+            tenant_id=self.plan.target.tenant_id,
+            agent=self.plan.target.agent,
+            added={table: count for table, count in self.added.items() if count},
+            present=self.counts["present"],
+            erased=self.counts["erased"],
+            superseded=self.counts["superseded"],
+            cleared=self.counts["cleared"],
+            vectors=vectors,
+            dry_run=self.options.dry_run,
+        )
+
+    def finish(self, report: RestoreReport) -> None:
+        """Update the search index, and write an audit event where anything changed."""
+        self.target.finish()
+        payload = {"sha256": report.sha256, "memories": report.memories, "cleared": report.cleared}
+        whole = self.plan.target.tenant_id
+        for tenant in [whole] if whole is not None else sorted(self.added_by_tenant):
+            if self.added_by_tenant[tenant] or report.cleared:
+                act = replace(self.act, caller=replace(self.act.caller, tenant_id=tenant))
+                self.target.say(act, "backup_restored", payload, scope=self.plan.target.agent or GLOBAL_SCOPE)
+
+    def _add(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
+        """Add rows of one table and tenant; returns their number."""
+        match table:
+            case "episodes" | "facts" | "rules":
+                return self._add_memories(table, tenant, rows)
+            case "entities":
+                return self._add_entities(tenant, rows)
+            case "tombstones":
+                return self._add_tombstones(rows)
+            case _ if table in {DEPARTURES, VECTORS}:
+                return self._add_search_rows(table, tenant, rows)
+            case _:
+                return self.target.add(table, [moved for row in rows if (moved := self._move(table, tenant, row))])
+
+    def _move(self, table: str, tenant: str, row: Row) -> Row | None:
+        """The target row of a row that is no memory; None where a row it needs is missing."""
+        match table:
+            case "rule_applications" | "memory_links" | "memory_entities":
+                return self._dependent(table, tenant, row)
+            case "memory_events":
+                return self._event(tenant, row)
+            case "runs":
+                return self._run(tenant, row)
+            case _:
+                return self.plan.move(row)
+
+    def _add_memories(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
+        ids = {row["id"]: self.plan.id(row["id"], scope=row["scope"]) for row in rows}
+        fates = self.target.fates(self.plan.tenant(tenant), list(ids.values()))
+        erased = {id_ for id_, target in ids.items() if fates.get(target) == "erased"}
+        if not self.plan.is_unchanged:  # erased under its own id too
+            before = self.target.fates(tenant, list(ids))
+            erased |= {id_ for id_, fate in before.items() if fate == "erased"}
+        if self.options.with_erased:
+            self.target.bury(self.plan.tenant(tenant), [ids[id_] for id_ in erased])
+            erased = set()
+        present = {id_: target for id_, target in ids.items() if id_ not in erased and fates.get(target) == "there"}
+        new = [row for row in rows if row["id"] not in erased and row["id"] not in present]
+        self.counts["erased"] += len(erased)
+        self.counts["present"] += len(present)
+        self.names.become(tenant, KINDS[table], present.items(), is_new=False)
+        moved = []
+        for row in new:  # one by one: a fact may supersede the one before it
+            moved.append(self._move_memory(tenant, row, ids[row["id"]]))
+            self.names.become(tenant, KINDS[table], [(row["id"], ids[row["id"]])], is_new=True)
+        return self.target.add(table, self._resolve_slots(moved) if table == "facts" else moved)
+
+    def _move_memory(self, tenant: str, row: Row, id_: str) -> dict[str, Any]:
+        moved = self.plan.move(row) | {"id": id_, "metadata": self._replace_ids(tenant, row["metadata"])}
+        for column, kind in (("source_episode_id", "episode"), ("entity_id", "entity")):
+            if column in row:
+                moved[column] = self.names.target(tenant, kind, row[column])
+        if row.get("supersedes_id") is not None:
+            moved["supersedes_id"] = self.names.target(tenant, "fact", row["supersedes_id"])
+            if moved["supersedes_id"] is None:
+                self.later.append((tenant, row["id"], row["supersedes_id"]))
+        return moved
+
+    def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Supersede the facts whose slots others have."""
+        taken: set[tuple[str | None, ...]] = set()
+        resolved = []
+        for fact in facts:
+            subject = None if fact["entity_id"] else fact["subject"]
+            slot = (fact["scope"], fact["predicate"], fact["entity_id"], subject)
+            is_active = fact["validity"] == "active"
+            if is_active and (slot in taken or self.target.holder(fact) is not None):
+                self.counts["superseded"] += 1
+                at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
+                fact |= {"validity": "superseded", "invalidated_at": at, "valid_to": fact["valid_to"] or at}
+            elif is_active:
+                taken.add(slot)
+            resolved.append(fact)
+        return resolved
+
+    def _add_entities(self, tenant: str, rows: Sequence[Row]) -> int:
+        added = 0
+        for row in rows:
+            target, id_ = self.plan.tenant(tenant), self.plan.id(row["id"], scope=None)
+            known = self.target.entity(target, id_, row["canonical_name"], row["entity_type"])
+            self.names.become(tenant, "entity", [(row["id"], known or id_)], is_new=known is None)
+            if known is None:
+                moved = {**row, "tenant_id": target, "id": id_, "metadata": self._replace_ids(tenant, row["metadata"])}
+                added += self.target.add("entities", [moved])
+        return added
+
+    def _add_tombstones(self, rows: Sequence[Row]) -> int:
+        """Add the tombstones of the backup; an existing memory stays."""
+        moved = [self.plan.move(row) | {"id": self.plan.id(row["id"], scope=row["scope"])} for row in rows]
+        fates = self.target.fates(moved[0]["tenant_id"], [row["id"] for row in moved])
+        return self.target.add("tombstones", [row for row in moved if row["id"] not in fates])
+
+    def _dependent(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:
+        """A link, a mention or an application of a rule; None where one of its ends is missing."""
+        moved = self.plan.move(row)
+        match table:
+            case "memory_links":
+                ends = {"source_id": row["source_kind"], "target_id": row["target_kind"]}
+            case "memory_entities":
+                ends = {"entity_id": "entity", "memory_id": row["memory_kind"]}
+            case _:
+                ends = {"rule_id": "rule"}
+        for column, kind in ends.items():
+            moved[column] = self.names.target(tenant, kind, row[column])
+            if moved[column] is None:
+                return None
+        if table == "rule_applications" and moved["rule_id"] != row["rule_id"]:
+            moved["id"] = self.plan.id(row["id"], scope=self.plan.source.agent)
+        return moved
+
+    def _event(self, tenant: str, row: Row) -> dict[str, Any]:
+        """An event; one of a memory that stays erased loses its payload."""
+        moved = self.plan.move(row) | {
+            "id": self.plan.id(row["id"], scope=row["scope"]),
+            "run_id": self._run_id(row["run_id"]),
+        }
+        memory = row["memory_id"]
+        if memory is None:
+            return moved
+        target = self.names.anything(tenant, memory)
+        is_silent = target is None and self.names.has_memory(tenant, memory)
+        moved["memory_id"] = target or self.plan.id(memory, scope=row["scope"])
+        moved["payload"] = {} if is_silent else self._replace_ids(tenant, row["payload"])
+        return moved
+
+    def _run(self, tenant: str, row: Row) -> dict[str, Any]:
+        """A run of learning, with its episodes and report."""
+        fields = {name: self._replace_ids(tenant, row[name]) for name in ("episode_ids", "report")}
+        return self.plan.move(row) | fields | {"id": self._run_id(row["id"])}
+
+    def _run_id(self, id_: str | None) -> str | None:
+        return None if id_ is None else self.plan.id(id_, scope=self.plan.source.agent)
+
+    def _add_search_rows(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
+        """Add vectors and departures of memories that this restore added."""
+        if self.options.dry_run or (table == VECTORS and not self.keeps_vectors):
+            return 0
+        targets = ((self.names.target_of_memory(tenant, row["id"], new=True), row) for row in rows)
+        moved = [{**self.plan.move(row), "id": target} for target, row in targets if target is not None]
+        return self.target.add(table, moved)
+
+    def _supersede_later(self) -> None:
+        """Supersede facts that came later in the file than their successors."""
+        pairs = (
+            (tenant, self.names.target(tenant, "fact", id_), self.names.target(tenant, "fact", old))
+            for tenant, id_, old in self.later
+        )
+        self.target.supersede(
+            (self.plan.tenant(tenant), id_, old) for tenant, id_, old in pairs if id_ is not None and old is not None
+        )
+
+    def _replace_ids(self, tenant: str, value: Any) -> Any:
+        if self.plan.is_unchanged:
+            return value
+        return relocation.replace_ids(value, lambda id_: self.names.anything(tenant, id_))
+
+
+def _batches(reader: BackupReader) -> Iterator[tuple[str, list[Row]]]:
+    """Batches of rows of one table, a few hundred or a few megabytes each."""
+    rows: list[Row] = []
+    table, size = "", 0
+    for line in reader.rows_again():
+        if rows and (line.table != table or len(rows) == _ROWS_AT_ONCE or size > _BYTES_AT_ONCE):
+            yield table, rows
+            rows, size = [], 0
+        table = line.table
+        rows.append(line.row)
+        size += line.size
+    if rows:
+        yield table, rows
+
+
+def _by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["tenant_id"]].append(row)
+    return grouped
