@@ -46,7 +46,7 @@ class Budget:
         return self.count(text) if text else 0
 
     def fits(self, entries: Sequence[Entry]) -> bool:
-        """Whether entries stand within it together."""
+        """True if entries stand within it together."""
         return self.measure(entries) <= self.tokens
 
 
@@ -131,7 +131,7 @@ class _Packing:
         return sum(share for name, share in self.shares.items() if name != section and not self._lines[name])
 
     def _may_take(self, entry: Entry) -> bool:
-        """Whether it does not stand yet, and its section takes more."""
+        """True if it does not stand yet, and its section takes more."""
         most = self.recipe.section(entry.section).most
         return entry.memory.id not in self._ids and (most is None or self._lines[entry.section] < most)
 

@@ -155,7 +155,7 @@ def _rank(
 
 
 def _is_reflection(memory: MemoryRecord) -> bool:
-    """Whether it belongs into the section of reflections."""
+    """True if it belongs into the section of reflections."""
     return isinstance(memory, Fact) and memory.category == REFLECTION
 
 

@@ -71,7 +71,7 @@ class Recipe:
         return next(section for section in self.sections if section.name == name)
 
     def has(self, name: SectionName) -> bool:
-        """Whether there is such a section."""
+        """True if there is such a section."""
         return any(section.name == name for section in self.sections)
 
 

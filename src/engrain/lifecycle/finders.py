@@ -225,7 +225,7 @@ def _subjects_of_entities(facts: Sequence[Fact]) -> dict[str, str]:
 
 
 def _ends_after(one: Fact, other: Fact) -> bool:
-    """Whether one is still true when the other begins to be; an end or beginning that is unknown is open."""
+    """True if one is still true when the other begins to be; an end or beginning that is unknown is open."""
     return one.valid_to is None or other.valid_from is None or one.valid_to > other.valid_from
 
 

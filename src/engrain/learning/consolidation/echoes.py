@@ -60,11 +60,11 @@ class EpisodeText:
 
     @property
     def imitates(self) -> bool:
-        """Whether it writes tags of the prompt or a reply, as nobody does who talks to somebody else."""
+        """True if it writes tags of the prompt or a reply, as nobody does who talks to somebody else."""
         return _IMITATES.search(self.folded) is not None
 
     def says_anew(self, span: Span) -> bool:
-        """Whether a span says more than what was handed out, by two words of which one carries meaning."""
+        """True if a span says more than what was handed out, by two words of which one carries meaning."""
         outside = " ".join(_outside(self.folded, span, self.echoes))
         return len(words(outside)) >= LEAST_WORDS and bool(terms(outside))
 
@@ -104,13 +104,13 @@ def find_spans(text: FoldedText, phrase: FoldedText) -> Iterator[Span]:
     start = text.find(phrase) if phrase else -1
     while start >= 0:
         end = start + len(phrase)
-        if _is_edge(text, start) and _is_edge(text, end):
+        if _is_boundary(text, start) and _is_boundary(text, end):
             yield Span(start, end)
         start = text.find(phrase, end)
 
 
-def _is_edge(text: str, position: int) -> bool:
-    """Whether no word goes across this position; where scripts need no spaces there is an edge everywhere."""
+def _is_boundary(text: str, position: int) -> bool:
+    """True if no word goes across this position; where scripts need no spaces there is a boundary everywhere."""
     if position in {0, len(text)}:
         return True
     pair = text[position - 1 : position + 1]
@@ -118,7 +118,7 @@ def _is_edge(text: str, position: int) -> bool:
 
 
 def _was_handed_out(memory: MemoryRecord, episode: Episode) -> bool:
-    """Whether somebody was given it before the episode, as far as can be known.
+    """True if somebody was given it before the episode, as far as can be known.
 
     Only the last time is known: a memory asked for several times may have been handed out before that as well.
     """

@@ -56,7 +56,7 @@ def strip_marks(text: str) -> FoldedText:
 
 
 def are_equivalent(one: str, other: str) -> bool:
-    """Whether two texts are equal once folded, or share 3/4 of their words while no number or negation differs."""
+    """True if two texts are equal once folded, or share 3/4 of their words while no number or negation differs."""
     if fold(one) == fold(other):
         return True
     first, second = _features(one), _features(other)
@@ -64,12 +64,12 @@ def are_equivalent(one: str, other: str) -> bool:
 
 
 def is_same_name(one: str, other: str) -> bool:
-    """Whether two names are the same, whatever their case and spaces."""
+    """True if two names are the same, whatever their case and spaces."""
     return name_key(one) == name_key(other)
 
 
 def is_same_statement(fact: Fact, statement: Statement) -> bool:
-    """Whether a fact and a statement say the same of the same subject, in alike predicates or as a whole."""
+    """True if a fact and a statement say the same of the same subject, in alike predicates or as a whole."""
     if not is_same_name(fact.subject, statement.subject):
         return False
     if are_similar_predicates(fact.predicate, statement.predicate) and are_equivalent(fact.content, statement.content):
@@ -78,7 +78,7 @@ def is_same_statement(fact: Fact, statement: Statement) -> bool:
 
 
 def are_similar_predicates(one: str, other: str) -> bool:
-    """Whether two predicates name one relation: the same stems but for "is", "has", "currently", or 7/10 alike."""
+    """True if two predicates name one relation: the same stems but for "is", "has", "currently", or 7/10 alike."""
     first, second = _relation(one), _relation(other)
     return bool(first) and (first == second or similarity(fold(one), fold(other)) >= _LEAST_ALIKE)
 

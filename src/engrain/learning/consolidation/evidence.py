@@ -69,7 +69,7 @@ def find_recognized(content: str, texts: Collection[EpisodeText]) -> Proof:
 
 
 def is_instruction(proof: Proof, episodes: Mapping[str, EpisodeText]) -> bool:
-    """Whether one of the quotes is an instruction in a user's or a system's turn; English alone is known."""
+    """True if one of the quotes is an instruction in a user's or a system's turn; English alone is known."""
     return any(
         episodes[quote.episode].episode.role in {"user", "system"} and _INSTRUCTS.search(fold(quote.quote))
         for quote in proof.quotes

@@ -52,10 +52,10 @@ def build_prompt(
 
 def rank_by_relevance(memories: Iterable[Fact | Rule], episodes: Iterable[Episode]) -> list[Fact | Rule]:
     """Memories that share most words with the episodes first, rare words counting more; then the newest, then by id."""
-    said = {term for episode in episodes for term in terms(episode.content)}
+    spoken = {term for episode in episodes for term in terms(episode.content)}
     distinct = [(memory, set(terms(describe(memory)))) for memory in memories]
     spread = Counter(term for _, words in distinct for term in words)
-    shared = {memory.id: sum(1 / spread[term] for term in words if term in said) for memory, words in distinct}
+    shared = {memory.id: sum(1 / spread[term] for term in words if term in spoken) for memory, words in distinct}
     newest = [memory for memory, _ in distinct]
     newest.sort(key=lambda memory: (memory.happened_at, memory.id), reverse=True)
     return sorted(newest, key=lambda memory: -shared[memory.id])

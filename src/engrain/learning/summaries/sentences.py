@@ -60,7 +60,7 @@ def _of_line(line: str) -> Iterator[str]:
 
 
 def _ends(line: str, start: int, end: re.Match[str]) -> bool:
-    """Whether a mark ends a sentence, by the word before it and the letter after."""
+    """True if a mark ends a sentence, by the word before it and the letter after."""
     mark, following = end["spaced"], _NEXT.match(line, end.end())
     if following is None:
         return True
