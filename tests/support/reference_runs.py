@@ -48,7 +48,7 @@ class ReferenceRuns(ReferenceUpkeep):
         self._runs: dict[str, Run] = {}
         self._traces: dict[str, Trace] = {}
 
-    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
+    def backlogs(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         with self._open():
             found: dict[tuple[str, str], list[Episode]] = {}
             for entry in self._entries.values():

@@ -51,7 +51,7 @@ def test_episodes_are_asked_about_in_batches_of_thirty_oldest_first_until_none_i
 
 
 @pytest.mark.req("N03")
-def test_a_number_of_batches_bounds_a_run_and_shards_take_turns():
+def test_a_number_of_batches_bounds_a_run_and_backlogs_take_turns():
     llm = LLM([NOTHING] * 3)
     with opened(":memory:", llm, batch=2) as memory:
         for agent in ("b", "a"):
@@ -166,16 +166,16 @@ def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
 def test_not_even_who_the_agent_is_stops_another(fault, code):
     """Whatever is asked for one agent may fail, and is told of that one."""
 
-    def caller(shard):
-        if shard.agent == "a":
+    def caller(backlog):
+        if backlog.agent == "a":
             raise fault
-        return consolidation_runs.caller_of(memory.parts, shard)
+        return consolidation_runs.caller_of(memory.parts, backlog)
 
     with opened(":memory:", LLM([learns_one])) as memory:
         for agent in ("a", "b"):
             observed(memory, 1, agent)
         means = replace(consolidation_runs.dependencies_of(memory.parts, memory.parts.llm), caller=caller)
-        report = consolidate(means, memory.parts.store.shards(memory.parts.clock()), ConsolidationOptions())
+        report = consolidate(means, memory.parts.store.backlogs(memory.parts.clock()), ConsolidationOptions())
         assert [(each.agent, each.code, each.run_id) for each in report.failures] == [("a", code, None)]
         assert content(memory, "b") == ["0"]
 

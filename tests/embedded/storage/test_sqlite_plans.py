@@ -305,8 +305,8 @@ def test_what_is_asked_newest_first_is_not_sorted(store, verb):
 def test_who_has_work_is_read_off_what_waits(store):
     """Of every tenant, as housekeeping asks: what is done with is not looked at."""
     with statements(store) as ran:
-        store.shards(NOON)
-        store.shards(NOON, tenant_id="default")
+        store.backlogs(NOON)
+        store.backlogs(NOON, tenant_id="default")
     every, one = [sql for sql in ran if "FROM episodes" in sql]
     for sql, read in ((every, "SCAN"), (one, "SEARCH")):
         lines = plan(store, sql)

@@ -106,7 +106,7 @@ def test_what_is_claimed_is_the_oldest_that_wait_with_as_many_attempts_as_the_fi
 
 
 @pytest.mark.req("N03")
-def test_shards_are_agents_with_work_by_tenant_then_agent_with_the_pools_it_lies_in(store):
+def test_backlogs_are_agents_with_work_by_tenant_then_agent_with_the_pools_it_lies_in(store):
     team = Caller(agent="aide", pools=("team",))
     put(store, conversation("One.", "Two."))
     put(store, [episode("Three.", session="friday")])
@@ -117,12 +117,12 @@ def test_shards_are_agents_with_work_by_tenant_then_agent_with_the_pools_it_lies
     mine = AgentBacklog(tenant_id="default", agent="aide", pools=("team",), episodes=4, sessions=3)
     bens = AgentBacklog(tenant_id="default", agent="ben", episodes=1, sessions=0)
     others = AgentBacklog(tenant_id="other", agent="aide", episodes=1, sessions=0)
-    assert store.shards(NIGHT) == [mine, bens, others]
-    assert store.shards(NIGHT, tenant_id="default") == [mine, bens]
+    assert store.backlogs(NIGHT) == [mine, bens, others]
+    assert store.backlogs(NIGHT, tenant_id="default") == [mine, bens]
     batch = claim(store, caller=team)
     assert len(batch.episodes) == 4
-    assert store.shards(NIGHT) == [bens, others]  # somebody is at work
-    assert store.shards(OVER) == [mine, bens, others]
+    assert store.backlogs(NIGHT) == [bens, others]  # somebody is at work
+    assert store.backlogs(OVER) == [mine, bens, others]
 
 
 def test_one_run_of_a_kind_is_running_for_an_agent(store):
@@ -177,7 +177,7 @@ def test_an_episode_that_kills_its_workers_is_given_up_after_its_attempts(store)
     assert [each.status for each in reversed(store.runs(CALLER))] == ["abandoned"] * 3 + ["done"]
     assert [each.error for each in store.runs(CALLER)] == [None] + [WORKER_GONE] * 3
     assert told(store, memory_id=deadly.id) == ["episode_created", *["episode_consolidation_failed"] * 3]
-    assert (store.shards(at), store.is_session_consolidated(CALLER, "monday", at)) == ([], True)
+    assert (store.backlogs(at), store.is_session_consolidated(CALLER, "monday", at)) == ([], True)
     assert store.stats(CALLER, at).episodes.given_up == 1
 
 
@@ -423,7 +423,7 @@ def test_an_episode_is_tried_again_later_each_time_until_its_attempts_are_used_u
     assert pauses == [60, 100, 100]
     assert now.consolidation_status == "dead_letter"
     assert claim(store, at=at + timedelta(days=400)) is None
-    assert store.shards(at + timedelta(days=400)) == []
+    assert store.backlogs(at + timedelta(days=400)) == []
     assert told(store, memory_id=only.id) == ["episode_created", *["episode_consolidation_failed"] * 4]
 
 

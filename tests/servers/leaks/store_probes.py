@@ -24,7 +24,7 @@ from tests.support.sample_search import WORDS, vector_of
 # Of the whole database: nothing of theirs reaches a caller.
 HOUSEKEEPING = frozenset(
     "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
-    "tenants agents learners sweep clean shards tables rows key_of last_key restore reindex backed_up extracting "
+    "tenants agents learners sweep clean backlogs tables rows key_of last_key restore reindex backed_up extracting "
     "restoring health vitals close add_job take_job renew_job end_job retry_job jobs last_firing prune_jobs "
     "compact".split()
 )

@@ -97,5 +97,5 @@ def test_runs_of_several_agents_that_learn_the_same_at_once_store_it_once(store)
     validities = [each.validity for each in store.get(CALLER, [each.id for each in learned])]
     assert validities == ["superseded"] * 3 + ["active"] * 3
     assert len(store.events(CALLER, event_type="fact_created")) == 6
-    assert store.shards(NIGHT) == []
+    assert store.backlogs(NIGHT) == []
     assert store.health().problems == ()

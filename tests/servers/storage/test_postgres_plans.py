@@ -246,7 +246,7 @@ VERBS = {
     ],
     "applications": lambda store: store.applications(CALLER, store.put(act(), [rule()])[0].id, 10),
     "tenants": lambda store: store.tenants(),
-    "shards": lambda store: store.shards(NOON),
+    "backlogs": lambda store: store.backlogs(NOON),
     "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
     "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
     "runs": lambda store: store.runs(CALLER, limit=9),

@@ -49,8 +49,8 @@ def consolidate(
     from engrain.learning.consolidation import runner
     from engrain.learning.consolidation.report import ConsolidationReport
 
-    shards = parts.store.shards(parts.clock(), tenant_id=selection.tenant_id)
-    of_agent = [shard for shard in shards if selection.agent in (None, shard.agent)]
+    backlogs = parts.store.backlogs(parts.clock(), tenant_id=selection.tenant_id)
+    of_agent = [backlog for backlog in backlogs if selection.agent in (None, backlog.agent)]
     options = replace(
         options_of(parts),
         sessions=selection.sessions,
@@ -58,7 +58,7 @@ def consolidate(
         max_batches=selection.max_batches,
     )
     groups = runner.count_due(
-        parts.store, of_agent, options, caller=lambda shard: caller_of(parts, shard), now=parts.clock()
+        parts.store, of_agent, options, caller=lambda backlog: caller_of(parts, backlog), now=parts.clock()
     )
     if parts.llm is None or selection.dry_run:
         return ConsolidationReport(dry_run=True, groups=groups)
@@ -107,9 +107,9 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def caller_of(parts: Parts, shard: AgentBacklog) -> Caller:
-    """Return the agent of a shard in the pools it is in now; it does not learn from a pool that it left."""
-    return with_pools(parts, Caller(tenant_id=shard.tenant_id, agent=shard.agent))
+def caller_of(parts: Parts, backlog: AgentBacklog) -> Caller:
+    """Return the agent of a backlog in the pools it is in now; it does not learn from a pool that it left."""
+    return with_pools(parts, Caller(tenant_id=backlog.tenant_id, agent=backlog.agent))
 
 
 def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
@@ -120,7 +120,7 @@ def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
         store=parts.store,
         llm=llm,
         clock=parts.clock,
-        caller=lambda shard: caller_of(parts, shard),
+        caller=lambda backlog: caller_of(parts, backlog),
         search=search_of(parts),
         follow_up=lambda act, ids: follow_up_all(parts, act, ids),
         worker=worker_name(),

@@ -60,7 +60,7 @@ def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSes
     if not sessions:
         return
     parts.references.flush()  # what was handed out so far is no evidence
-    shard = AgentBacklog(
+    backlog = AgentBacklog(
         tenant_id=caller.tenant_id,
         agent=caller.agent,
         pools=with_pools(parts, caller).pools,
@@ -68,5 +68,5 @@ def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSes
         sessions=len(sessions),
     )
     options = replace(options_of(parts), sessions=tuple(pending.session for pending in sessions))
-    report = consolidate(dependencies_of(parts, llm), [shard], options, goes_on=parts.learner.is_open)
+    report = consolidate(dependencies_of(parts, llm), [backlog], options, goes_on=parts.learner.is_open)
     metrics.count("background_learning_failures", len(report.failures))

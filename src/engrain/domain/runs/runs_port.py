@@ -27,7 +27,7 @@ class Runs(Protocol):
     are in the scope of the agent, and every event of what was done in a run carries its id.
     """
 
-    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
+    def backlogs(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         """Whose episodes can be claimed now, by tenant, then agent: of one tenant, or of every one (housekeeping).
 
         Without those whose consolidation is running under a lease that is not over.

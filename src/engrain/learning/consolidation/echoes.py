@@ -65,13 +65,13 @@ class EpisodeText:
 
     def says_anew(self, span: Span) -> bool:
         """True if a span says more than what was handed out, by two words of which one carries meaning."""
-        outside = " ".join(_outside(self.folded, span, self.echoes))
-        return len(words(outside)) >= LEAST_WORDS and bool(terms(outside))
+        uncovered = " ".join(_uncovered(self.folded, span, self.echoes))
+        return len(words(uncovered)) >= LEAST_WORDS and bool(terms(uncovered))
 
     @property
     def own(self) -> str:
         """The folded text without what was handed out."""
-        return " ".join(_outside(self.folded, Span(0, len(self.folded)), self.echoes))
+        return " ".join(_uncovered(self.folded, Span(0, len(self.folded)), self.echoes))
 
 
 def list_echo_sources(memories: Iterable[MemoryRecord]) -> list[EchoSource]:
@@ -148,7 +148,7 @@ def _find_blocks(lines: Iterable[FoldedText], known: set[FoldedText]) -> Iterato
         start = end + 1
 
 
-def _outside(text: FoldedText, span: Span, echoes: Iterable[Span]) -> Iterator[str]:
+def _uncovered(text: FoldedText, span: Span, echoes: Iterable[Span]) -> Iterator[str]:
     """The pieces of a span that no echo covers; `echoes` are in order and apart."""
     start = span.start
     for echo in echoes:

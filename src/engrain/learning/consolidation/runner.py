@@ -48,8 +48,8 @@ class _UnusableReply(Exception):
 class ConsolidationDependencies:
     """The collaborators of a consolidation.
 
-    `caller` gives the caller who works for a shard; `search` is a hybrid search that counts no references; `follow_up`
-    gets the ids of new memories, once they are written.
+    `caller` gives the caller who works off a backlog; `search` is a hybrid search that counts no references;
+    `follow_up` gets the ids of new memories, once they are written.
     """
 
     store: Store
@@ -78,68 +78,61 @@ class ConsolidationOptions:
 
 def count_due(
     store: Store,
-    shards: Sequence[AgentBacklog],
+    backlogs: Sequence[AgentBacklog],
     options: ConsolidationOptions,
     *,
     caller: Callable[[AgentBacklog], Caller],
     now: datetime,
 ) -> tuple[Group, ...]:
     """Count the episodes and sessions that wait for each agent; of named sessions also those that wait for a retry."""
-    groups = (_count_shard(store, shard, options, caller=caller, now=now) for shard in shards)
-    return tuple(group for group in groups if group.episodes)
-
-
-def _count_shard(
-    store: Store,
-    shard: AgentBacklog,
-    options: ConsolidationOptions,
-    *,
-    caller: Callable[[AgentBacklog], Caller],
-    now: datetime,
-) -> Group:
-    whole = Group(tenant_id=shard.tenant_id, agent=shard.agent, episodes=shard.episodes, sessions=shard.sessions)
-    if not options.sessions and not options.exclude_sessions:
-        return whole
-    pending = store.pending_sessions(caller(shard), now)
-    excluded = [session for session in pending if session.session in options.exclude_sessions]
-    if not options.sessions:  # episodes of no session are not excluded
-        episodes = shard.episodes - sum(session.episodes for session in excluded)
-        return replace(whole, episodes=max(0, episodes), sessions=max(0, shard.sessions - len(excluded)))
-    named = [session for session in pending if session.session in options.sessions and session not in excluded]
-    return replace(whole, episodes=sum(session.episodes for session in named), sessions=len(named))
+    groups: list[Group] = []
+    for backlog in backlogs:
+        episodes, sessions = backlog.episodes, backlog.sessions
+        if options.sessions or options.exclude_sessions:
+            pending = store.pending_sessions(caller(backlog), now)
+            excluded = [session for session in pending if session.session in options.exclude_sessions]
+            if options.sessions:
+                named = [item for item in pending if item.session in options.sessions and item not in excluded]
+                episodes, sessions = sum(session.episodes for session in named), len(named)
+            else:  # episodes of no session are not excluded
+                episodes -= sum(session.episodes for session in excluded)
+                sessions = max(0, sessions - len(excluded))
+        if episodes > 0:
+            groups.append(Group(tenant_id=backlog.tenant_id, agent=backlog.agent, episodes=episodes, sessions=sessions))
+    return tuple(groups)
 
 
 def consolidate(
     dependencies: ConsolidationDependencies,
-    shards: Sequence[AgentBacklog],
+    backlogs: Sequence[AgentBacklog],
     options: ConsolidationOptions,
     *,
     progress: Callable[[int], None] | None = None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> ConsolidationReport:
-    """Learn from what is due in each shard, a batch of each in turn, until nothing is or `max_batches` are done.
+    """Learn from what is due in each backlog, a batch of each in turn, until nothing is or `max_batches` are done.
 
     A batch that fails is tried again later, by half as many episodes each time, so that one that fails again and again
-    ends alone; what the service refuses is not tried again. Neither stops another shard. Where the model cannot be
-    reached the shard is left for now. `progress` gets the number of episodes after each batch; `goes_on` is asked
+    ends alone; what the service refuses is not tried again. Neither stops another backlog. Where the model cannot be
+    reached the backlog is left for now. `progress` gets the number of episodes after each batch; `goes_on` is asked
     before each.
     """
     report = ConsolidationReport(dry_run=False)
-    waiting = deque(shards)
+    waiting = deque(backlogs)
     while waiting and goes_on() and report.batches != options.max_batches:
-        shard = waiting.popleft()
-        outcome = _BatchRun(dependencies, options, shard).run()
+        backlog = waiting.popleft()
+        outcome = _BatchRun(dependencies, options, backlog).run()
         report += outcome.report
         if progress is not None and outcome.episodes:
             progress(outcome.episodes)
         if outcome.goes_on:
-            waiting.append(shard)
+            waiting.append(backlog)
     return report
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The report of one batch, the number of its episodes, and whether the shard may have more."""
+    """The report of one batch, the number of its episodes, and whether the backlog may have more."""
 
     report: ConsolidationReport
     episodes: int = 0
@@ -147,22 +140,22 @@ class _Outcome:
 
 
 class _BatchRun:
-    """The consolidation of one batch of one shard."""
+    """The consolidation of one batch of one backlog."""
 
     def __init__(
-        self, dependencies: ConsolidationDependencies, options: ConsolidationOptions, shard: AgentBacklog
+        self, dependencies: ConsolidationDependencies, options: ConsolidationOptions, backlog: AgentBacklog
     ) -> None:
         self._dependencies = dependencies
         self._options = options
-        self._shard = shard
-        self._caller = Caller(tenant_id=shard.tenant_id, agent=shard.agent)
+        self._backlog = backlog
+        self._caller = Caller(tenant_id=backlog.tenant_id, agent=backlog.agent)
         self._usage = Usage(calls=0)
 
     def run(self) -> _Outcome:
         """Claim a batch and learn from it; every failure stands in the report."""
         batch: Batch | None = None
         try:
-            self._caller = self._dependencies.caller(self._shard)
+            self._caller = self._dependencies.caller(self._backlog)
             batch = self._claim()
             if batch is None:
                 return _Outcome(ConsolidationReport(dry_run=False))
@@ -173,7 +166,7 @@ class _BatchRun:
             message = Wording("another worker took over meanwhile; nothing was written")
             run_id = None if batch is None else batch.run.id
             return _Outcome(self._report(failures=(self._failure("lease_lost", message, run_id),)))
-        except Exception as error:  # noqa: BLE001  # whatever it is: other shards go on, and what fails each time ends in dead_letter
+        except Exception as error:  # noqa: BLE001  # whatever it is: other backlogs go on, and what fails each time ends in dead_letter
             return self._fail(batch, error)
 
     def _claim(self) -> Batch | None:

@@ -34,7 +34,7 @@ _BY_PENDING = "INDEXED BY episodes_pending"
 _POOL = "pool:"
 
 
-def list_shards(tx: Transaction, now: datetime, tenant_id: str | None) -> list[AgentBacklog]:
+def list_backlogs(tx: Transaction, now: datetime, tenant_id: str | None) -> list[AgentBacklog]:
     """Whose episodes are due, by tenant, then agent."""
     bound: dict[str, Any] = {"now": tx.dialect.time(now)}
     whose = "TRUE"

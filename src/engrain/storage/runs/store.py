@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class SqlRuns(Transactions):
     """`domain.runs.runs_port.Runs`."""
 
-    def shards(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
+    def backlogs(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         whose = None if tenant_id is None else Caller(tenant_id=tenant_id, agent="upkeep")
-        return self._ask(whose, lambda tx: claims.list_shards(tx, now, tenant_id))
+        return self._ask(whose, lambda tx: claims.list_backlogs(tx, now, tenant_id))
 
     def pending_sessions(self, caller: Caller, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
         return self._ask(caller, lambda tx: claims.list_pending_sessions(tx, caller, now, exclude=exclude))
