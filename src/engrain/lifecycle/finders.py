@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.maintenance.findings import FindingKind, Severity
     from engrain.domain.records import Entity, Link, MemoryRecord
     from engrain.domain.text.secrets import Secret
     from engrain.lifecycle.duplicates import Sketch
@@ -58,12 +59,13 @@ class AuditSnapshot:
 def find_secrets(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Credentials in what a memory says; shown masked."""
     for id_, secrets in snapshot.secrets.items():
+        memory = snapshot.memories[id_]
         kinds = sorted({secret.kind for secret in secrets})
         yield Finding(
             kind="secret",
             severity="high",
             ids=(id_,),
-            says=f"{snapshot.memories[id_].kind} holds {', '.join(kind.replace('_', ' ') for kind in kinds)}",
+            says=f"{memory.kind} holds {', '.join(kind.replace('_', ' ') for kind in kinds)}",
             evidence={"kinds": kinds, "count": len(secrets), "shown": [secret.shown for secret in secrets[:5]]},
             command=f"engrain erase {id_}",
         )
@@ -76,17 +78,27 @@ def find_contradictions(snapshot: AuditSnapshot) -> Iterator[Finding]:
     for fact in snapshot.facts:
         subject = name_key(fact.subject)
         claims[names.get(subject, fact.entity_id or subject), name_key(fact.predicate)].append(fact)
+    pairs: list[tuple[MemoryRecord, MemoryRecord, Mapping[str, Any]]] = []
     for _, facts in sorted(claims.items()):
         facts.sort(key=_age)
         for older, newer in combinations(facts[-_MOST_CLAIMS:], 2):
             is_same = duplicates.normalize(older.content) == duplicates.normalize(newer.content)
             if not is_same and _ends_after(older, newer) and _ends_after(newer, older):
-                yield _contradiction(older, newer, evidence={"scopes": [older.scope, newer.scope]})
+                pairs.append((older, newer, {"scopes": [older.scope, newer.scope]}))
     for link in snapshot.links:
         ends = [snapshot.memories[end] for end in (link.source_id, link.target_id) if end in snapshot.memories]
         if link.relation == "contradicts" and len(ends) > 1:
             first, second = sorted(ends, key=_age)
-            yield _contradiction(first, second, evidence={"link": link.relation, "weight": link.weight})
+            pairs.append((first, second, {"link": link.relation, "weight": link.weight}))
+    for first, second, evidence in pairs:
+        yield Finding(
+            kind="contradiction",
+            severity="high" if first.scope == second.scope else "medium",
+            ids=(first.id, second.id),
+            says=f"a {first.kind} and a {second.kind} contradict each other",
+            evidence=evidence,
+            command=f"engrain forget {first.id}",
+        )
 
 
 def find_duplicates(snapshot: AuditSnapshot) -> Iterator[Finding]:
@@ -110,14 +122,9 @@ def find_near_duplicates(snapshot: AuditSnapshot) -> Iterator[Finding]:
         older, newer = sorted((snapshot.memories[id_] for id_ in (pair.first, pair.second)), key=_age)
         if _claim(older) is not None and _claim(older) == _claim(newer):
             continue  # a contradiction, or one place in two scopes
-        yield Finding(
-            kind="near_duplicate",
-            severity="low",
-            ids=(older.id, newer.id),
-            says=f"two {older.kind}s say nearly the same",
-            evidence={"jaccard": pair.jaccard, "cosine": pair.cosine},
-            command=f"engrain forget {newer.id}",
-        )
+        says = f"two {older.kind}s say nearly the same"
+        evidence = {"jaccard": pair.jaccard, "cosine": pair.cosine}
+        yield _finding("near_duplicate", older, newer, says=says, evidence=evidence, verb="forget")
 
 
 def find_echoes(snapshot: AuditSnapshot) -> Iterator[Finding]:
@@ -135,15 +142,10 @@ def find_echoes(snapshot: AuditSnapshot) -> Iterator[Finding]:
             source = snapshot.memories[id_]
             share = duplicates.measure_repetition(snapshot.sketches[episode.id], snapshot.sketches[id_])
             if source.created_at < episode.created_at and source.id != episode.id and share >= LEAST_REPEATED:
+                says = f"an episode repeats the {source.kind} that was recalled just before it"
                 seconds = (episode.created_at - at).total_seconds()
-                yield Finding(
-                    kind="echo",
-                    severity="low",
-                    ids=(source.id, episode.id),
-                    says=f"an episode repeats the {source.kind} that was recalled just before it",
-                    evidence={"repeated": round(share, 4), "seconds_after": seconds, "session": episode.session},
-                    command=f"engrain forget {episode.id}",
-                )
+                evidence = {"repeated": round(share, 4), "seconds_after": seconds, "session": episode.session}
+                yield _finding("echo", source, episode, says=says, evidence=evidence, verb="forget")
 
 
 def find_stale(snapshot: AuditSnapshot) -> Iterator[Finding]:
@@ -152,50 +154,36 @@ def find_stale(snapshot: AuditSnapshot) -> Iterator[Finding]:
         if isinstance(memory, Episode):
             continue
         if isinstance(memory, Fact) and memory.valid_to is not None and memory.valid_to <= snapshot.now:
-            yield Finding(
-                kind="stale",
-                ids=(memory.id,),
-                says=f"{memory.kind} was true until a time that is over",
-                severity="medium",
-                evidence={"days_over": _days(memory.valid_to, snapshot.now)},
-                command=f"engrain forget {memory.id}",
-            )
+            says = f"{memory.kind} was true until a time that is over"
+            evidence = {"days_over": _days(memory.valid_to, snapshot.now)}
+            yield _finding("stale", memory, says=says, evidence=evidence, verb="forget", severity="medium")
             continue
         confidence = effective_confidence(
             memory.confidence, memory.decay_rate, memory.last_confirmed_at, now=snapshot.now
         )
         if confidence < snapshot.fading_below:
-            yield Finding(
-                kind="stale",
-                severity="low",
-                ids=(memory.id,),
-                says=f"{memory.kind} has faded: nobody has confirmed it for long",
-                evidence={"effective_confidence": round(confidence, 4), "below": snapshot.fading_below},
-                command=f"engrain confirm {memory.id}",
-            )
+            says = f"{memory.kind} has faded: nobody has confirmed it for long"
+            evidence = {"effective_confidence": round(confidence, 4), "below": snapshot.fading_below}
+            yield _finding("stale", memory, says=says, evidence=evidence, verb="confirm")
 
 
 def find_orphaned(snapshot: AuditSnapshot) -> Iterator[Finding]:
     """Memories that rest on something that is gone, and entities that nothing is about."""
     for memory in snapshot.memories.values():
         if isinstance(memory, Fact | Rule) and memory.source_episode_id in snapshot.gone:
-            evidence = {"gone": memory.source_episode_id}
-            yield _orphaned(memory, "came from an episode that is gone", evidence=evidence)
+            says = f"{memory.kind} came from an episode that is gone"
+            yield _finding("orphaned", memory, says=says, evidence={"gone": memory.source_episode_id}, verb="get")
     for link in snapshot.links:
         if link.relation in {"derived_from", "supports"} and link.target_id in snapshot.gone:
             source = snapshot.memories[link.source_id]
             if getattr(source, "source_episode_id", None) != link.target_id:
+                says = f"{source.kind} is linked to a memory that is gone"
                 evidence = {"link": link.relation, "gone": link.target_id}
-                yield _orphaned(source, "is linked to a memory that is gone", evidence=evidence)
+                yield _finding("orphaned", source, says=says, evidence=evidence, verb="get")
     for entity in snapshot.entities:
-        yield Finding(
-            kind="orphaned",
-            severity="low",
-            ids=(entity.id,),
-            says=f"{entity.entity_type} is known, and nothing is about it",
-            evidence={"entity_type": entity.entity_type, "days_old": _days(entity.created_at, snapshot.now)},
-            command=f"engrain entities show {entity.id}",
-        )
+        says = f"{entity.entity_type} is known, and nothing is about it"
+        known = {"entity_type": entity.entity_type, "days_old": _days(entity.created_at, snapshot.now)}
+        yield _finding("orphaned", entity, says=says, evidence=known, verb="entities show")
 
 
 def find_never_recalled(snapshot: AuditSnapshot) -> Iterator[Finding]:
@@ -205,14 +193,24 @@ def find_never_recalled(snapshot: AuditSnapshot) -> Iterator[Finding]:
         if isinstance(memory, Episode) or memory.reference_count or days < snapshot.unused_days:
             continue
         worth = importance.current(memory, snapshot.now)
-        yield Finding(
-            kind="never_recalled",
-            severity="low",
-            ids=(memory.id,),
-            says=f"{memory.kind} was never recalled",
-            evidence={"days_old": round(days, 2), "importance": round(worth, 2)},
-            command=f"engrain get {memory.id}" if worth > importance.PLAIN else f"engrain forget {memory.id}",
-        )
+        says = f"{memory.kind} was never recalled"
+        evidence = {"days_old": round(days, 2), "importance": round(worth, 2)}
+        verb = "get" if worth > importance.PLAIN else "forget"
+        yield _finding("never_recalled", memory, says=says, evidence=evidence, verb=verb)
+
+
+def _finding(
+    kind: FindingKind,
+    *records: MemoryRecord | Entity,
+    says: str,
+    evidence: Mapping[str, Any],
+    verb: str,
+    severity: Severity = "low",
+) -> Finding:
+    """A finding about some records, of which a command would change or show the last."""
+    ids = tuple(record.id for record in records)
+    command = f"engrain {verb} {ids[-1]}"
+    return Finding(kind=kind, severity=severity, ids=ids, says=says, evidence=evidence, command=command)
 
 
 def _subjects_of_entities(facts: Sequence[Fact]) -> dict[str, str]:
@@ -240,25 +238,3 @@ def _age(memory: MemoryRecord) -> tuple[datetime, str]:
 
 def _days(since: datetime, now: datetime) -> float:
     return round(days_between(since, now), 2)
-
-
-def _contradiction(older: MemoryRecord, newer: MemoryRecord, *, evidence: Mapping[str, Any]) -> Finding:
-    return Finding(
-        kind="contradiction",
-        ids=(older.id, newer.id),
-        says=f"a {older.kind} and a {newer.kind} contradict each other",
-        severity="high" if older.scope == newer.scope else "medium",
-        evidence=evidence,
-        command=f"engrain forget {older.id}",
-    )
-
-
-def _orphaned(memory: MemoryRecord, says: str, *, evidence: Mapping[str, Any]) -> Finding:
-    return Finding(
-        kind="orphaned",
-        severity="low",
-        ids=(memory.id,),
-        says=f"{memory.kind} {says}",
-        evidence=evidence,
-        command=f"engrain get {memory.id}",
-    )

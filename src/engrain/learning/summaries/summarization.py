@@ -209,39 +209,25 @@ def _generate(
     dialogue: _Dialogue, passages: Sequence[Passage], strategy: Strategy, target_tokens: int
 ) -> tuple[str, Strategy]:
     """A model's summary that fits, and the strategy that made it."""
+    writer = dialogue.writer
     if strategy == "simple":
-        writer = dialogue.writer
         chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens)
         if len(chunks) == 1:
             return dialogue.ask_until_it_fits(chunks[0], target_tokens), "simple"
-    if strategy == "hierarchical":
-        return _summarize_levels(dialogue, passages, target_tokens), "hierarchical"
-    return _map_reduce(dialogue, passages, target_tokens), "map_reduce"
-
-
-def _summarize_levels(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
-    writer = dialogue.writer
-    level = passages
+    is_hierarchical = strategy == "hierarchical"
+    used: Strategy = "hierarchical" if is_hierarchical else "map_reduce"
+    level: Sequence[Passage] = passages
+    most: int | None = CHUNK
     for _ in range(_MOST_LEVELS):
-        chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
+        chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens, most=most)
         if len(chunks) == 1:
-            return dialogue.ask_until_it_fits(chunks[0], target_tokens)
+            return dialogue.ask_until_it_fits(chunks[0], target_tokens), used
         level = dialogue.ask_all(chunks, min(_CHUNK_TOKENS, target_tokens))
         joined = "\n\n".join(passage.text for passage in level)
-        if writer.count_tokens(joined) <= target_tokens:
-            return joined
-    return extract(level, target_tokens, writer.count_tokens).text
-
-
-def _map_reduce(dialogue: _Dialogue, passages: Sequence[Passage], target_tokens: int) -> str:
-    writer = dialogue.writer
-    chunks = pack_passages(passages, writer.prompt_tokens, writer.count_tokens, most=CHUNK)
-    for _ in range(_MOST_LEVELS):
-        if len(chunks) == 1:
-            return dialogue.ask_until_it_fits(chunks[0], target_tokens)
-        level = dialogue.ask_all(chunks, min(_CHUNK_TOKENS, target_tokens))
-        chunks = pack_passages(level, writer.prompt_tokens, writer.count_tokens)
-    return extract([passage for chunk in chunks for passage in chunk], target_tokens, writer.count_tokens).text
+        if is_hierarchical and writer.count_tokens(joined) <= target_tokens:
+            return joined, used
+        most = CHUNK if is_hierarchical else None  # map_reduce combines as many summaries as a prompt holds
+    return extract(level, target_tokens, writer.count_tokens).text, used
 
 
 def _divide(passage: Passage, most_tokens: int, count_tokens: TokenCounter) -> Iterator[Passage]:
