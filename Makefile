@@ -41,6 +41,7 @@ check: $(DEV_READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/generate_async.py --check
+	$(BIN)/python tools/generate_reference.py --check
 	$(BIN)/python -m pytest -q tests/pure/architecture tests/embedded/architecture
 
 bench: $(DEV_READY)

@@ -85,7 +85,7 @@ def test_notes_are_forgotten_and_summarised(cli, saved):
     assert (gone["id"], gone["archived"]) == (saved[2]["id"], True)
     for name in ("alpha", "beta"):
         cli("notes", "save", f"project:{name}", f"what {name} is")
-    assert cli("notes", "summarize", "--json").json == {"archived": 0}
+    assert cli("notes", "summarize", "--json").json == {"notes": 0}
     assert cli("notes", "summarize", "--older-than-days", 0).out == "archived 2 notes\n"
     keys = [each["key"] for each in cli("notes", "list", "--json").json["items"]]
     assert (len(keys), keys[0][:16]) == (3, "summary:project:")

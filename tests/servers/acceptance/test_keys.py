@@ -12,7 +12,7 @@ import pytest
 from engrain import AsyncMemory, Memory
 from engrain.domain.access.keys import Grant
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
-from engrain.interfaces.cli.keys import until
+from engrain.interfaces.cli.adaptations import until
 from tests.support.postgres import server
 from tests.support.schemas import DATABASES, Postgres, Sqlite
 

@@ -13,7 +13,10 @@ from typing import Any
 
 from engrain import Memory
 from engrain.interfaces.cli import main
-from engrain.interfaces.cli.commands import parser
+from engrain.interfaces.cli.commands import FUNCTIONS, parser
+from engrain.verbs.signatures import Parameter, Signature, signature
+from engrain.verbs.table import VERBS
+from tests.servers.conformance import interfaces
 from tests.servers.conformance.interfaces import Library, Table, Way, asked_for
 from tests.servers.conformance.scenario import SETTINGS, Step
 from tests.servers.conformance.transcripts import Said
@@ -76,219 +79,68 @@ def _option(option: str | Mapping[str, str], value: Any) -> list[str]:
             return [f"{option}={each}" for each in said]
 
 
-TIMES = {"valid_from": "--from", "valid_to": "--to"}
-SOURCES = {"source": "--source", "source_episode_id": "--source-episode"}
-FILED = {"tags": "--tag", "metadata": "--metadata", "idempotency_key": "--idempotency-key"}
-PROMPT = {
-    "session": "--session",
-    "recipe": "--recipe",
-    "recent_episodes": "--recent",
-    "count_tokens": "--count",
+# What a command takes in another way than its row says: an option of each key, or an option of another name.
+ADAPTED: Mapping[str, Mapping[str, str | Mapping[str, str]]] = {
+    "context": {"session": "--session"},
+    "entities.resolve": {"hints": {"topic": "--topic", "mentioned_with": "--with"}},
+    "messages": {"session": "--session"},
+    "notes.search": {"mode": "--deep"},
 }
-OF_THE_TENANT = ("tenant", "agent")
+SHARED_COMMANDS = {"notes.list_by_category": "notes list"}
+CONFIRMED = {"erase": ("--yes",)}
+GLOBAL = ("tenant", "agent")
 
-COMMANDS: Mapping[str, Command] = {
-    "observe": Command(
-        "observe",
-        ("content",),
-        {
-            "role": "--role",
-            "speaker": "--speaker",
-            "session": "--session",
-            "event_time": "--time",
-            "importance": "--importance",
-            "ttl_days": "--ttl-days",
-            "tokens": "--tokens",
-            "model": "--model",
-            "tool_calls": "--tool-call",
-            **FILED,
-        },
-    ),
-    "remember": Command(
-        "remember",
-        ("content",),
-        {
-            "subject": "--subject",
-            "predicate": "--predicate",
-            "entity_id": "--entity",
-            "category": "--category",
-            "permanence": "--permanence",
-            "importance": "--importance",
-            "confidence": "--confidence",
-            "scope": "--scope",
-            **TIMES,
-            **SOURCES,
-            **FILED,
-        },
-    ),
-    "correct": Command(
-        "correct",
-        ("id_", "content"),
-        {"confidence": "--confidence", "metadata": "--metadata", **TIMES, **SOURCES},
-    ),
-    "confirm": Command("confirm", ("id_",)),
-    "forget": Command("forget", ("id_",)),
-    "erase": Command("erase", ("ids",), always=("--yes",), under="erased"),
-    "link": Command("link", ("source_id", "relation", "target_id"), {"weight": "--weight"}),
-    "recall": Command(
-        "recall",
-        ("query",),
-        {
-            "limit": "--limit",
-            "preset": "--preset",
-            "kinds": "--kind",
-            "scope": "--scope",
-            "sessions": "--session",
-            "exclude_sessions": "--exclude-session",
-            "roles": "--role",
-            "speakers": "--speaker",
-            "subjects": "--subject",
-            "tags": "--tag",
-            "since": "--since",
-            "until": "--until",
-            "as_of": "--as-of",
-            "include_inactive": "--include-inactive",
-            "min_confidence": "--min-confidence",
-            "deep": "--deep",
-            "neighbours": "--neighbours",
-            "explain": "--explain",
-        },
-    ),
-    "get": Command("get", ("id_",), {"as_of": "--as-of"}),
-    "facts": Command(
-        "facts",
-        (),
-        {
-            "subject": "--subject",
-            "predicate": "--predicate",
-            "as_of": "--as-of",
-            "include_inactive": "--include-inactive",
-            "limit": "--limit",
-            "after": "--after",
-        },
-    ),
-    "history": Command("history", ("id_",)),
-    "links": Command("links", ("id_",), {"direction": "--direction", "relation": "--relation"}),
-    "events": Command("events", ("id_",), {"event_type": "--type", "limit": "--limit", "after": "--after"}),
-    "context": Command(
-        "context",
-        ("query",),
-        {
-            "budget_tokens": "--budget",
-            "include_superseded": "--superseded",
-            "with_dates": "--no-dates",
-            "with_sources": "--sources",
-            **PROMPT,
-        },
-    ),
-    "messages": Command(
-        "messages", ("asked",), {"system": "--system", "tools": "--tools", "window_tokens": "--window", **PROMPT}
-    ),
-    "summarize": Command(
-        "summarize",
-        ("query",),
-        {
-            "session": "--session",
-            "ids": "--id",
-            "strategy": "--strategy",
-            "target_tokens": "--tokens",
-            "store": "--store",
-        },
-    ),
-    "route": Command("route", ("content",), {"role": "--role", "speaker": "--speaker"}),
-    "latest_reflection": Command("reflection"),
-    "overview": Command("overview", (), {"days": "--days", "limit": "--limit"}),
-    "stats": Command("stats", (), {"scope": "--scope"}),
-    "audit": Command(
-        "audit", (), {"kinds": "--kind", "limit": "--limit", "skip": "--skip", "unused_days": "--unused-days"}
-    ),
-    "rules.add": Command(
-        "rules add", ("content",), {"scope": "--scope", "source_episode_id": "--source-episode", **FILED}
-    ),
-    "rules.applications": Command("rules applications", ("id_",), {"limit": "--limit", "after": "--after"}),
-    "rules.mark_helpful": Command("rules helpful", ("id_",)),
-    "rules.mark_harmful": Command("rules harmful", ("id_",), {"reason": "--reason"}),
-    "entities.create": Command(
-        "entities create", ("name",), {"entity_type": "--type", "aliases": "--alias", "metadata": "--metadata"}
-    ),
-    "entities.update": Command(
-        "entities update", ("id_",), {"name": "--name", "aliases": "--alias", "metadata": "--metadata"}
-    ),
-    "entities.get": Command("entities show", ("id_",)),
-    "entities.find": Command("entities list", (), {"entity_type": "--type", "limit": "--limit", "after": "--after"}),
-    "entities.resolve": Command(
-        "entities resolve",
-        ("name",),
-        {
-            "entity_type": "--type",
-            "hints": {"topic": "--topic", "mentioned_with": "--with"},
-            "fuzzy": "--fuzzy",
-            "limit": "--limit",
-        },
-    ),
-    "entities.merge": Command("entities merge", ("source_id", "target_id")),
-    "entities.unmerge": Command("entities unmerge", ("source_id",)),
-    "entities.profile": Command("entities profile", ("id_or_name",)),
-    "notes.save": Command("notes save", ("key", "content")),
-    "notes.recall": Command("notes get", ("key",)),
-    "notes.list": Command("notes list", (), {"limit": "--limit", "after": "--after"}),
-    "notes.list_by_category": Command(
-        "notes list", (), {"category": "--category", "limit": "--limit", "after": "--after"}
-    ),
-    "notes.search": Command(
-        "notes search",
-        ("query",),
-        {"mode": "--deep", "limit": "--limit", "category": "--category", "min_similarity": "--min-similarity"},
-    ),
-    "notes.related": Command("notes related", ("note",), {"limit": "--limit"}),
-    "notes.forget": Command("notes forget", ("key",)),
-    "notes.summarize_old": Command("notes summarize", (), {"older_than_days": "--older-than-days"}, under="archived"),
-    "pools.create": Command("pools create", ("name", "members"), {"metadata": "--metadata"}),
-    "pools.list": Command("pools list"),
-    "pools.add": Command("pools add", ("name", "member")),
-    "pools.remove": Command("pools remove", ("name", "member")),
-    "pools.delete": Command("pools delete", ("name",), is_echo=True),
-    "pools.contribute": Command("pools contribute", ("name", "id_")),
-    "pools.query": Command("pools query", ("name", "query"), {"limit": "--limit", "preset": "--preset"}),
-    "pools.sync_to_agent": Command("pools sync", ("name",)),
-    "memory.consolidate": Command(
-        "consolidate",
-        (),
-        {
-            "session": "--session",
-            "exclude_session": "--exclude-session",
-            "max_batches": "--max-batches",
-            "dry_run": "--dry-run",
-        },
-        globally=OF_THE_TENANT,
-    ),
-    "memory.cleanup": Command(
-        "cleanup", (), {"max_entries": "--max-entries", "dry_run": "--dry-run"}, globally=("tenant",)
-    ),
-    "memory.decay": Command("decay", (), {"dry_run": "--dry-run"}, globally=("tenant",)),
-    "memory.runs": Command(
-        "runs", (), {"kind": "--kind", "limit": "--limit", "after": "--after"}, globally=OF_THE_TENANT
-    ),
-    "memory.undo": Command("undo", ("run_id",), globally=OF_THE_TENANT),
-}
+
+def commands() -> Iterator[tuple[str, Command]]:
+    """Each verb of the scenario that has a command, by its name there, with the command."""
+    for verb in VERBS:
+        name = f"memory.{verb.name}" if verb.owner == "memory" else verb.name
+        command = SHARED_COMMANDS.get(verb.name, verb.command_name)
+        if command is not None and not is_beside(name):
+            yield name, command_of(signature(verb.name), command)
+
+
+def command_of(verb: Signature, name: str) -> Command:
+    """The command of a verb as its row and the words of its parameters say."""
+    adapted = ADAPTED.get(verb.verb.name, {})
+    known = {*verb.caller_parameters, *verb.by_name}
+    named = [
+        parameter
+        for parameter in verb.parameters
+        if parameter.name not in {*verb.verb.placed, *GLOBAL} and parameter.name not in adapted
+    ]
+    return Command(
+        name,
+        verb.verb.placed,
+        {**{parameter.name: option_of(parameter) for parameter in named}, **adapted},
+        under=verb.verb.field,
+        always=CONFIRMED.get(verb.verb.name, ()),
+        globally=tuple(name for name in GLOBAL if name in known),
+        is_echo=verb.answer is None,
+    )
+
+
+def option_of(parameter: Parameter) -> str:
+    """The option of a parameter: of its word or its name; of what is true where nothing is said, its opposite."""
+    option = parameter.word.option or f"--{parameter.json_name.replace('_', '-')}"
+    return f"--no-{option[2:]}" if parameter.default is True else option
+
+
+def is_beside(name: str) -> bool:
+    """Whether a verb is none of the scenario."""
+    return any(name == each or name.startswith(f"{each}.") for each in interfaces.BESIDES)
+
+
+COMMANDS: Mapping[str, Command] = dict(commands())
 TABLE: Table = {verb: (command,) for verb, command in COMMANDS.items()}
-# Commands, and groups of them, that are no verb of the scenario, and why.
+# Commands that are no verb, or of verbs that are not in the scenario.
 BESIDES = {
-    "import": "reads files",
-    "backup": "writes files",
-    "restore": "reads files",
-    "export": "writes files",
-    "copy": "is about two databases",
-    "migrate": "is about the database",
-    "reembed": "is about the database",
-    "doctor": "is about this machine",
-    "config": "is about this machine",
-    "bench": "is about this machine",
-    **dict.fromkeys(("mcp", "serve"), "are other ways"),
-    "keys": "is about who may come by other ways",
-    **dict.fromkeys(("worker", "jobs"), "is what a worker does when its time has come"),
-    "reflect": "needs a language model",
-    "entities enrich": "needs a name finder",
+    **dict.fromkeys(FUNCTIONS, "is no verb"),
+    **{
+        verb.command_name: "is of no verb of the scenario"
+        for verb in VERBS
+        if verb.command_name is not None and is_beside(f"memory.{verb.name}" if verb.owner == "memory" else verb.name)
+    },
 }
 OF_EVERY_COMMAND = frozenset({"--db", "--agent", "--tenant", "--config", "--json", "--help", "-h"})
 
@@ -301,8 +153,9 @@ def offered() -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:
         if hasattr(command, "commands"):
             waiting += [(f"{name} {each}", inner) for each, inner in command.commands.items()]
             continue
-        options = [each.opts for each in command.params if each.opts[0].startswith("-")]
-        placed = tuple(each.name for each in command.params if not each.opts[0].startswith("-"))
+        params = command.command.params
+        options = [each.opts for each in params if each.opts[0].startswith("-")]
+        placed = tuple(each.name for each in params if not each.opts[0].startswith("-"))
         yield name, placed, frozenset(opts[0] for opts in options) - OF_EVERY_COMMAND
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from engrain.interfaces.mcp import library
 from tests.servers.conformance import by_command, by_route, by_tool, interfaces
-from tests.servers.conformance.interfaces import WHOLLY, Table, without
+from tests.servers.conformance.interfaces import Table, without
 from tests.servers.conformance.scenario import STEPS
 from tests.servers.conformance.transcripts import Kept, Said, comparable, differences
 
@@ -32,10 +32,7 @@ INTERFACES = {
     "command line": Interface(
         by_command.TABLE,
         by_command.BESIDES,
-        {
-            # The steps are for a consolidator with a model of its own; `consolidate` takes any program as one.
-            **dict.fromkeys((verb for verb in by_tool.TOOLS if verb.startswith("consolidation.")), WHOLLY),
-        },
+        {},
     ),
     "mcp": Interface(
         by_tool.TOOLS,

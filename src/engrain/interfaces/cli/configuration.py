@@ -1,15 +1,20 @@
 """`engrain config`: every setting in force, and where it comes from."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engrain import config
+from engrain.interfaces.cli.invocation import Invocation
 from engrain.storage import mask_password as shown_location
 
-if TYPE_CHECKING:
-    from engrain.interfaces.cli.invocation import Invocation
+
+def show_settings(invocation: Invocation) -> None:
+    """Every setting in force, and who gave it.
+
+    An option, a variable, a file, or nobody: then it is the default. Of a key only whether it is set.
+    """
+    found = in_force(invocation)
+    invocation.answer({"settings": found}, shown(found))
 
 
 def in_force(invocation: Invocation) -> list[dict[str, Any]]:

@@ -1,7 +1,5 @@
 """`engrain doctor`: what is installed, what the file is like, whether the embedder works, and what to do."""
 
-from __future__ import annotations
-
 import functools
 import operator
 import os
@@ -11,10 +9,13 @@ import time
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from engrain import __version__
 from engrain.errors import EngrainError
 from engrain.interfaces.cli import output
-from engrain.interfaces.cli.invocation import path_of
+from engrain.interfaces.cli.failures import ExitCode
+from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.storage import mask_password as shown_location
 
 if TYPE_CHECKING:
@@ -22,10 +23,20 @@ if TYPE_CHECKING:
 
     from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
-    from engrain.interfaces.cli.invocation import Invocation
 
 _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
 _OTHERS_MAY = stat.S_IRWXG | stat.S_IRWXO
+
+
+def doctor(invocation: Invocation) -> None:
+    """Whether everything works, and what to do if not.
+
+    Looks at versions, file, index, vectors, embedder and settings; reads the whole file.
+    """
+    found = examine(invocation)
+    invocation.answer(found, shown(found))
+    if found["problems"]:
+        raise typer.Exit(ExitCode.PROBLEM)
 
 
 def examine(invocation: Invocation) -> dict[str, Any]:
@@ -68,7 +79,9 @@ def _versions(problems: list[str]) -> dict[str, str]:
     return versions
 
 
-def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[str], notes: list[str]) -> dict[str, Any]:
+def _memory(
+    invocation: Invocation, embedder: "Embedder | None", problems: list[str], notes: list[str]
+) -> dict[str, Any]:
     """The file as the store sees it; nothing where it cannot be opened, which is a problem like any other."""
     try:
         with invocation.memory(embedder=embedder or "none") as memory:
@@ -95,7 +108,7 @@ def _memory(invocation: Invocation, embedder: Embedder | None, problems: list[st
     }
 
 
-def _permissions(path: Path | None, problems: list[str]) -> dict[str, str]:
+def _permissions(path: "Path | None", problems: list[str]) -> dict[str, str]:
     """Mode of the file and its folder; Windows has access lists instead, and a server no file of ours."""
     if os.name == "nt" or path is None or not path.exists():
         return {}
@@ -107,7 +120,7 @@ def _permissions(path: Path | None, problems: list[str]) -> dict[str, str]:
     return {"file": f"{mode:o}", "folder": f"{stat.S_IMODE(path.parent.stat().st_mode):o}"}
 
 
-def _embedder(settings: Settings, problems: list[str]) -> tuple[dict[str, Any], Embedder | None]:
+def _embedder(settings: "Settings", problems: list[str]) -> "tuple[dict[str, Any], Embedder | None]":
     """What one embedding took, the engine's start included; and the embedder, where it works."""
     from engrain.agent.wiring.engines import configured_embedder
 

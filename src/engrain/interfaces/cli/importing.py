@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
 from engrain.errors import EngineUnavailable
-from engrain.interfaces.cli import progress, rendering
+from engrain.interfaces.cli import progress
+from engrain.interfaces.cli.rendering import reports
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.interfaces.cli.invocation import Invocation
     from engrain.portability.imports import ImportReport
     from engrain.service import Memory
@@ -17,25 +20,26 @@ if TYPE_CHECKING:
 _COUNTED_UP_TO = 1_000
 
 
-def run(invocation: Invocation, file: str, *, form: str, strict: bool, embed: bool) -> None:
+def run(invocation: Invocation, arguments: Mapping[str, Any]) -> None:
     """Import a file and say what that did; stopped anywhere, it leaves whole turns and can be run again."""
+    taken = {name: value for name, value in arguments.items() if name != "no_embed"}
     with invocation.memory() as memory:
         try:
-            report = _read(invocation, memory, file, form=form, strict=strict)
-            for line in rendering.broken_records(report):
+            report = _read(invocation, memory, taken)
+            for line in reports.broken_records(report):
                 invocation.note(line)
-            if embed:
+            if not arguments.get("no_embed"):
                 _embed(invocation, memory, report)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(
                 "interrupted: everything stored so far is whole; run the same command again to complete it"
             ) from stop
-        invocation.answer(report.to_dict(), rendering.imported(report))
+        invocation.answer(report.to_dict(), reports.imported(report))
 
 
-def _read(invocation: Invocation, memory: Memory, file: str, *, form: str, strict: bool) -> ImportReport:
+def _read(invocation: Invocation, memory: Memory, arguments: Mapping[str, Any]) -> ImportReport:
     with progress.counting("reading turns", total=None, visible=not invocation.as_json) as done:
-        return memory.agent().import_file(file, format=form, strict=strict, progress=done)
+        return memory.agent().import_file(**arguments, progress=done)
 
 
 def _embed(invocation: Invocation, memory: Memory, report: ImportReport) -> None:
@@ -46,7 +50,7 @@ def _embed(invocation: Invocation, memory: Memory, report: ImportReport) -> None
         try:
             memory.flush(lambda _: done(_made()))
         except EngineUnavailable as error:
-            invocation.note(rendering.imported(report))
+            invocation.note(reports.imported(report))
             raise EngineUnavailable(
                 f"{error}; the turns are stored: run the same command again for their vectors"
             ) from error

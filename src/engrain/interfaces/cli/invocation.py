@@ -1,15 +1,16 @@
-"""One run of the command line: whom it speaks for, on which file, and how a command becomes one."""
+"""Invocation: one run of the command line with the options that every command has, and commands made of functions."""
 
-import functools
 import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
 from engrain.errors import EngrainError
 from engrain.interfaces.cli import failures, output
@@ -17,7 +18,6 @@ from engrain.interfaces.cli import failures, output
 if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
-    from engrain.domain.records import Record
     from engrain.service import Memory
 
 # A search makes this many vectors by itself while it waits; more is worth a word before the command ends late.
@@ -28,7 +28,7 @@ _AT_ONCE = {"consolidation": {"on_session_switch": False}}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
-    """What the global options said; None is the settings' choice."""
+    """Holds the global options; None is the settings' choice."""
 
     db: str | None = None
     agent: str | None = None
@@ -56,10 +56,11 @@ class Invocation:
         """The settings in force; of `sections` what is not None replaces others."""
         from engrain.config import load
 
-        said = {
-            name: {key: value for key, value in each.items() if value is not None} for name, each in sections.items()
+        more = {
+            name: {key: value for key, value in section.items() if value is not None}
+            for name, section in sections.items()
         }
-        return load(self.given | said, file=self.config)
+        return load(self.given | more, file=self.config)
 
     @contextmanager
     def memory(
@@ -123,21 +124,6 @@ class Invocation:
         """The answer of a command that goes on: one line, as JSON or as text."""
         output.say(json.dumps(dict(document)) if self.as_json else text)
 
-    def answer_list(self, values: "Sequence[Record]", text: str) -> None:
-        """A list as the answer of the command: a page as JSON, or text and how to see the next page."""
-        from engrain.domain.pagination import Page
-
-        page = values if isinstance(values, Page) else Page(items=tuple(values))
-        if self.as_json:
-            output.document(page.to_dict())
-            return
-        if page:
-            output.say(text)
-        else:
-            self.note("nothing found")
-        if page.next is not None:
-            self.note(f"note: there are more; see them with --after {page.next}")
-
 
 def path_of(db: str) -> Path | None:
     """The file that a `db` setting names, as `engrain.storage.open_store` reads it; None where it is no file."""
@@ -183,33 +169,41 @@ def options(
     return Invocation(db=db, agent=agent, tenant=tenant, config=config, as_json=as_json)
 
 
-def command(app: typer.Typer, name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a function of an Invocation and its own options as a command.
+def make_command(
+    name: str, run: Callable[..., None], parameters: Iterable[inspect.Parameter], text: str
+) -> TyperCommand:
+    """A command of an Invocation and its own options.
 
-    The command takes the global options too, and whatever its function raises on purpose becomes an exit code.
+    It takes the global options too, and whatever `run` raises on purpose becomes an exit code.
     """
 
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(function)
-        def run(context: typer.Context, **values: Any) -> None:
-            shared = {each: values.pop(each) for each in _parameters(options)}
-            invocation = options(**shared).inside(context.obj)
-            try:
-                function(invocation, **values)
-            except (EngrainError, OSError, KeyboardInterrupt) as error:
-                raise typer.Exit(failures.report(error, as_json=invocation.as_json)) from error
+    def callback(context: typer.Context, **values: Any) -> None:
+        shared = {name: values.pop(name) for name in _parameters(options)}
+        invocation = options(**shared).inside(context.obj)
+        try:
+            run(invocation, **values)
+        except (EngrainError, OSError, KeyboardInterrupt) as error:
+            raise typer.Exit(failures.report(error, as_json=invocation.as_json)) from error
 
-        parameters = {"context": _CONTEXT, **dict(list(_parameters(function).items())[1:]), **_parameters(options)}
-        run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]  # typer asks inspect
-        run.__annotations__ = {each.name: each.annotation for each in parameters.values()}
-        app.command(name)(run)
-        return function
+    everything = [_CONTEXT, *parameters, *_parameters(options).values()]
+    callback.__signature__ = inspect.Signature(everything)  # type: ignore[attr-defined]  # typer asks inspect
+    callback.__annotations__ = {parameter.name: parameter.annotation for parameter in everything}
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app.command(name, help=text)(callback)
+    made = get_command(app)
+    assert isinstance(made, TyperCommand)
+    return made
 
-    return register
+
+def command_of_function(name: str, function: Callable[..., None]) -> TyperCommand:
+    """The command of a function of an Invocation and options that typer reads from its annotations."""
+    return make_command(
+        name, function, list(_parameters(function).values())[1:], inspect.cleandoc(function.__doc__ or "")
+    )
 
 
 _CONTEXT = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
 
 
 def _parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    return dict(inspect.signature(function).parameters)
+    return dict(inspect.signature(function, eval_str=True).parameters)

@@ -1,4 +1,4 @@
-"""What is written where: answers on stdout, everything else on stderr."""
+"""Output streams: answers on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What a terminal would obey rather than show: memories hold other people's words.
+# Control characters, which a terminal would obey rather than show: memories hold other people's words.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
@@ -56,19 +56,20 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 def pairs(values: Mapping[str, Any], *, width: int = 0) -> str:
     """One aligned line for each name and value; what is None or empty is left out."""
-    shown = {name: _plain(value) for name, value in values.items() if value not in (None, "", [], {})}
+    shown = {name: plain(value) for name, value in values.items() if value not in (None, "", [], {})}
     column = max([width, *(len(name) for name in shown)])
     return "\n".join(f"{name:<{column}}  {value}" for name, value in shown.items())
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """A value of a JSON document as text."""
     match value:
         case bool():
             return "yes" if value else "no"
         case int():
             return f"{value:,}"
         case list():
-            return ", ".join(_plain(each) for each in value)
+            return ", ".join(plain(part) for part in value)
         case dict():
             return json.dumps(value, ensure_ascii=False)
         case _:

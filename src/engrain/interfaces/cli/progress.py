@@ -1,4 +1,4 @@
-"""How far a long command is: a bar on stderr where a person watches, nothing elsewhere."""
+"""Progress of a long command: a bar on stderr where a person watches, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def counting(what: str, *, total: int | None, visible: bool) -> Iterator[Callable[[int], None]]:
-    """A function that is told how many are done so far; `total` None where nobody knows how many there are."""
+def counting(label: str, *, total: int | None, visible: bool) -> Iterator[Callable[[int], None]]:
+    """A function to call with how many are done so far; `total` is None where nobody knows how many there are."""
     if not visible or not sys.stderr.isatty():
         yield _unseen
         return
@@ -23,7 +23,7 @@ def counting(what: str, *, total: int | None, visible: bool) -> Iterator[Callabl
     name, count = TextColumn("{task.description}"), TextColumn("{task.completed:,.0f}")
     share = () if total is None else (BarColumn(), TaskProgressColumn())
     with Progress(name, *share, count, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)
 
 
@@ -31,14 +31,26 @@ def steps(shown: ExitStack, *, visible: bool) -> Callable[[str, int], None]:
     """A bar for each step, the one before taken away."""
     bars: dict[str, Callable[[int], None]] = {}
 
-    def told(step: str, rows: int) -> None:
+    def show(step: str, rows: int) -> None:
         if step not in bars:
             shown.close()
             bars.clear()
             bars[step] = shown.enter_context(counting(step, total=None, visible=visible))
         bars[step](rows)
 
-    return told
+    return show
+
+
+def sums(show: Callable[[int], None]) -> Callable[[int], None]:
+    """A function to call with how many more are done, which shows their sum."""
+    done = 0
+
+    def add(more: int) -> None:
+        nonlocal done
+        done += more
+        show(done)
+
+    return add
 
 
 def _unseen(_done: int) -> None:

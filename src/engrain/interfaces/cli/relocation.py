@@ -1,37 +1,37 @@
 """`engrain reembed`, `copy` and `migrate`: the memory as a whole, from one shape into another."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engrain.interfaces.cli import output, progress
 from engrain.interfaces.cli.failures import ExitCode
+from engrain.interfaces.cli.invocation import Invocation
 
 if TYPE_CHECKING:
-    from engrain.interfaces.cli.invocation import Invocation
     from engrain.portability.copies import CopyReport
     from engrain.service import Memory
     from engrain.storage.upgrades import SchemaState
 
 
-def reembed(invocation: Invocation, embedder: str | None) -> None:
-    """Make the vectors of another embedder and search by them; stopped anywhere, it can be run again."""
+def reembed(
+    invocation: Invocation,
+    *,
+    embedder: Annotated[
+        str | None, typer.Option("--embedder", metavar="NAME", help="Embedder to change to (ENGRAIN_EMBEDDING__MODEL).")
+    ] = None,
+) -> None:
+    """Make the vectors of all memories with another embedder, and search by them.
+
+    Searches go on meanwhile. Stopped anywhere, the same command goes on.
+    """
     with invocation.memory(embedder=embedder) as memory:
         total = _vectors_to_make(invocation, memory)
-        made = 0
         with progress.counting("making vectors", total=total, visible=not invocation.as_json) as done:
-
-            def told(count: int) -> None:
-                nonlocal made
-                made += count
-                done(made)
-
             try:
-                report = memory.reembed(told)
+                report = memory.reembed(progress.sums(done))
             except KeyboardInterrupt as stop:
                 raise KeyboardInterrupt(
                     "interrupted: searches go on as before, and the new vectors so far are kept; "
@@ -44,8 +44,15 @@ def reembed(invocation: Invocation, embedder: str | None) -> None:
         )
 
 
-def copy(invocation: Invocation, source: str, target: str) -> None:
-    """Copy a memory into another database and say whether the two agree; stopped anywhere, it can be run again."""
+def copy(
+    invocation: Invocation,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="File or PostgreSQL URL to copy from.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="New file or empty PostgreSQL database.")],
+) -> None:
+    """Copy a whole memory into another database, and compare the two.
+
+    Every tenant, vectors included. Stopped anywhere, the same command goes on.
+    """
     from engrain.portability.copies import copy_database
 
     settings = invocation.settings()
@@ -71,8 +78,17 @@ def copy(invocation: Invocation, source: str, target: str) -> None:
         raise typer.Exit(ExitCode.PROBLEM)
 
 
-def migrate(invocation: Invocation, location: str | None, *, check: bool) -> None:
-    """Bring a database to the newest schema, or say only whether it is."""
+def migrate(
+    invocation: Invocation,
+    location: Annotated[
+        str | None, typer.Argument(metavar="LOCATION", help="File or PostgreSQL URL; ENGRAIN_DB if left out.")
+    ] = None,
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say only whether it is up to date; nothing is written.")
+    ] = False,
+) -> None:
+    """Bring a database to the newest schema, as opening it does."""
     from engrain.storage import upgrades
     from engrain.storage.migrations import HEAD
 
@@ -90,7 +106,7 @@ def migrate(invocation: Invocation, location: str | None, *, check: bool) -> Non
         raise typer.Exit(ExitCode.PROBLEM)
 
 
-def _vectors_to_make(invocation: Invocation, memory: Memory) -> int | None:
+def _vectors_to_make(invocation: Invocation, memory: "Memory") -> int | None:
     """How many there are to make, for a bar; None where nobody sees one, or some are there from an earlier run."""
     if invocation.as_json or not sys.stderr.isatty():
         return None
@@ -100,7 +116,7 @@ def _vectors_to_make(invocation: Invocation, memory: Memory) -> int | None:
     return health.embedded + health.waiting
 
 
-def _copied(report: CopyReport) -> str:
+def _copied(report: "CopyReport") -> str:
     rows = {each.table: each.rows for each in report.tables}
     memories = sum(rows[kind] for kind in ("episodes", "facts", "rules"))
     added = sum(each.added for each in report.tables)
@@ -113,7 +129,7 @@ def _copied(report: CopyReport) -> str:
     )
 
 
-def _migrated(found: SchemaState, newest: str, *, check: bool) -> str:
+def _migrated(found: "SchemaState", newest: str, *, check: bool) -> str:
     if not found.is_behind:
         return f"{found.location}: schema {found.revision}, the newest"
     if check:

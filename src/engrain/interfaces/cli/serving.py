@@ -7,22 +7,21 @@ import typer
 
 from engrain.domain import checks
 from engrain.errors import EngineUnavailable
-from engrain.interfaces.cli.arguments import one_of
-from engrain.interfaces.cli.invocation import Invocation, command
-
-app = typer.Typer()
+from engrain.interfaces.cli.completion import names
+from engrain.interfaces.cli.invocation import Invocation
 
 # Those of interfaces/mcp/profiles.py, which only the extra `mcp` can load.
 PROFILES = ("butler", "assistant", "consolidator", "notes", "graph", "all")
+_CHOICE = f"One of: {', '.join(PROFILES)}."
 _OF_THE_SERVER = frozenset({"anyio", "fastapi", "mcp", "opentelemetry", "prometheus_client", "starlette", "uvicorn"})
 
 
-@command(app, "mcp")
 def mcp(
     invocation: Invocation,
     *,
     profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help=f"Which tools to offer. {one_of(PROFILES)}")
+        str,
+        typer.Option("--profile", metavar="NAME", help=f"Tools to offer. {_CHOICE}", autocompletion=names(PROFILES)),
     ] = "butler",
 ) -> None:
     """Serve the memory as tools of the Model Context Protocol, on stdin and stdout.
@@ -40,7 +39,6 @@ def mcp(
         serve_stdio(memory, chosen)
 
 
-@command(app, "serve")
 def serve(
     invocation: Invocation,
     *,
@@ -51,7 +49,10 @@ def serve(
         int | None, typer.Option("--port", metavar="N", help="Port to serve on, 0 for any; the setting if left out.")
     ] = None,
     profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help=f"Which tools /mcp offers. {one_of(PROFILES)}")
+        str,
+        typer.Option(
+            "--profile", metavar="NAME", help=f"Tools that /mcp offers. {_CHOICE}", autocompletion=names(PROFILES)
+        ),
     ] = "butler",
     keys: Annotated[
         bool | None,

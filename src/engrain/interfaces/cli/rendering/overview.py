@@ -1,4 +1,4 @@
-"""An overview as a person reads it: a few short tables."""
+"""An overview: a few short tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DAY_COLUMNS = ("episodes", "facts", "rules", "consolidated", "superseded", "exp
 _CHARACTERS = 90
 
 
-def shown(found: Overview) -> str:
+def overview(found: Overview) -> str:
     """Its sections; those with nothing in them are left out."""
     stats = found.stats
     given_up = f", {stats.episodes.given_up} given up" if stats.episodes.given_up else ""
@@ -32,18 +32,18 @@ def shown(found: Overview) -> str:
     sections = [
         ("memory", output.pairs(counted).splitlines()),
         ("days", _days(found.days)),
-        ("newest", [_memory(each) for each in newest]),
-        ("most referenced", [f"{each.reference_count:>5}  {_memory(each)}" for each in found.most_referenced]),
-        ("most facts about", [f"{each.facts:>5}  {each.entity.canonical_name}" for each in found.entities]),
-        ("runs", [f"{each.started_at:%Y-%m-%d %H:%M}  {each.kind}  {each.status}" for each in found.runs]),
-        ("waiting sessions", [f"{each.episodes:>5}  {each.session}" for each in found.waiting_sessions]),
+        ("newest", [_memory(memory) for memory in newest]),
+        ("most referenced", [f"{memory.reference_count:>5}  {_memory(memory)}" for memory in found.most_referenced]),
+        ("most facts about", [f"{share.facts:>5}  {share.entity.canonical_name}" for share in found.entities]),
+        ("runs", [f"{run.started_at:%Y-%m-%d %H:%M}  {run.kind}  {run.status}" for run in found.runs]),
+        ("waiting sessions", [f"{waiting.episodes:>5}  {waiting.session}" for waiting in found.waiting_sessions]),
     ]
     return "\n\n".join(f"{name}\n{_indented(lines)}" for name, lines in sections if lines)
 
 
 def _days(days: Sequence[Day]) -> list[str]:
     """A line for each day on which anything was done, the newest first."""
-    rows = [(each.day, *(str(getattr(each, name)) for name in _DAY_COLUMNS)) for each in reversed(days)]
+    rows = [(day.day, *(str(getattr(day, name)) for name in _DAY_COLUMNS)) for day in reversed(days)]
     busy = [row for row in rows if any(cell != "0" for cell in row[1:])]
     if not busy:
         return []
@@ -52,8 +52,8 @@ def _days(days: Sequence[Day]) -> list[str]:
 
 
 def _memory(memory: MemoryRecord) -> str:
-    said = f"{memory.subject} {memory.predicate}: {memory.content}" if isinstance(memory, Fact) else memory.content
-    line = " ".join(said.split())
+    text = f"{memory.subject} {memory.predicate}: {memory.content}" if isinstance(memory, Fact) else memory.content
+    line = " ".join(text.split())
     clipped = line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 3]}..."
     return f"{memory.happened_at:%Y-%m-%d}  {memory.kind:<7}  {clipped}"
 

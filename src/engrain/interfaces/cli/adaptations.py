@@ -1,0 +1,195 @@
+"""Adaptations: the few commands that take or do something else than the table says."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from engrain.domain.text.categories import CATEGORIES
+from engrain.errors import InvalidInput
+from engrain.interfaces.cli import importing, output
+from engrain.interfaces.cli.completion import names
+from engrain.interfaces.cli.failures import ExitCode
+from engrain.interfaces.cli.options import Option, flag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from engrain.interfaces.cli.invocation import Invocation
+
+Arguments = dict[str, Any]
+_PERIOD = re.compile(r"([1-9][0-9]{0,4})([hdw])")
+_HOURS = {"h": 1, "d": 24, "w": 168}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adaptation:
+    """Describes how a command differs from its row.
+
+    Attributes:
+        drops: parameters of the verb that are no options of the command.
+        adds: options that the verb has not.
+        defaults: values of what is left out, where they are not the library's.
+        prepare: makes the arguments of the verb of what was typed.
+        other: an argument, and the verb that is called where it is given.
+        absent: the message where the answer is nothing: a template of the arguments, as_of, agent and tenant.
+        fails: whether the exit code of an answer is 1.
+        counts: the name of what the progress bar counts.
+        adds_up: whether the progress function is called with what is new, not with the sum.
+        run: does all of it in place of the call.
+        more: a sentence for the help.
+    """
+
+    drops: frozenset[str] = frozenset()
+    adds: tuple[Option, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    prepare: Callable[[Arguments], Arguments] = dict
+    other: tuple[str, str] | None = None
+    absent: str = ""
+    fails: Callable[[Any], bool] = lambda _: False
+    counts: str = ""
+    adds_up: bool = False
+    run: Callable[[Invocation, Arguments], None] | None = None
+    more: str = ""
+
+
+def adaptation_of(verb: str) -> Adaptation:
+    """The adaptation of a verb's command; one that changes nothing for most."""
+    return _ADAPTATIONS.get(verb, _NONE)
+
+
+def until(text: str, now: datetime) -> datetime | str:
+    """The time that a period from now ends at; what is no period is left to be read as a time.
+
+    Raises:
+        InvalidInput: the period ends past the year 9999.
+    """
+    period = _PERIOD.fullmatch(text.strip())
+    if period is None:
+        return text
+    try:
+        return now + timedelta(hours=int(period[1]) * _HOURS[period[2]])
+    except OverflowError as error:
+        raise InvalidInput(f"a key that expires in {text} outlasts the calendar; leave --expires out") from error
+
+
+def _stdin(arguments: Arguments) -> Arguments:
+    """The content from stdin where it is "-"."""
+    if arguments["content"] != "-":
+        return arguments
+    try:
+        return {**arguments, "content": sys.stdin.buffer.read().decode("utf-8-sig")}
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"stdin is not UTF-8 text ({error.reason} at byte {error.start:,})") from error
+
+
+def _hints(arguments: Arguments) -> Arguments:
+    """The hints of a name by their keys."""
+    hints = {name: arguments.pop(name) for name in ("topic", "mentioned_with") if name in arguments}
+    return {**arguments, "hints": hints}
+
+
+def _mode(arguments: Arguments) -> Arguments:
+    return {**arguments, "mode": "deep"} if arguments.pop("deep", False) else arguments
+
+
+def _agreed(arguments: Arguments) -> Arguments:
+    """The arguments of erase, where a person agrees or --yes was said.
+
+    Raises:
+        InvalidInput: nobody is there to be asked.
+    """
+    if not arguments.pop("yes", False):
+        if not sys.stdin.isatty():
+            raise InvalidInput("erase cannot be undone and nobody is here to be asked; say --yes")
+        output.prompt(f"erase {output.counted(len(arguments['ids']), 'memory', 'memories')} for good? [y/N] ")
+        if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+            output.note("nothing was erased")
+            raise typer.Exit(ExitCode.PROBLEM)
+    return arguments
+
+
+def _text_of(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} is no file of UTF-8 text: {error}; name one that is") from error
+
+
+_SESSION = Option(
+    name="session", flags=("--session",), metavar="NAME", help="Conversation going on, which is left out."
+)
+_SYSTEM = Option(
+    name="system",
+    flags=("--system",),
+    metavar="FILE",
+    help="File of UTF-8 with the system prompt of the chat.",
+    convert=_text_of,
+)
+_TOPIC = Option(name="topic", flags=("--topic",), metavar="TEXT", help="Topic of the conversation.")
+_WITH = Option(
+    name="mentioned_with",
+    flags=("--with",),
+    metavar="NAME",
+    help="Name that was mentioned beside it. May be repeated.",
+    is_repeated=True,
+)
+_CATEGORY = Option(
+    name="category",
+    flags=("--category",),
+    metavar="WORD",
+    help=f"Only notes of this category. One of: {', '.join(CATEGORIES)}.",
+    complete=names(CATEGORIES),
+)
+_EXPIRES = Option(
+    name="expires_at",
+    flags=("--expires",),
+    metavar="WHEN",
+    help="Time until when it opens anything: 30d, 12h, 2w, or ISO 8601; for ever if left out.",
+    convert=lambda text: until(text, datetime.now(UTC)),
+)
+_NONE = Adaptation()
+_ADAPTATIONS: Mapping[str, Adaptation] = {
+    "observe": Adaptation(prepare=_stdin, more='The TEXT "-" is read from stdin.'),
+    "get": Adaptation(absent="no memory {id_}{as_of} is visible to agent {agent}; recall shows ids"),
+    "erase": Adaptation(
+        adds=(flag("yes", "--yes", "Do not ask."),),
+        prepare=_agreed,
+        absent="no memory {ids} is visible to agent {agent}; recall shows ids",
+    ),
+    "latest_reflection": Adaptation(
+        absent="no reflection is there for agent {agent} yet; reflect makes one where enough was learned"
+    ),
+    "context": Adaptation(adds=(_SESSION,)),
+    "messages": Adaptation(drops=frozenset({"system"}), adds=(_SYSTEM, _SESSION)),
+    "overview": Adaptation(defaults={"days": 14, "limit": 5}),
+    "audit": Adaptation(counts="reading"),
+    "entities.get": Adaptation(absent="no entity {id_} is known to tenant {tenant}; entities list shows ids"),
+    "entities.resolve": Adaptation(drops=frozenset({"hints"}), adds=(_TOPIC, _WITH), prepare=_hints),
+    "entities.enrich_waiting": Adaptation(counts="memories"),
+    "notes.recall": Adaptation(absent="agent {agent} has no note {key!r}; notes list shows the keys"),
+    "notes.list": Adaptation(adds=(_CATEGORY,), defaults={"limit": 100}, other=("category", "notes.list_by_category")),
+    "notes.search": Adaptation(
+        drops=frozenset({"mode"}),
+        adds=(flag("deep", "--deep", "Let the re-ranker put the best in order (ENGRAIN_RERANKING__MODEL)."),),
+        prepare=_mode,
+    ),
+    "decay": Adaptation(counts="memories", adds_up=True),
+    "cleanup": Adaptation(counts="episodes", adds_up=True),
+    "consolidate": Adaptation(counts="episodes", adds_up=True, fails=lambda report: bool(report.failures)),
+    "reflect": Adaptation(
+        counts="agents", adds_up=True, fails=lambda report: any(part.outcome == "failed" for part in report.agents)
+    ),
+    "export": Adaptation(counts="writing memories"),
+    "import_file": Adaptation(
+        adds=(flag("no_embed", "--no-embed", "Leave the vectors to the next command that adds something."),),
+        run=importing.run,
+    ),
+    "keys.create": Adaptation(drops=frozenset({"expires_at"}), adds=(_EXPIRES,)),
+}

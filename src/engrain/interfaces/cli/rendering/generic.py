@@ -1,0 +1,38 @@
+"""Records and values of any type as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engrain.interfaces.cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engrain.domain.records import Record
+
+
+def record(answer: Record) -> str:
+    """A line for each field that is not empty, and the content last, as it was given."""
+    values = answer.to_dict()
+    content = values.pop("content", None)
+    return output.pairs(values) if content is None else f"{output.pairs(values)}\n\n{content}"
+
+
+def line(item: Record) -> str:
+    """A record in one line: the values of its fields that are not empty."""
+    return output.one_line("  ".join(value(part) for part in item.to_dict().values() if part not in (None, "", [], {})))
+
+
+def value(answer: Any) -> str:
+    """A bare value, or each of several in its own line."""
+    return "\n".join(map(str, answer)) if isinstance(answer, list) else output.plain(answer)
+
+
+def flat(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """What is counted of each kind under its own name: `facts active`."""
+    return {
+        f"{name} {part.replace('_', ' ')}".strip(): count
+        for name, counted in counts.items()
+        for part, count in (counted.items() if isinstance(counted, dict) else [("", counted)])
+    }

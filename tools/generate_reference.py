@@ -1,0 +1,82 @@
+"""Write the reference tables of docs/ from the table of verbs, between `<!-- KIND NAME -->` and `<!-- end -->`.
+
+`python tools/generate_reference.py` writes them, `--check` fails where one is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engrain.interfaces.cli.commands import LazyCommand, parser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+BLOCK = re.compile(r"^<!-- (?P<kind>\w+) (?P<name>[^\n]+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
+# Options of every command, which stand once in the page.
+SHARED = frozenset({"--db", "--agent", "--tenant", "--config", "--json", "--help"})
+
+
+def command_options(name: str) -> str:
+    """The arguments and options of a command, or of every command (`engrain`), as rows of a table."""
+    if name == "engrain":
+        return _table(parser().params)
+    command: Any = parser()
+    for word in name.split():
+        command = command.commands[word]
+    assert isinstance(command, LazyCommand)
+    return _table([parameter for parameter in command.command.params if not SHARED & set(parameter.opts)])
+
+
+# The writers of tables, by the kind of their block.
+WRITERS: Mapping[str, Callable[[str], str]] = {"command": command_options}
+
+
+def written(page: str) -> str:
+    """A page with its tables as they should be."""
+    return BLOCK.sub(
+        lambda block: f"<!-- {block['kind']} {block['name']} -->\n{WRITERS[block['kind']](block['name'])}<!-- end -->",
+        page,
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Write the tables, or with --check say which pages are out of date."""
+    code = 0
+    for path in sorted(DOCS.glob("*.md")):
+        page = path.read_text(encoding="utf-8")
+        fresh = written(page)
+        if fresh == page:
+            continue
+        if "--check" in arguments:
+            sys.stderr.write(f"docs/{path.name} is out of date: python tools/generate_reference.py\n")
+            code = 1
+        else:
+            path.write_text(fresh, encoding="utf-8")
+    return code
+
+
+def _table(parameters: list[Any]) -> str:
+    rows = [_row(parameter) for parameter in parameters]
+    return "\n".join(["| | |", "|---|---|", *rows, ""]) if rows else ""
+
+
+def _row(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        name = parameter.metavar
+    else:
+        value = f" {parameter.metavar}" if parameter.metavar else ""
+        name = ", ".join([*(option for option in parameter.opts if option.startswith("--")), *parameter.secondary_opts])
+        name = f"{name}{value}"
+    notes = [parameter.help, *(["Required."] if parameter.required and parameter.param_type_name == "option" else [])]
+    if isinstance(parameter.default, str):
+        notes.append(f"Default: {parameter.default}.")
+    return f"| `{name}` | {' '.join(notes)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
