@@ -9,21 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    Malformed,
-    as_list,
-    as_object,
-    as_role,
-    as_text,
-    as_time,
-    as_title,
-    describe,
-    join_lines,
-    missing_key,
-    optional_text,
-    read_record,
-    shorten,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
@@ -39,21 +25,23 @@ def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     conversation = entry.value
     mapping = conversation.get("mapping")
     if mapping is None:
-        raise missing_key("mapping", conversation)
-    nodes = as_object(mapping, "mapping")
+        raise fields.missing_key("mapping", conversation)
+    nodes = fields.as_object(mapping, "mapping")
     branch, loops = _branch(nodes, conversation.get("current_node"))
     if not branch:
         return
-    session = optional_text(conversation, "conversation_id") or optional_text(conversation, "id") or branch[0]
-    title = as_title(conversation.get("title"))
+    session = (
+        fields.optional_text(conversation, "conversation_id") or fields.optional_text(conversation, "id") or branch[0]
+    )
+    title = fields.as_title(conversation.get("title"))
     if loops:
         yield BrokenRecord(_position(entry, branch[0]), "its parent is a message that follows it: the tree goes round")
     for node_id in branch:
-        yield from read_record(_position(entry, node_id), _turn, nodes[node_id], node_id, session, title)
+        yield from fields.read_record(_position(entry, node_id), _turn, nodes[node_id], node_id, session, title)
 
 
 def _position(entry: Entry, node_id: str) -> str:
-    return f"{entry.position}.mapping[{shorten(node_id)}]"
+    return f"{entry.position}.mapping[{fields.shorten(node_id)}]"
 
 
 def _branch(nodes: Json, current: object) -> tuple[list[str], bool]:
@@ -79,29 +67,31 @@ def _newest_leaf(nodes: Json) -> str | None:
 def _created(node: object) -> datetime:
     message = node.get("message") if isinstance(node, dict) else None
     try:
-        return (as_time(message.get("create_time"), "create_time") if isinstance(message, dict) else None) or _LONG_AGO
-    except Malformed:
+        return (
+            fields.as_time(message.get("create_time"), "create_time") if isinstance(message, dict) else None
+        ) or _LONG_AGO
+    except fields.Malformed:
         return _LONG_AGO
 
 
 def _turn(node: object, node_id: str, session: str, title: str | None) -> ImportedTurn | None:
-    value = as_object(node, "node").get("message")
+    value = fields.as_object(node, "node").get("message")
     if value is None:
         return None
-    message = as_object(value, "message")
+    message = fields.as_object(value, "message")
     if _is_hidden(message):
         return None
     content = _content(message.get("content"))
     if not content.strip():
         return None
-    author = as_object(message.get("author"), "author")
+    author = fields.as_object(message.get("author"), "author")
     return ImportedTurn(
         session=session,
-        role=as_role(author.get("role"), ROLES, name="author.role"),
-        speaker=optional_text(author, "name"),
+        role=fields.as_role(author.get("role"), ROLES, name="author.role"),
+        speaker=fields.optional_text(author, "name"),
         content=content,
-        event_time=as_time(message.get("create_time"), "create_time"),
-        source_id=optional_text(message, "id") or f"{session}/{node_id}",
+        event_time=fields.as_time(message.get("create_time"), "create_time"),
+        source_id=fields.optional_text(message, "id") or f"{session}/{node_id}",
         title=title,
         metadata={"format": _NAME},
     )
@@ -115,14 +105,14 @@ def _is_hidden(message: Json) -> bool:
 def _content(value: object) -> str:
     if value is None:
         return ""
-    content = as_object(value, "content")
-    kind = as_text(content.get("content_type", "text"), "content_type")
+    content = fields.as_object(value, "content")
+    kind = fields.as_text(content.get("content_type", "text"), "content_type")
     if kind not in _SAID:
         return ""
     if content.get("parts") is None:  # code has its text here
-        return optional_text(content, "text") or ""
-    parts = as_list(content["parts"], "parts")
-    return join_lines([_part(part, f"parts[{index}]") for index, part in enumerate(parts)])
+        return fields.optional_text(content, "text") or ""
+    parts = fields.as_list(content["parts"], "parts")
+    return fields.join_lines([_part(part, f"parts[{index}]") for index, part in enumerate(parts)])
 
 
 def _part(part: object, name: str) -> str:
@@ -134,11 +124,11 @@ def _part(part: object, name: str) -> str:
         case {"content_type": "image_asset_pointer"}:
             return "[image]"
         case {"text": spoken} if spoken is not None:  # audio_transcription
-            return as_text(spoken, f"{name}.text")
+            return fields.as_text(spoken, f"{name}.text")
         case dict():
             return ""
         case _:
-            raise Malformed(f"{name} is {describe(part)}, expected text or an object")
+            raise fields.Malformed(f"{name} is {fields.describe(part)}, expected text or an object")
 
 
 CHATGPT = Format(

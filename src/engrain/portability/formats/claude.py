@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    as_block_text,
-    as_list,
-    as_object,
-    as_role,
-    as_time,
-    as_title,
-    join_lines,
-    missing_key,
-    optional_text,
-    read_record,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json, Role
 
 if TYPE_CHECKING:
@@ -28,28 +17,26 @@ _SENDERS: Mapping[str, Role] = {"human": "user", "assistant": "assistant"}
 def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     conversation = entry.value
     if conversation.get("chat_messages") is None:
-        raise missing_key("chat_messages", conversation)
-    messages = as_list(conversation["chat_messages"], "chat_messages")
-    session = optional_text(conversation, "uuid")
-    if session is None:
-        raise missing_key("uuid", conversation)
-    title = as_title(conversation.get("name"))
+        raise fields.missing_key("chat_messages", conversation)
+    messages = fields.as_list(conversation["chat_messages"], "chat_messages")
+    session = fields.required_text(conversation, "uuid")
+    title = fields.as_title(conversation.get("name"))
     for index, message in enumerate(messages):
-        yield from read_record(f"{entry.position}.chat_messages[{index}]", _turn, message, index, session, title)
+        yield from fields.read_record(f"{entry.position}.chat_messages[{index}]", _turn, message, index, session, title)
 
 
 def _turn(value: object, index: int, session: str, title: str | None) -> ImportedTurn | None:
-    message = as_object(value, "message")
+    message = fields.as_object(value, "message")
     content = _content(message)
     if not content.strip():
         return None
     return ImportedTurn(
         session=session,
-        role=as_role(message.get("sender"), _SENDERS, name="sender"),
+        role=fields.as_role(message.get("sender"), _SENDERS, name="sender"),
         speaker=None,
         content=content,
-        event_time=as_time(message.get("created_at"), "created_at"),
-        source_id=optional_text(message, "uuid") or f"{session}/{index}",
+        event_time=fields.as_time(message.get("created_at"), "created_at"),
+        source_id=fields.optional_text(message, "uuid") or f"{session}/{index}",
         title=title,
         metadata={"format": _NAME},
     )
@@ -60,14 +47,14 @@ def _content(message: Json) -> str:
 
     `text` is for older exports, which have no blocks: beside blocks it repeats them with a line for every tool call.
     """
-    blocks = as_block_text(as_list(message.get("content") or [], "content"), "content")
-    said = blocks or optional_text(message, "text") or ""
-    return join_lines([said, *_attached(message, "attachments"), *_attached(message, "files")])
+    blocks = fields.as_block_text(fields.as_list(message.get("content") or [], "content"), "content")
+    said = blocks or fields.optional_text(message, "text") or ""
+    return fields.join_lines([said, *_attached(message, "attachments"), *_attached(message, "files")])
 
 
 def _attached(message: Json, key: str) -> Iterator[str]:
-    for index, value in enumerate(as_list(message.get(key) or [], key)):
-        name = optional_text(as_object(value, f"{key}[{index}]"), "file_name")
+    for index, value in enumerate(fields.as_list(message.get(key) or [], key)):
+        name = fields.optional_text(fields.as_object(value, f"{key}[{index}]"), "file_name")
         yield f"[attachment: {name}]" if name else "[attachment]"
 
 

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    as_block_text,
-    as_list,
-    as_object,
-    as_role,
-    as_text,
-    as_time,
-    fingerprint,
-    missing_key,
-    optional_text,
-    read_record,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
@@ -35,28 +24,29 @@ def _recognises(record: Json) -> bool:
 
 
 def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
-    yield from read_record(entry.position, _turn, entry)
+    yield from fields.read_record(entry.position, _turn, entry)
 
 
 def _turn(entry: Entry) -> ImportedTurn | None:
     record = entry.value
     if "type" not in record:
-        raise missing_key("type", record)
-    kind = as_text(record["type"], "type")
+        raise fields.missing_key("type", record)
+    kind = fields.as_text(record["type"], "type")
     if kind not in _SPOKEN or any(record.get(flag) is True for flag in _UNSPOKEN):
         return None
-    message = as_object(record.get("message"), "message")
+    message = fields.as_object(record.get("message"), "message")
     content = _content(message)
     if not content.strip():
         return None
-    session = optional_text(record, "sessionId") or entry.stem
+    session = fields.optional_text(record, "sessionId") or entry.stem
     return ImportedTurn(
         session=session,
-        role=as_role(message.get("role", kind), ROLES, name="message.role"),
+        role=fields.as_role(message.get("role", kind), ROLES, name="message.role"),
         speaker=None,
         content=content,
-        event_time=as_time(record.get("timestamp"), "timestamp"),
-        source_id=optional_text(record, "uuid") or f"{entry.number}:{fingerprint(session, kind, content)}",
+        event_time=fields.as_time(record.get("timestamp"), "timestamp"),
+        source_id=fields.optional_text(record, "uuid")
+        or f"{entry.number}:{fields.fingerprint(session, kind, content)}",
         metadata={"format": _NAME},
     )
 
@@ -66,8 +56,8 @@ def _content(message: Json) -> str:
     if isinstance(value, str):
         return value
     if "content" not in message:
-        raise missing_key("message.content", message)
-    return as_block_text(as_list(value, "message.content"), "message.content")
+        raise fields.missing_key("message.content", message)
+    return fields.as_block_text(fields.as_list(value, "message.content"), "message.content")
 
 
 CLAUDE_CODE = Format(

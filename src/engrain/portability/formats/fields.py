@@ -116,6 +116,20 @@ def optional_text(record: Json, key: str) -> str | None:
     return None if is_blank(value) else as_text(value, key)
 
 
+def required_text(record: Json, key: str) -> str:
+    """The text under `key`; Malformed where it is absent or blank."""
+    text = optional_text(record, key)
+    if text is None:
+        raise missing_key(key, record)
+    return text
+
+
+def optional_object(record: Json, key: str) -> Json:
+    """The JSON object under `key`, an empty one where it is absent or null."""
+    value = record.get(key)
+    return {} if value is None else as_object(value, key)
+
+
 def as_tags(value: object, name: str) -> tuple[str, ...]:
     """Parse tags; None stands for none."""
     if value is None:

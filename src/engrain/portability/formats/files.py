@@ -6,6 +6,7 @@ import re
 import struct
 import zipfile
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -13,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats.fields import Malformed, describe, parse_json
+from engrain.portability.formats import fields
 from engrain.portability.formats.lines import encoding_of, json_lines
 from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout
 
@@ -52,10 +53,10 @@ class Source:
             position = self.place + self._position(number, item)
             if isinstance(value, dict):
                 yield Entry(value=value, number=number, position=position, stem=self.stem)
-            elif isinstance(value, Malformed):
+            elif isinstance(value, fields.Malformed):
                 yield BrokenRecord(position, str(value))
             else:
-                yield BrokenRecord(position, f"{describe(value)}, expected an object")
+                yield BrokenRecord(position, f"{fields.describe(value)}, expected an object")
 
     def sample(self) -> Iterator[object]:
         """The values that show the format: all of a document, the first lines of a file of lines."""
@@ -170,12 +171,12 @@ def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
     layouts -= {"markdown"}
     opening = _opening(path)
     if "lines" not in layouts or opening == "[":
-        return _document(_content(path), str(path), path.stem, place)
+        return _document(_read_bytes(path), str(path), path.stem, place)
     first_line = next(lines.sample(), None)
     if opening != "{" or isinstance(first_line, dict) or path.stat().st_size > _MAX_OBJECT_BYTES:
         return lines
     try:
-        return _document(_content(path), str(path), path.stem, place)
+        return _document(_read_bytes(path), str(path), path.stem, place)
     except UnreadableImport:
         if any(isinstance(value, dict) for value in lines.sample()):
             return lines  # of which the first is broken
@@ -190,11 +191,11 @@ def _markdown(path: Path, place: str) -> Source:
     """A file of headings and text, as one record."""
     if path.stat().st_size > _MAX_OBJECT_BYTES:
         raise UnreadableImport(f"{path} is larger than {_MAX_OBJECT_BYTES // 2**20} MB: split it")
-    raw = _content(path)
+    raw = _read_bytes(path)
     encoding = encoding_of(raw)
     try:
         text = encoding.decode(raw[len(encoding.mark) :], skipped=len(encoding.mark))
-    except Malformed as fault:
+    except fields.Malformed as fault:
         raise UnreadableImport(f"{path} is {fault}") from fault
     value = {"text": text, "name": PurePosixPath(place.removesuffix(", ") or path.name).with_suffix("").as_posix()}
     return Source(layout="markdown", stem=path.stem, place=place, scan=partial(enumerate, [value], 1))
@@ -208,25 +209,18 @@ def _opening(path: Path) -> str:
 
 
 def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(_HEAD_BYTES)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    with _read_errors(path), path.open("rb") as stream:
+        return stream.read(_HEAD_BYTES)
 
 
-def _content(path: Path) -> bytes:
-    try:
+def _read_bytes(path: Path) -> bytes:
+    with _read_errors(path):
         return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
 
 
 def _scan_lines(path: Path) -> Iterator[tuple[int, object]]:
-    try:
+    with _read_errors(path):
         yield from json_lines(path)
-    except OSError as error:
-        raise _unreadable(path, error) from error
 
 
 def _document(raw: bytes, called: str, stem: str, place: str) -> Source:
@@ -235,8 +229,8 @@ def _document(raw: bytes, called: str, stem: str, place: str) -> Source:
         text = encoding.decode(raw[len(encoding.mark) :], skipped=len(encoding.mark))
         if not text.strip():
             raise UnreadableImport(f"{called} is empty")
-        value = parse_json(text)
-    except Malformed as fault:
+        value = fields.parse_json(text)
+    except fields.Malformed as fault:
         raise UnreadableImport(f"{called} is {fault}") from fault
     match value:
         case list():
@@ -244,8 +238,13 @@ def _document(raw: bytes, called: str, stem: str, place: str) -> Source:
         case dict():
             return Source(layout="object", stem=stem, place=place, scan=partial(enumerate, [value], 1))
         case _:
-            raise UnreadableImport(f"{called} holds {describe(value)}, not conversations")
+            raise UnreadableImport(f"{called} holds {fields.describe(value)}, not conversations")
 
 
-def _unreadable(path: Path, error: OSError) -> UnreadableImport:
-    return UnreadableImport(f"{path} cannot be read: {error.strerror or error}")
+@contextmanager
+def _read_errors(path: Path) -> Iterator[None]:
+    """Turn operating-system errors inside the block into UnreadableImport."""
+    try:
+        yield
+    except OSError as error:
+        raise UnreadableImport(f"{path} cannot be read: {error.strerror or error}") from error

@@ -7,19 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    Malformed,
-    as_object,
-    as_role,
-    as_tags,
-    as_text,
-    as_time,
-    describe,
-    fingerprint,
-    is_blank,
-    missing_key,
-    optional_text,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import (
     ROLES,
     BrokenRecord,
@@ -44,7 +32,7 @@ _OWN = frozenset("kind session role speaker content time subject predicate about
 def _read(entry: Entry) -> Iterator[ImportedRecord | BrokenRecord]:
     try:
         yield _parse_record(entry)
-    except Malformed as fault:
+    except fields.Malformed as fault:
         yield BrokenRecord(entry.position, str(fault))
 
 
@@ -60,47 +48,52 @@ def _parse_record(entry: Entry) -> ImportedRecord:
         case "entity":
             return _entity(record)
         case other:
-            raise Malformed(f"kind is {describe(other)}, known are episode, fact, rule, entity")
+            raise fields.Malformed(f"kind is {fields.describe(other)}, known are episode, fact, rule, entity")
 
 
 def _turn(entry: Entry) -> ImportedTurn:
     record = entry.value
     content = _content(record)
     is_ours = "kind" in record
-    session = optional_text(record, "session") or (None if is_ours else entry.stem)
-    role = as_role("user" if is_blank(record.get("role")) else record["role"], ROLES)
-    speaker = optional_text(record, "speaker")
-    time = as_time(record.get("time"), "time")
+    session = fields.optional_text(record, "session") or (None if is_ours else entry.stem)
+    role = fields.as_role("user" if fields.is_blank(record.get("role")) else record["role"], ROLES)
+    speaker = fields.optional_text(record, "speaker")
+    time = fields.as_time(record.get("time"), "time")
     return ImportedTurn(
         session=session,
         role=role,
         speaker=speaker,
         content=content,
         event_time=time,
-        source_id=optional_text(record, "id") or f"{entry.number}:{fingerprint(session, role, speaker, content, time)}",
-        metadata=_metadata(record) if is_ours else {"format": _NAME},
-        tags=as_tags(record.get("tags"), "tags") if is_ours else (),
+        source_id=fields.optional_text(record, "id")
+        or f"{entry.number}:{fields.fingerprint(session, role, speaker, content, time)}",
+        metadata=fields.optional_object(record, "metadata") if is_ours else {"format": _NAME},
+        tags=fields.as_tags(record.get("tags"), "tags") if is_ours else (),
         fields=_extra_fields(record) if is_ours else {},
     )
 
 
 def _fact(record: Json) -> ImportedFact:
-    subject, predicate, content = optional_text(record, "subject"), optional_text(record, "predicate"), _content(record)
+    subject, predicate, content = (
+        fields.optional_text(record, "subject"),
+        fields.optional_text(record, "predicate"),
+        _content(record),
+    )
     if predicate is None:
-        raise missing_key("predicate", record)
-    stored_at = as_time(record.get("created_at"), "created_at")
+        raise fields.missing_key("predicate", record)
+    stored_at = fields.as_time(record.get("created_at"), "created_at")
     return ImportedFact(
         subject=subject,
         predicate=predicate,
         content=content,
         stored_at=stored_at,
-        source_id=optional_text(record, "id") or fingerprint(subject, predicate, content),
-        confirmed_at=as_time(record.get("last_confirmed_at"), "last_confirmed_at"),
-        valid_from=as_time(record.get("valid_from"), "valid_from"),
-        valid_to=as_time(record.get("valid_to"), "valid_to"),
-        about=optional_text(record, "about"),
-        tags=as_tags(record.get("tags"), "tags"),
-        metadata=_metadata(record),
+        source_id=fields.optional_text(record, "id") or fields.fingerprint(subject, predicate, content),
+        confirmed_at=fields.as_time(record.get("last_confirmed_at"), "last_confirmed_at"),
+        valid_from=fields.as_time(record.get("valid_from"), "valid_from"),
+        valid_to=fields.as_time(record.get("valid_to"), "valid_to"),
+        about=fields.optional_text(record, "about"),
+        tags=fields.as_tags(record.get("tags"), "tags"),
+        metadata=fields.optional_object(record, "metadata"),
         fields=_extra_fields(record),
     )
 
@@ -109,39 +102,32 @@ def _rule(record: Json) -> ImportedRule:
     content = _content(record)
     return ImportedRule(
         content=content,
-        stored_at=as_time(record.get("created_at"), "created_at"),
-        source_id=optional_text(record, "id") or fingerprint(content),
-        tags=as_tags(record.get("tags"), "tags"),
-        metadata=_metadata(record),
+        stored_at=fields.as_time(record.get("created_at"), "created_at"),
+        source_id=fields.optional_text(record, "id") or fields.fingerprint(content),
+        tags=fields.as_tags(record.get("tags"), "tags"),
+        metadata=fields.optional_object(record, "metadata"),
         fields=_extra_fields(record),
     )
 
 
 def _entity(record: Json) -> ImportedEntity:
-    name = optional_text(record, "name")
-    if name is None:
-        raise missing_key("name", record)
+    name = fields.required_text(record, "name")
     return ImportedEntity(
         name=name,
-        type=optional_text(record, "type") or "other",
-        aliases=as_tags(record.get("aliases"), "aliases"),
+        type=fields.optional_text(record, "type") or "other",
+        aliases=fields.as_tags(record.get("aliases"), "aliases"),
         source_id=name,
-        metadata=_metadata(record),
+        metadata=fields.optional_object(record, "metadata"),
     )
 
 
 def _content(record: Json) -> str:
     if "content" not in record:
-        raise missing_key("content", record)
-    content = as_text(record["content"], "content")
-    if is_blank(content):
-        raise Malformed("content is blank")
+        raise fields.missing_key("content", record)
+    content = fields.as_text(record["content"], "content")
+    if fields.is_blank(content):
+        raise fields.Malformed("content is blank")
     return content
-
-
-def _metadata(record: Json) -> Json:
-    value = record.get("metadata")
-    return {} if value is None else as_object(value, "metadata")
 
 
 def _extra_fields(record: Json) -> Json:

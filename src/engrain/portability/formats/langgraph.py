@@ -5,17 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    Malformed,
-    as_list,
-    as_object,
-    as_text,
-    as_time,
-    fingerprint,
-    is_blank,
-    missing_key,
-    optional_text,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
@@ -31,17 +21,18 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     record = entry.value
     for key in ("namespace", "key", "value"):
         if key not in record:
-            raise missing_key(key, record)
+            raise fields.missing_key(key, record)
     parts = [
-        as_text(part, f"namespace[{index}]") for index, part in enumerate(as_list(record["namespace"], "namespace"))
+        fields.as_text(part, f"namespace[{index}]")
+        for index, part in enumerate(fields.as_list(record["namespace"], "namespace"))
     ]
-    named = optional_text(record, "key")
+    named = fields.optional_text(record, "key")
     if named is None:
-        raise Malformed("key is blank")
-    value = as_object(record["value"], "value")
-    created, updated = (as_time(record.get(name), name) for name in ("created_at", "updated_at"))
+        raise fields.Malformed("key is blank")
+    value = fields.as_object(record["value"], "value")
+    created, updated = (fields.as_time(record.get(name), name) for name in ("created_at", "updated_at"))
     content = _text(value, _MOST_LEVELS)
-    if is_blank(content):
+    if fields.is_blank(content):
         return
     namespace = "/".join(parts) or "store"
     yield ImportedFact(
@@ -51,7 +42,7 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
         stored_at=updated or created,
         confirmed_at=updated or created,
         valid_from=created,
-        source_id=fingerprint(parts, named, value),
+        source_id=fields.fingerprint(parts, named, value),
         metadata={"format": _NAME, "namespace": parts, "value": value},
     )
 

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    as_object,
-    as_tags,
-    as_text,
-    as_time,
-    fingerprint,
-    is_blank,
-    missing_key,
-    optional_text,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
@@ -27,24 +18,22 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     """A passage; one that was deleted there is nothing."""
     record = entry.value
     if "text" not in record:
-        raise missing_key("text", record)
-    content = as_text(record["text"], "text")
-    if is_blank(content) or record.get("is_deleted") is True:
+        raise fields.missing_key("text", record)
+    content = fields.as_text(record["text"], "text")
+    if fields.is_blank(content) or record.get("is_deleted") is True:
         return
-    id_ = optional_text(record, "id") or fingerprint(content)
-    created, updated = (as_time(record.get(key), key) for key in ("created_at", "updated_at"))
-    own = record.get("metadata")
-    said = {} if own is None else as_object(own, "metadata")
+    id_ = fields.optional_text(record, "id") or fields.fingerprint(content)
+    created, updated = (fields.as_time(record.get(key), key) for key in ("created_at", "updated_at"))
     yield ImportedFact(
-        subject=optional_text(record, "file_name") or _SUBJECT,
+        subject=fields.optional_text(record, "file_name") or _SUBJECT,
         predicate=id_,
         content=content,
         stored_at=updated or created,
         confirmed_at=updated or created,
         valid_from=created,
-        source_id=fingerprint(id_, content),
-        tags=as_tags(record.get("tags"), "tags"),
-        metadata={**said, "format": _NAME, "passage_id": id_},
+        source_id=fields.fingerprint(id_, content),
+        tags=fields.as_tags(record.get("tags"), "tags"),
+        metadata={**fields.optional_object(record, "metadata"), "format": _NAME, "passage_id": id_},
     )
 
 

@@ -6,17 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    Malformed,
-    as_list,
-    as_object,
-    as_text,
-    describe,
-    is_blank,
-    missing_key,
-    optional_text,
-    read_record,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
@@ -35,35 +25,33 @@ def _recognises(record: Json) -> bool:
 
 
 def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
-    sample = optional_text(entry.value, "sample_id")
-    if sample is None:
-        raise missing_key("sample_id", entry.value)
-    conversation = as_object(entry.value.get("conversation"), "conversation")
+    sample = fields.required_text(entry.value, "sample_id")
+    conversation = fields.as_object(entry.value.get("conversation"), "conversation")
     numbered = ((int(found[1]), key) for key in conversation if (found := _SESSION.fullmatch(key)))
     for _, key in sorted(numbered):
         position = f"{entry.position}, {key}"
         try:
             time = _time(conversation.get(f"{key}_date_time"), f"{key}_date_time")
-            said = as_list(conversation[key], key)
-        except Malformed as fault:
+            said = fields.as_list(conversation[key], key)
+        except fields.Malformed as fault:
             yield BrokenRecord(position, str(fault))
             continue
         for number, value in enumerate(said, start=1):
-            yield from read_record(f"{position}, turn {number}", _turn, value, f"{sample}/{key}", number, time)
+            yield from fields.read_record(f"{position}, turn {number}", _turn, value, f"{sample}/{key}", number, time)
 
 
 def _turn(value: object, session: str, number: int, time: datetime | None) -> ImportedTurn:
-    turn = as_object(value, "turn")
-    text = as_text(turn.get("text", ""), "text")
-    caption = optional_text(turn, "blip_caption")
+    turn = fields.as_object(value, "turn")
+    text = fields.as_text(turn.get("text", ""), "text")
+    caption = fields.optional_text(turn, "blip_caption")
     content = f"{text} [photo: {caption}]".lstrip() if caption else text
-    if is_blank(content):
-        raise Malformed(f"text is {describe(text)} and there is no photo")
-    dia_id = optional_text(turn, "dia_id")
+    if fields.is_blank(content):
+        raise fields.Malformed(f"text is {fields.describe(text)} and there is no photo")
+    dia_id = fields.optional_text(turn, "dia_id")
     return ImportedTurn(
         session=session,
         role="user",
-        speaker=optional_text(turn, "speaker"),
+        speaker=fields.optional_text(turn, "speaker"),
         content=content,
         event_time=time,
         source_id=f"{session.rpartition('/')[0]}/{dia_id}" if dia_id else f"{session}/{number}",
@@ -73,16 +61,16 @@ def _turn(value: object, session: str, number: int, time: datetime | None) -> Im
 
 def _time(value: object, name: str) -> datetime | None:
     """UTC of "1:56 pm on 8 May, 2023", None where there is no time."""
-    if is_blank(value):
+    if fields.is_blank(value):
         return None
-    found = _TIME.fullmatch(as_text(value, name).strip().lower())
+    found = _TIME.fullmatch(fields.as_text(value, name).strip().lower())
     if found is None or found[5] not in _MONTHS or not 1 <= int(found[1]) <= 12:  # noqa: PLR2004 - hours of a clock face
-        raise Malformed(f"{name} is {describe(value)}, expected a time like '1:56 pm on 8 May, 2023'")
+        raise fields.Malformed(f"{name} is {fields.describe(value)}, expected a time like '1:56 pm on 8 May, 2023'")
     hour = int(found[1]) % 12 + (12 if found[3] == "pm" else 0)
     try:
         return datetime(int(found[6]), _MONTHS.index(found[5]) + 1, int(found[4]), hour, int(found[2]), tzinfo=UTC)
     except ValueError as error:
-        raise Malformed(f"{name} is {describe(value)}: {error}") from error
+        raise fields.Malformed(f"{name} is {fields.describe(value)}: {error}") from error
 
 
 LOCOMO = Format(

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import Malformed, as_text, as_time, fingerprint
+from engrain.portability.formats import fields
 from engrain.portability.formats.files import MARKDOWN_ENDINGS
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact
 
@@ -34,8 +34,8 @@ class _Section:
 
 
 def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
-    lines = as_text(entry.value["text"], "text").splitlines()
-    name = as_text(entry.value["name"], "name")
+    lines = fields.as_text(entry.value["text"], "text").splitlines()
+    name = fields.as_text(entry.value["name"], "name")
     matter, start = _front_matter(lines)
     tags = tuple(tag for key in ("tags", "tag", "keywords") for tag in _listed(matter.get(key)))
     stored_at, broken = _time(matter)
@@ -56,7 +56,7 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
             content=content,
             stored_at=stored_at,
             confirmed_at=stored_at,
-            source_id=fingerprint(key, content),
+            source_id=fields.fingerprint(key, content),
             tags=tags,
             metadata={"format": _NAME, **({"front_matter": matter} if matter else {})},
         )
@@ -126,8 +126,8 @@ def _time(matter: dict[str, object]) -> tuple[datetime | None, str | None]:
     for key in _TIMES:
         if matter.get(key):
             try:
-                return as_time(matter[key], key), None
-            except Malformed as fault:
+                return fields.as_time(matter[key], key), None
+            except fields.Malformed as fault:
                 return None, str(fault)
     return None, None
 

@@ -12,16 +12,7 @@ from engrain.domain.entities.graph import (
     relation_content,
     relation_predicate,
 )
-from engrain.portability.formats.fields import (
-    Malformed,
-    as_list,
-    as_text,
-    describe,
-    fingerprint,
-    is_blank,
-    missing_key,
-    optional_text,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedEntity, ImportedFact, Json
 
 if TYPE_CHECKING:
@@ -38,28 +29,28 @@ def _read(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord
         case "relation":
             yield _relation(record)
         case None:
-            raise missing_key("type", record)
+            raise fields.missing_key("type", record)
         case other:
-            raise Malformed(f"type is {describe(other)}, known are entity, relation")
+            raise fields.Malformed(f"type is {fields.describe(other)}, known are entity, relation")
 
 
 def _entity(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord]:
     record = entry.value
-    name = _required_text(record, "name")
-    kind = optional_text(record, "entityType") or "other"
+    name = fields.required_text(record, "name")
+    kind = fields.optional_text(record, "entityType") or "other"
     yield ImportedEntity(name=name, type=kind, source_id=name, metadata={"format": _NAME, TYPE_AS_GIVEN: kind})
-    for index, value in enumerate(as_list(record.get("observations") or [], "observations")):
+    for index, value in enumerate(fields.as_list(record.get("observations") or [], "observations")):
         try:
-            said = as_text(value, f"observations[{index}]")
-            if not is_blank(said):
+            said = fields.as_text(value, f"observations[{index}]")
+            if not fields.is_blank(said):
                 yield _statement(name, observation_predicate(said), said)
-        except Malformed as fault:
+        except fields.Malformed as fault:
             yield BrokenRecord(f"{entry.position}.observations[{index}]", str(fault))
 
 
 def _relation(record: Json) -> ImportedFact:
     """`Ana works at Acme`: about Ana, and with its object in the predicate, as she may work at two places."""
-    source, relation_type, target = (clean(_required_text(record, key)) for key in ("from", "relationType", "to"))
+    source, relation_type, target = (clean(fields.required_text(record, key)) for key in ("from", "relationType", "to"))
     relation = GraphRelation(source=source, relation_type=relation_type, target=target)
     return _statement(source, relation_predicate(relation), relation_content(relation))
 
@@ -70,17 +61,10 @@ def _statement(subject: str, predicate: str, content: str) -> ImportedFact:
         predicate=predicate,
         content=content,
         stored_at=None,
-        source_id=fingerprint(subject, predicate, content),
+        source_id=fields.fingerprint(subject, predicate, content),
         about=subject,
         metadata={"format": _NAME},
     )
-
-
-def _required_text(record: Json, key: str) -> str:
-    text = optional_text(record, key)
-    if text is None:
-        raise missing_key(key, record)
-    return text
 
 
 def _recognises(record: Json) -> bool:

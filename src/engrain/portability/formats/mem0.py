@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    as_list,
-    as_object,
-    as_tags,
-    as_time,
-    fingerprint,
-    missing_key,
-    optional_text,
-    read_record,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
 if TYPE_CHECKING:
@@ -29,24 +20,22 @@ _SOMEBODY = "user"
 
 def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     if "results" not in entry.value:
-        yield from read_record(entry.position, _memory, entry.value)
+        yield from fields.read_record(entry.position, _memory, entry.value)
         return
-    for index, value in enumerate(as_list(entry.value["results"], "results")):
-        yield from read_record(f"{entry.position}.results[{index}]", _memory, value)
+    for index, value in enumerate(fields.as_list(entry.value["results"], "results")):
+        yield from fields.read_record(f"{entry.position}.results[{index}]", _memory, value)
 
 
 def _memory(value: object) -> ImportedFact | None:
-    record = as_object(value, "memory")
+    record = fields.as_object(value, "memory")
     if "memory" not in record:
-        raise missing_key("memory", record)
-    content = optional_text(record, "memory")
+        raise fields.missing_key("memory", record)
+    content = fields.optional_text(record, "memory")
     if content is None:
         return None
-    whose = {key: text for key in _WHOSE if (text := optional_text(record, key))}
-    id_ = optional_text(record, "id") or fingerprint(content, whose)
-    created, updated = (as_time(record.get(key), key) for key in ("created_at", "updated_at"))
-    own = record.get("metadata")
-    said = {} if own is None else as_object(own, "metadata")
+    whose = {key: text for key in _WHOSE if (text := fields.optional_text(record, key))}
+    id_ = fields.optional_text(record, "id") or fields.fingerprint(content, whose)
+    created, updated = (fields.as_time(record.get(key), key) for key in ("created_at", "updated_at"))
     return ImportedFact(
         subject=next(iter(whose.values()), _SOMEBODY),
         predicate=f"memory {id_}",
@@ -54,10 +43,10 @@ def _memory(value: object) -> ImportedFact | None:
         stored_at=updated or created,
         confirmed_at=updated or created,
         valid_from=created,
-        valid_to=as_time(record.get("expiration_date"), "expiration_date"),
-        source_id=fingerprint(id_, content),
-        tags=as_tags(record.get("categories"), "categories"),
-        metadata={**said, **whose, "format": _NAME, "mem0_id": id_},
+        valid_to=fields.as_time(record.get("expiration_date"), "expiration_date"),
+        source_id=fields.fingerprint(id_, content),
+        tags=fields.as_tags(record.get("categories"), "categories"),
+        metadata={**fields.optional_object(record, "metadata"), **whose, "format": _NAME, "mem0_id": id_},
     )
 
 

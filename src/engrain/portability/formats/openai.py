@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.portability.formats.fields import (
-    as_block_text,
-    as_list,
-    as_object,
-    as_role,
-    fingerprint,
-    missing_key,
-    optional_text,
-    read_record,
-)
+from engrain.portability.formats import fields
 from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json, Role
 
 if TYPE_CHECKING:
@@ -36,28 +27,29 @@ def _is_message(record: Json) -> bool:
 
 def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
     if "messages" not in entry.value:
-        yield from read_record(entry.position, _turn, entry.value, entry.stem, str(entry.number))
+        yield from fields.read_record(entry.position, _turn, entry.value, entry.stem, str(entry.number))
         return
     session = f"{entry.stem}/{entry.number}"
-    for index, message in enumerate(as_list(entry.value["messages"], "messages")):
+    for index, message in enumerate(fields.as_list(entry.value["messages"], "messages")):
         place = f"{entry.number}.{index + 1}"
-        yield from read_record(f"{entry.position}.messages[{index}]", _turn, message, session, place)
+        yield from fields.read_record(f"{entry.position}.messages[{index}]", _turn, message, session, place)
 
 
 def _turn(value: object, session: str, place: str) -> ImportedTurn | None:
-    message = as_object(value, "message")
+    message = fields.as_object(value, "message")
     content = _content(message)
     if not content.strip():
         return None
-    role = as_role(message.get("role"), _ROLES)
-    speaker = optional_text(message, "name")
+    role = fields.as_role(message.get("role"), _ROLES)
+    speaker = fields.optional_text(message, "name")
     return ImportedTurn(
         session=session,
         role=role,
         speaker=speaker,
         content=content,
         event_time=None,
-        source_id=optional_text(message, "id") or f"{place}:{fingerprint(session, role, speaker, content)}",
+        source_id=fields.optional_text(message, "id")
+        or f"{place}:{fields.fingerprint(session, role, speaker, content)}",
         metadata={"format": _NAME},
     )
 
@@ -69,8 +61,8 @@ def _content(message: Json) -> str:
     if value is None:
         if any(message.get(key) for key in _INSTEAD_OF_CONTENT):
             return ""
-        raise missing_key("content", message)
-    return as_block_text(as_list(value, "content"), "content", text_types=_TEXT_TYPES, marks=_MARKS)
+        raise fields.missing_key("content", message)
+    return fields.as_block_text(fields.as_list(value, "content"), "content", text_types=_TEXT_TYPES, marks=_MARKS)
 
 
 OPENAI = Format(
