@@ -1,7 +1,5 @@
 """Processes of their own for tests, with a memory each: one line of JSON on stdout for every step that is done.
 
-    python -m tests.support.children JOB ARGUMENT...
-
 `Child` starts one, talks to it and ends it.
 """
 
@@ -11,11 +9,10 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import uuid
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from subprocess import PIPE
 
 import apsw
 
@@ -28,8 +25,9 @@ from engrain.errors import MemoryClosed
 from engrain.service import Memory
 from engrain.storage import open_store
 from tests.support.engines import HashEmbedder
+from tests.support.forked import asked_for
+from tests.support.processes import ROOT, Forked
 
-ROOT = Path(__file__).parents[2]
 AGENT = "ana"
 SETTINGS = {"embedding": {"wait_s": 60}}  # a busy machine is no reason to answer without vectors
 
@@ -42,13 +40,14 @@ class Child:
     """A process at work on one job, over when the block is."""
 
     def __init__(self, job, *arguments):
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.children", job, *map(str, arguments)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")},
+        asked = asked_for(
+            "tests.support.children:main",
+            [job, *arguments],
+            modules=["tests.support.children", "engrain.storage.postgres.store"],
+            folder=ROOT,
+            environment={name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")},
         )
+        self._process = Forked(asked, stdin=PIPE, stdout=PIPE)
 
     def __enter__(self):
         return self
@@ -181,10 +180,17 @@ def embed(path, export):
     say("done")
 
 
-def reembed(path):
-    """Another embedder's vectors, a line for each batch that is asked of it and each that is kept."""
-    memory = Memory(open_store(path), embedder=TellingEmbedder(), settings=config.load(SETTINGS))
-    memory.reembed(lambda count: say(["kept", count]))
+def reembed(path, lines):
+    """Another embedder's vectors, a line for each batch that is asked of it and each that is kept; then it waits."""
+    left = itertools.count(int(lines) - 1, -1)
+
+    def tell(value):
+        say(value)
+        if next(left) == 0:
+            sys.stdin.readline()
+
+    memory = Memory(open_store(path), embedder=TellingEmbedder(tell), settings=config.load(SETTINGS))
+    memory.reembed(lambda count: tell(["kept", count]))
     say("done")
 
 
@@ -210,11 +216,12 @@ def restore(location, file):
 class TellingEmbedder(HashEmbedder):
     """Says how many texts it embeds before it does."""
 
-    def __init__(self):
+    def __init__(self, tell):
         super().__init__("test:next", dims=48)
+        self._tell = tell
 
     def embed(self, texts, *, role):
-        say(["asked", len(texts)])
+        self._tell(["asked", len(texts)])
         return super().embed(texts, role=role)
 
 
@@ -364,5 +371,7 @@ JOBS = {
     )
 }
 
-if __name__ == "__main__":
-    JOBS[sys.argv[1]](*sys.argv[2:])
+
+def main(arguments):
+    job, *others = arguments
+    JOBS[job](*others)

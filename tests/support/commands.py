@@ -4,7 +4,6 @@ import json
 import os
 import re
 import select
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from engrain.interfaces.cli import main
+from tests.support import forked
+from tests.support.processes import Forked, engrain
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "two_friends.jsonl"
 PATIENCE_S = 180
@@ -61,11 +62,13 @@ def cli(database, capsys):
 
 @pytest.fixture
 def process(database):
-    """Runs one command as a process, fed from `stdin`."""
+    """Runs one command as a process, fed from `stdin`; it is not forked where Python itself shall start otherwise."""
 
     def run(*arguments, stdin=b"", **environment):
+        is_forked = not any(name.startswith(("PYTHON", "LC_")) for name in environment)
+        command = engrain(*arguments) if is_forked else [sys.executable, "-m", "engrain", *map(str, arguments)]
         ran = subprocess.run(
-            [sys.executable, "-m", "engrain", *map(str, arguments)],
+            command,
             input=stdin,
             cwd=database.parent,
             env={**os.environ, **environment},
@@ -78,11 +81,6 @@ def process(database):
     return run
 
 
-def _heeds_interrupts():
-    """As in a terminal: a process started in the background by a shell, and so its children, would ignore SIGINT."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 class Terminal:
     """A command whose stdout and stderr are a terminal of 100 columns."""
 
@@ -90,15 +88,10 @@ class Terminal:
         self.shown = ""
         self._end, other = os.openpty()
         settings = {"TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40", **environment}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "engrain", *map(str, arguments)],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=other,
-            stderr=other,
-            env={**{name: value for name, value in os.environ.items() if name != "NO_COLOR"}, **settings},
-            preexec_fn=_heeds_interrupts,  # noqa: PLW1509  # runs one signal call, in a test without threads
-        )
+        environment = {**{name: value for name, value in os.environ.items() if name != "NO_COLOR"}, **settings}
+        # Started in the background by a shell, it would ignore SIGINT; on a terminal it does not.
+        asked = forked.command(arguments, folder=folder, environment=environment, interruptible=True)
+        self.process = Forked(asked, stdin=subprocess.DEVNULL, stdout=other, stderr=other)
         os.close(other)
 
     def read(self):

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from subprocess import PIPE
 
-ROOT = Path(__file__).parents[2]
+from tests.support import forked
+from tests.support.processes import ROOT, Forked
+
 PATIENCE_S = 180
 
 
@@ -27,13 +27,12 @@ class EngrainServer:
         settings = {"EMBEDDING__MODEL": "none"} | variables
         own = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed at the end; no pipe, which nobody would read meanwhile
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "engrain", "serve", "--db", str(db), "--json", "--port", "0", *options],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=own | {f"ENGRAIN_{name}": value for name, value in settings.items()},
+        asked = forked.command(
+            ["serve", "--db", db, "--json", "--port", "0", *options],
+            folder=ROOT,
+            environment=own | {f"ENGRAIN_{name}": value for name, value in settings.items()},
         )
+        self.process = Forked(asked, stdout=PIPE, stderr=self._log)
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"engrain serve ended with {self.process.wait()}: {self.errors()}")

@@ -1,76 +1,172 @@
-"""The command line for scripts of many commands: loaded once and forked for each, where loading takes 0.6 s of a core.
+"""Processes forked from one that has loaded the package, as loading it takes 0.3 to 1.4 s of a core each time.
 
-python -m tests.support.forked SOCKET                serves, and says so, until it is ended
-python tests/support/forked.py SOCKET ARGUMENT...    runs one command there, as if it were `engrain ARGUMENT...`
+python -m tests.support.forked SOCKET                serves, and says so, until its standard input ends
+python tests/support/forked.py SOCKET ARGUMENT...    runs `engrain ARGUMENT...` there, on the streams of the caller
+
+A test of imports, of encodings or of the start of Python itself runs a process that is not forked.
 """
 
+import array
 import json
 import os
 import signal
 import socket
 import sys
-import traceback
+from contextlib import suppress
 from pathlib import Path
 
 STREAMS = (0, 1, 2)
+COMMAND = "engrain.interfaces.cli:main"
+# Loaded in the server before the first process that needs them is forked, so that the next ones have them, too.
+LOADED = {
+    COMMAND: ["engrain.interfaces.cli.commands", "engrain.service", "engrain.storage.sqlite.store"],
+    "serve": ["engrain.interfaces.http.app", "engrain.interfaces.mcp.server", "engrain.interfaces.serving", "uvicorn"],
+    "mcp": ["engrain.interfaces.mcp.server"],
+    "migrate": ["engrain.storage.postgres.store"],
+}
 
 
 def serve(path):
-    import engrain.service
-    import engrain.storage.sqlite.store  # noqa: F401  # loaded for the commands that open a file
-    from engrain.interfaces.cli import commands, main  # noqa: F401  # commands are what main would load
+    """Fork a process for each connection, and report how it ended."""
+    import gc
+    import importlib
+    import selectors
 
-    with socket.socket(socket.AF_UNIX) as listener:
+    with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as selector:
         listener.bind(path)
         listener.listen()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the commands: they tell their exit code
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(0, selectors.EVENT_READ)
         while True:
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                obey(connection, main)
-            connection.close()
+            for key, _ in selector.select():
+                if key.fileobj == 0:
+                    return None
+                if key.fileobj is not listener:
+                    pid, connection = key.data
+                    selector.unregister(key.fileobj)
+                    os.close(key.fileobj)
+                    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                    with connection, suppress(BrokenPipeError):
+                        connection.sendall(array.array("i", [code]))
+                    continue
+                connection, _ = listener.accept()
+                asked, streams = received(connection)
+                for module in asked["modules"]:
+                    importlib.import_module(module)
+                gc.freeze()
+                pid = os.fork()
+                if pid == 0:
+                    connection.close()
+                    for other in selector.get_map().values():
+                        if other.data:
+                            os.close(other.fd)
+                            other.data[1].close()
+                    return asked, streams
+                for each in streams:
+                    os.close(each)
+                connection.sendall(array.array("i", [pid]))
+                selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, connection))
 
 
-def obey(connection, main):
-    """Take the streams, folder and environment of the one who asks, and end as the command does."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    said, streams, _, _ = socket.recv_fds(connection, 65_536, len(STREAMS))
-    while piece := connection.recv(65_536):
-        said += piece
-    asked = json.loads(said)
+def received(connection):
+    """What shall run, and the streams it runs on."""
+    size, streams, _, _ = socket.recv_fds(connection, 4, len(STREAMS))
+    left, pieces = int.from_bytes(size, "big"), []
+    while left:
+        pieces.append(connection.recv(left))
+        left -= len(pieces[-1])
+    return json.loads(b"".join(pieces)), streams
+
+
+def become(asked, streams):
+    """Run what was asked for, in the folder, the environment and on the streams of the one who asked."""
+    import importlib
+
     for here, there in zip(STREAMS, streams, strict=True):
         os.dup2(there, here)
         os.close(there)
-    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(each, mode) for each, mode in zip(STREAMS, "rww", strict=True))
+    for name, stream, mode in zip(("stdin", "stdout", "stderr"), STREAMS, "rww", strict=True):
+        buffering = 1 if name == "stderr" or os.isatty(stream) else -1
+        errors = "backslashreplace" if name == "stderr" else "strict"
+        setattr(sys, name, open(stream, mode, buffering, errors=errors, closefd=False))  # noqa: SIM115
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    if asked["interruptible"]:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
-    code = 1
+    module, _, function = asked["function"].partition(":")
+    sys.argv = ["engrain", *asked["arguments"]]
+    return getattr(importlib.import_module(module), function)(asked["arguments"])
+
+
+def connected(path, asked, streams):
+    """A connection over which the server says which process it is, then how that ended."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(str(path))
+    said = json.dumps(asked).encode()
+    socket.send_fds(connection, [len(said).to_bytes(4, "big")], streams)
+    connection.sendall(said)
+    return connection
+
+
+def number(connection):
+    """The next number that the server says."""
+    return array.array("i", connection.recv(4, socket.MSG_WAITALL))[0]
+
+
+def command(arguments, **more):
+    """A command of the package, as the server is asked for it."""
+    named = next((each for each in arguments if each in LOADED), None)
+    modules = [*LOADED[COMMAND], *(LOADED[named] if named else [])]
+    return asked_for(COMMAND, arguments, modules=modules, **more)
+
+
+def asked_for(function, arguments, *, modules=(), folder=None, environment=None, interruptible=False):
+    """A call of a function of a module, as the server is asked for it."""
+    return {
+        "function": function,
+        "arguments": [str(each) for each in arguments],
+        "modules": list(modules),
+        "folder": str(folder or Path.cwd()),
+        "environment": dict(os.environ if environment is None else environment),
+        "interruptible": interruptible,
+    }
+
+
+def run():
+    """The exit code of a command on the streams of this process."""
+    with connected(sys.argv[1], command(sys.argv[2:]), STREAMS) as connection:
+        number(connection)
+        code = number(connection)
+    return code if code >= 0 else 128 - code
+
+
+def end(run):
+    """End the process as Python does, but leave what is loaded as it is: to take it apart would copy it all."""
+    import atexit
+    import threading
+    import traceback
+
     try:
-        code = main(asked["arguments"])
+        code = run()
+    except SystemExit as ended:
+        code = ended.code
     except BaseException:  # noqa: BLE001  # as the interpreter would show it
         traceback.print_exc()
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    connection.sendall(bytes([code]))
-    os._exit(code)
-
-
-def ask(path, arguments):
-    """The exit code of a command that runs at the server."""
-    asked = {"arguments": arguments, "folder": str(Path.cwd()), "environment": dict(os.environ)}
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(path)
-        said = json.dumps(asked).encode()
-        sent = socket.send_fds(connection, [said], STREAMS)
-        connection.sendall(said[sent:])
-        connection.shutdown(socket.SHUT_WR)
-        return connection.recv(1)[0]
+    os._exit(code or 0)
 
 
 if __name__ == "__main__":
     if sys.argv[2:]:
-        sys.exit(ask(sys.argv[1], sys.argv[2:]))
-    serve(sys.argv[1])
+        sys.exit(run())
+    job = serve(sys.argv[1])
+    if job is not None:
+        end(lambda: become(*job))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.mcp.server import server_of
 from tests.support.asgi import serving
+from tests.support.processes import engrain
 
 TENANT, AGENT = "acme", "ada"
 SETTINGS = {"tenant": TENANT, "agent": AGENT, "embedding": {"model": "none"}}
@@ -63,9 +63,9 @@ def in_memory(path, profile, mode="auto"):
 
 @contextmanager
 def over_pipes(path, profile, mode="auto"):
-    command = ["-m", "engrain", "mcp", "--profile", profile, "--db", str(path), "--agent", AGENT, "--tenant", TENANT]
+    program, *command = engrain("mcp", "--profile", profile, "--db", path, "--agent", AGENT, "--tenant", TENANT)
     parameters = StdioServerParameters(
-        command=sys.executable, args=command, cwd=path.parent, env={**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
+        command=program, args=command, cwd=path.parent, env={**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
     )
     with connected(stdio_client(parameters), mode) as tools:
         yield tools

@@ -2,8 +2,8 @@
 
 import os
 import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from tools import generate_reference
 
 from engrain.interfaces.cli import failures
 from engrain.interfaces.cli.commands import parser
-from tests.support import forked
+from tests.support.processes import engrain
 
 REPOSITORY = Path(__file__).parents[3]
 PAGE = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -59,24 +59,11 @@ def test_the_exit_codes_are_those_of_the_program():
     assert all(line in failures.__doc__ for line in SECTIONS["Exit codes"].splitlines() if line.startswith("| "))
 
 
-@pytest.fixture
-def engrain(tmp_path):
-    """A line of shell that makes `engrain` a command, of a process that has loaded it."""
-    path = tmp_path / "socket"
-    command = [sys.executable, "-m", "tests.support.forked", path]
-    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as serving:
-        try:
-            assert serving.stdout.readline() == b"ready\n"
-            yield f'engrain() {{ "{sys.executable}" -S "{forked.__file__}" "{path}" "$@"; }}'
-        finally:
-            serving.kill()
-
-
-def test_what_the_page_shows_runs(tmp_path, engrain):
+def test_what_the_page_shows_runs(tmp_path):
     script = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL))
     assert script.count("engrain ") > 8
     ran = subprocess.run(
-        ["/bin/sh", "-e", "-c", f"{engrain}\n{script}"],
+        ["/bin/sh", "-e", "-c", f'engrain() {{ {shlex.join(engrain())} "$@"; }}\n{script}'],
         cwd=REPOSITORY,
         env={**os.environ, "ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDING__MODEL": "none"},
         capture_output=True,

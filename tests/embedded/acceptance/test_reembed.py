@@ -122,7 +122,7 @@ def test_what_another_process_writes_meanwhile_is_there(old):
 @pytest.mark.parametrize("lines", [1, 2, 5, 8])
 def test_killed_anywhere_it_goes_on_and_embeds_no_more_than_a_batch_twice(old, lines):
     """A line says that a batch is about to be embedded, or was kept."""
-    with Child("reembed", old) as child:
+    with Child("reembed", old, lines) as child:
         told = [child.told() for _ in range(lines)]
         child.kill()
         told += child.rest()
