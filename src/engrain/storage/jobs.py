@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, begin, fail, retry
 from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from engrain.domain.runs.jobs import Job, JobName, JobStatus
     from engrain.storage.transaction import Transaction
 
-_Answer = TypeVar("_Answer")
 _LOOKED_AT = 20  # when somebody else is faster with the first of them
 _DIED = "its worker was gone when its lease was over"
 
@@ -25,34 +23,30 @@ _DIED = "its worker was gone when its lease was over"
 class SqlJobs(Transactions):
     """`domain.runs.jobs_port.JobQueue`, but for what a database does to itself."""
 
-    @abstractmethod
-    def _change(self, tenant_id: str | None, work: Callable[[Transaction], _Answer]) -> _Answer:
-        """What `work` writes in a transaction of a tenant, or of every one, once."""
-
     def add_job(self, job: Job) -> bool:
-        return self._change(_tenant_of(job), partial(_add_job, job=job))
+        return self._execute(_tenant_of(job), partial(_add_job, job=job))
 
     def take_job(self, worker: str, now: datetime, *, lease_s: float, most_attempts: int) -> Job | None:
         until = now + timedelta(seconds=lease_s)
-        for job in self._ask(None, lambda tx: _find_due(tx, now)):
+        for job in self._read(None, lambda tx: _find_due(tx, now)):
             is_hopeless = job.status == "running" and job.attempts >= most_attempts
             after = fail(job, now, _DIED, ONCE) if is_hopeless else begin(job, worker=worker, lease_until=until)
-            if self._change(_tenant_of(job), partial(_begin_job, job=job, after=after, now=now)) and not is_hopeless:
+            if self._execute(_tenant_of(job), partial(_begin_job, job=job, after=after, now=now)) and not is_hopeless:
                 return after
         return None
 
     def renew_job(self, job: Job, until: datetime) -> bool:
-        return self._change(_tenant_of(job), lambda tx: _renew_job(tx, job, until))
+        return self._execute(_tenant_of(job), lambda tx: _renew_job(tx, job, until))
 
     def end_job(self, job: Job, after: Job) -> bool:
-        return self._change(_tenant_of(job), lambda tx: _set_job(tx, job, after))
+        return self._execute(_tenant_of(job), lambda tx: _set_job(tx, job, after))
 
     def retry_job(self, job_id: str, now: datetime, *, tenant_id: str | None = None) -> Job | None:
-        found = self._ask(None, lambda tx: _load_jobs(tx, "id = :id", {"id": job_id, "limit": 1}, tenant_id=tenant_id))
+        found = self._read(None, lambda tx: _load_jobs(tx, "id = :id", {"id": job_id, "limit": 1}, tenant_id=tenant_id))
         if not found or found[0].status != "dead_letter":
             return next(iter(found), None)
         anew = retry(found[0], now)
-        if self._change(_tenant_of(anew), lambda tx: _set_job(tx, found[0], anew)):
+        if self._execute(_tenant_of(anew), lambda tx: _set_job(tx, found[0], anew)):
             return anew
         return self.retry_job(job_id, now, tenant_id=tenant_id)  # somebody else was faster: as they left it
 
@@ -73,17 +67,17 @@ class SqlJobs(Transactions):
                     conditions.append(f"{column} IN :{column}s")
             return _load_jobs(tx, " AND ".join(conditions), bound, tenant_id=tenant_id)
 
-        return self._ask(None, work)
+        return self._read(None, work)
 
     def last_firing(self, name: JobName) -> str | None:
-        found = self._ask(None, lambda tx: tx.one("last_firing", tenant_id=EVERY_TENANT, name=name))
+        found = self._read(None, lambda tx: tx.one("last_firing", tenant_id=EVERY_TENANT, name=name))
         return None if found is None else str(found[0])
 
     def prune_jobs(self, before: datetime, *, limit: int) -> int:
         def work(tx: Transaction) -> int:
             return len(tx.rows("prune_jobs", before=tx.dialect.time(before), limit=limit))
 
-        return self._change(None, work)
+        return self._execute(None, work)
 
 
 def _tenant_of(job: Job) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import KINDS, Caller, Kind, MemoryRecord
+from engrain.domain.records import KINDS, Caller, Fact, Kind, MemoryRecord
 from engrain.storage.filters import caller_bindings
 from engrain.storage.rows import KIND_TABLES
 
@@ -65,3 +65,13 @@ def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | Non
         condition = f"{DOCS} AND tenant_id IN :tenants"
         bound["tenants"] = tx.dialect.listed(set(tenants))
     return {doc: memory for kind in KINDS for doc, memory in select(tx, kind, condition, bound, by=BY_DOC)}
+
+
+def find_active_fact(tx: Transaction, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+    """The active fact about no entity in this place, if the caller sees it."""
+    if scope not in caller.scopes:
+        return None
+    bound = {"tenant_id": caller.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
+    same = "tenant_id = :tenant_id AND scope = :scope AND subject = :subject AND predicate = :predicate"
+    found = select(tx, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
+    return next((memory for _, memory in found if isinstance(memory, Fact)), None)

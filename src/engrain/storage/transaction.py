@@ -82,7 +82,7 @@ class Transaction:
         """A named statement for each set of values."""
         self.db.cursor().executemany(self.statements.named[name], values)
 
-    def apart(self, work: Callable[[], _Answer]) -> _Answer:
+    def savepoint(self, work: Callable[[], _Answer]) -> _Answer:
         """What `work` returns; where it fails, nothing of it is left, and the transaction goes on."""
         self.db.execute("SAVEPOINT apart")
         try:

@@ -437,7 +437,7 @@ def test_connections_are_closed_when_the_schema_cannot_be_prepared(path):
 def test_a_restore_does_not_map_the_file_into_memory_and_whoever_writes_next_does(path):
     """What it looks at would count as this process's memory, which would grow with the file."""
     with closing(opened(path)) as store:
-        before = store._do(act(), lambda ledger: ledger.tx.db.pragma("mmap_size"))
+        before = store._write(act(), lambda unit: unit.tx.db.pragma("mmap_size"))
         assert before > 0
-        assert store._filling(None, lambda tx, _searches: tx.db.pragma("mmap_size")) == 0
-        assert store._do(act(), lambda ledger: ledger.tx.db.pragma("mmap_size")) == before
+        assert store._restore_backup(None, lambda tx, _searches: tx.db.pragma("mmap_size")) == 0
+        assert store._write(act(), lambda unit: unit.tx.db.pragma("mmap_size")) == before

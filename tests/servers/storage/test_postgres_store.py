@@ -521,8 +521,8 @@ def test_who_speaks_in_a_turn_that_is_not_committed_yet_stays_known(store, known
         store.put(act(), [episode("Before.", session="monday", speaker="Ana")])
     taken = "SELECT 1 FROM speakers WHERE speaker = 'Ana' FOR UPDATE NOWAIT"
 
-    def work(ledger):
-        ledger.add([episode("Now.", session="monday", speaker="Ana")])
+    def work(unit):
+        unit.add([episode("Now.", session="monday", speaker="Ana")])
         with psycopg.connect(store._connections._conninfo) as other:
             other.execute("SET engrain.every_tenant = 'on'")
             if known:
@@ -531,7 +531,7 @@ def test_who_speaks_in_a_turn_that_is_not_committed_yet_stays_known(store, known
             else:
                 assert other.execute(taken).fetchall() == []
 
-    store._do(act(), work)
+    store._write(act(), work)
     assert store.speakers(request()) == ["Ana"]
 
 
@@ -540,5 +540,5 @@ def test_docs_of_a_session_that_many_write_ascend_with_its_turns(store):
     with ThreadPoolExecutor(4) as pool:
         said = [episode(f"Number {place}.", session="monday", speaker="Ana") for place in range(40)]
         assert len(list(pool.map(lambda each: store.put(act(), [each]), said))) == 40
-    found = store._ask(CALLER, lambda tx: tx.ask("SELECT turn FROM episodes ORDER BY doc", {}))
+    found = store._read(CALLER, lambda tx: tx.ask("SELECT turn FROM episodes ORDER BY doc", {}))
     assert [turn for (turn,) in found] == list(range(1, 41))

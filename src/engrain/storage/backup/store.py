@@ -1,42 +1,51 @@
-"""The backup verbs of a Store, which differ between databases in how a transaction is entered and searches are made."""
+"""Backups and the archive of a Store: rows read in one snapshot, and restored in one transaction."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from engrain.storage.backup import archive
 from engrain.storage.backup.extraction import BACKED_UP, SqlExtraction
 from engrain.storage.backup.restoration import RestoreIndex, SqlRestoration
+from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from engrain.domain.ids import IdSource
     from engrain.domain.maintenance.backups import Extent, Extraction, Restoration
     from engrain.storage.transaction import Transaction
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
-class SqlBackups(ABC):
-    """`domain.maintenance.backups.Backups`."""
-
-    _ids: IdSource
+class SqlBackups(Transactions):
+    """Implements `domain.maintenance.backups.Backups`, and what `domain.ports.Archive` reads alike everywhere."""
 
     @abstractmethod
-    def _copying(self, tenant_id: str | None, work: Callable[[Transaction], _Answer]) -> _Answer:
-        """What `work` reads in one snapshot, of a tenant or of every one."""
+    def _read_snapshot(self, tenant_id: str | None, work: Callable[[Transaction], _Result]) -> _Result:
+        """Return what `work` reads in one snapshot of all rows, of a tenant or of every one."""
 
     @abstractmethod
-    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Answer]) -> _Answer:
-        """What `work` writes in one transaction, of a tenant or of every one."""
+    def _restore_backup(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:
+        """Return what `work` writes in one transaction with the search index, of a tenant or of every one."""
 
     @property
     def backed_up(self) -> Mapping[str, Sequence[str]]:
         return BACKED_UP
 
-    def extracting(self, extent: Extent, work: Callable[[Extraction], _Answer]) -> _Answer:
-        return self._copying(extent.tenant_id, lambda tx: work(SqlExtraction(tx, extent)))
+    def extracting(self, extent: Extent, work: Callable[[Extraction], _Result]) -> _Result:
+        return self._read_snapshot(extent.tenant_id, lambda tx: work(SqlExtraction(tx, extent)))
 
-    def restoring(self, tenant_id: str | None, work: Callable[[Restoration], _Answer]) -> _Answer:
-        return self._filling(tenant_id, lambda tx, searches: work(SqlRestoration(tx, searches, self._ids)))
+    def restoring(self, tenant_id: str | None, work: Callable[[Restoration], _Result]) -> _Result:
+        return self._restore_backup(tenant_id, lambda tx, index: work(SqlRestoration(tx, index, self._ids)))
+
+    @property
+    def tables(self) -> Sequence[str]:
+        return archive.TABLES
+
+    def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
+        return archive.row_key(table, row)
+
+    def last_key(self, table: str) -> Sequence[Any] | None:
+        return self._read(None, lambda tx: archive.find_last_key(tx, table))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import Entity, Kind, MemoryRecord
     from engrain.domain.requests import Request
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.memories import MemoryWrites
 
 # Of an entity that everybody mentions, the newest so many of each kind and scope are looked at.
 MOST_MENTIONS = 2_000
@@ -46,22 +46,22 @@ class _Match:
 
 
 def put_with_mentions(
-    ledger: Ledger,
+    unit: MemoryWrites,
     memories: Sequence[MemoryRecord],
     names: Collection[str],
     whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
 ) -> list[MemoryRecord]:
     """Insert memories and note whom they mention; those that were new, as stored."""
-    caller = ledger.act.caller
-    chosen = whom(lookup.find_named(ledger.tx, caller, names)) if names else {}
+    caller = unit.act.caller
+    chosen = whom(lookup.find_named(unit.tx, caller, names)) if names else {}
     every = {id_ for ids in chosen.values() for id_ in ids}
     known = registry.lock_entities(
-        ledger.tx, caller.tenant_id, every
+        unit.tx, caller.tenant_id, every
     )  # before any memory is, as whoever merges them does
     standing = {id_ for id_, entity in known.items() if merged_into(entity) is None}
-    added = ledger.add(memories)
+    added = unit.add(memories)
     for memory in added:
-        ledger.note_mentions(memory, standing & set(chosen.get(memory.id, ())))
+        unit.note_mentions(memory, standing & set(chosen.get(memory.id, ())))
     return added
 
 

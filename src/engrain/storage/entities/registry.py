@@ -15,7 +15,7 @@ from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.names import name_key, new_names
 from engrain.domain.entities.registry import EntityMerge, merged_into
-from engrain.domain.records import GLOBAL_SCOPE, Entity, Event, Fact
+from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact
 from engrain.domain.text.trigrams import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.entities.merges import Conflict
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.unit_of_work import UnitOfWork
 
 # An address is exactly what it is: none is merely like another.
 _NEVER_ALIKE = frozenset({"email", "url"})
@@ -96,19 +96,19 @@ def check_unmerged(ids: Iterable[str], known: Mapping[str, Entity], *, what: str
             raise InvalidInput(f"{what} {id_!r} was merged into {into}; use {into}")
 
 
-def put_entity(ledger: Ledger, entity: Entity) -> Entity:
+def put_entity(unit: UnitOfWork, entity: Entity) -> Entity:
     """Add somebody."""
-    if entity.tenant_id != ledger.act.caller.tenant_id:
+    if entity.tenant_id != unit.act.caller.tenant_id:
         raise InvalidInput(f"entity {entity.id} is of another tenant than its caller; nothing was written")
-    _check_free(ledger.tx, entity, id_=entity.id)
-    ledger.tx.add(ledger.tx.statements.records.entities, "entities", entity)
-    _change_names(ledger.tx, entity, before=None)
-    _record(ledger, events.entity_created(ledger.act, entity, ledger.ids))
+    _check_free(unit.tx, entity, id_=entity.id)
+    unit.tx.add(unit.tx.statements.records.entities, "entities", entity)
+    _change_names(unit.tx, entity, before=None)
+    unit.record(events.entity_created(unit.act, entity, unit.ids))
     return entity
 
 
 def change_entity(
-    ledger: Ledger,
+    unit: UnitOfWork,
     id_: str,
     *,
     canonical_name: str | None = None,
@@ -117,7 +117,7 @@ def change_entity(
     metadata: Mapping[str, Any] | None = None,
 ) -> Entity | None:
     """Replace the name and the aliases, and add to both and to the metadata, under the entity's lock; None stays."""
-    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
     before = lock_entities(tx, tenant_id, [id_], lock=tx.dialect.lock_whole).get(id_)
     if before is None:
         return None
@@ -132,18 +132,18 @@ def change_entity(
         canonical_name=name,
         aliases=(*kept, *new),
         metadata={**before.metadata, **(metadata or {})},
-        updated_at=ledger.act.at,
+        updated_at=unit.act.at,
     )
     if after.canonical_name != before.canonical_name:
         _check_free(tx, after)
     _write_entity(tx, after, before)
-    _record(ledger, events.entity_updated(ledger.act, before, after, ledger.ids))
+    unit.record(events.entity_updated(unit.act, before, after, unit.ids))
     return after
 
 
-def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerge:
+def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
     """Let one entity take in another: facts, mentions and names; the other stays as a tombstone."""
-    tx, act = ledger.tx, ledger.act
+    tx, act = unit.tx, unit.act
     tenant_id = act.caller.tenant_id
     known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
     merges.check_merge(source_id, target_id, known)
@@ -153,7 +153,7 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
     )
-    linked = {each.loser.id: supersede_loser(ledger, facts[each.loser.id][0], each) for each in conflicts}
+    linked = {each.loser.id: supersede_loser(unit, facts[each.loser.id][0], each) for each in conflicts}
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint_facts(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
@@ -177,7 +177,7 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
             told["mentions_shared"][memory_id] = events.format_time(tx.dialect.moment(created_at))
     added = merges.aliases_added(source, target)
     _record_merge(
-        ledger,
+        unit,
         "entity_merge",
         scopes,
         {
@@ -189,12 +189,12 @@ def merge_entities(ledger: Ledger, source_id: str, target_id: str) -> EntityMerg
             "metadata_added": merges.metadata_added(source, target),
         },
     )
-    return _visible_merge(ledger, tombstone, united, scopes=scopes, added=added)
+    return _visible_merge(unit, tombstone, united, scopes=scopes, added=added)
 
 
-def unmerge_entities(ledger: Ledger, source_id: str) -> EntityMerge:
+def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
     """Part an entity again from the one that took it in: what the merge moved goes back, what was done since stays."""
-    tx, act = ledger.tx, ledger.act
+    tx, act = unit.tx, unit.act
     tenant_id = act.caller.tenant_id
     source, target = _lock_merged(tx, tenant_id, source_id)
     told = load_merges(tx, tenant_id, target.id)
@@ -206,7 +206,7 @@ def unmerge_entities(ledger: Ledger, source_id: str) -> EntityMerge:
     _repoint_facts(tx, tenant_id, back, from_id=target.id, to_id=source_id)
     at = datetime.fromisoformat(gave["merged_at"])
     conflicts = [each for part in parts for each in part["conflicts"]]
-    restored = [fact for each in conflicts if (fact := _restore_loser(ledger, each, at)) is not None]
+    restored = [fact for each in conflicts if (fact := _restore_loser(unit, each, at)) is not None]
     _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
     apart, left = merges.separate(source, target, gave=gave, at=act.at)
     _write_entity(tx, apart, source)
@@ -218,8 +218,8 @@ def unmerge_entities(ledger: Ledger, source_id: str) -> EntityMerge:
     for fact in restored:
         scopes[fact.scope]["facts_restored"].append(fact.id)
     same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
-    _record_merge(ledger, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]})
-    return _visible_merge(ledger, apart, left, scopes=scopes, added=())
+    _record_merge(unit, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]})
+    return _visible_merge(unit, apart, left, scopes=scopes, added=())
 
 
 def _lock_merged(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entity, Entity]:
@@ -258,14 +258,14 @@ def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str
     return {fact.id: (doc, fact) for doc, fact in found if isinstance(fact, Fact)}
 
 
-def supersede_loser(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
+def supersede_loser(unit: UnitOfWork, doc: int, conflict: Conflict) -> bool:
     """Supersede the loser of a place; whether the two were not linked so before."""
-    tx, act = ledger.tx, ledger.act
+    tx, act = unit.tx, unit.act
     loser, winner = conflict.loser, conflict.winner
     named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
     valid_to = None if loser.valid_to is None else tx.dialect.time(loser.valid_to)
     tx.run("supersede_fact", **named, valid_to=valid_to)
-    ledger.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
+    unit.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
     linked = tx.one(
         "add_link",
         tenant_id=loser.tenant_id,
@@ -277,15 +277,15 @@ def supersede_loser(ledger: Ledger, doc: int, conflict: Conflict) -> bool:
         weight=1.0,
         created_at=tx.dialect.time(act.at),
     )
-    _record(ledger, events.fact_superseded(act, merges.supersede(loser, act.at), winner, ledger.ids, was_open=False))
+    unit.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, unit.ids, was_open=False))
     return linked is not None
 
 
-def _restore_loser(ledger: Ledger, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
+def _restore_loser(unit: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
     """Believe the loser of a conflict again, unless something else has been decided of it or of its place since."""
-    tx = ledger.tx
+    tx = unit.tx
     loser_id, winner_id, was_linked = conflict
-    tenant_id = ledger.act.caller.tenant_id
+    tenant_id = unit.act.caller.tenant_id
     if was_linked:
         tx.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     bound: dict[str, Any] = {"tenant_id": tenant_id, "ids": tx.dialect.listed([loser_id])}
@@ -297,8 +297,8 @@ def _restore_loser(ledger: Ledger, conflict: Sequence[Any], merged_at: datetime)
             return None
         tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)
         believed = replace(fact, validity="active", invalidated_at=None)
-        ledger.index.put_back(tx, doc, believed)
-        _record(ledger, events.fact_restored(ledger.act, fact, ledger.ids))
+        unit.index.put_back(tx, doc, believed)
+        unit.record(events.fact_restored(unit.act, fact, unit.ids))
         return believed
     return None
 
@@ -357,20 +357,20 @@ def _empty_report() -> dict[str, Any]:
 
 
 def _record_merge(
-    ledger: Ledger, event_type: str, scopes: defaultdict[str, dict[str, Any]], everywhere: Mapping[str, Any]
+    unit: UnitOfWork, event_type: str, scopes: defaultdict[str, dict[str, Any]], everywhere: Mapping[str, Any]
 ) -> None:
     """One event for the tenant, and one for each narrower scope whose memories it touched: each tells of its own."""
     for scope in sorted({GLOBAL_SCOPE, *scopes}):
         told = {**everywhere, **scopes[scope]}
         whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
-        _record(ledger, events.registry_event(ledger.act, event_type, told, ledger.ids, **whom))
+        unit.record(events.registry_event(unit.act, event_type, told, unit.ids, **whom))
 
 
 def _visible_merge(
-    ledger: Ledger, source: Entity, target: Entity, *, scopes: Mapping[str, Mapping[str, Any]], added: Sequence[str]
+    unit: UnitOfWork, source: Entity, target: Entity, *, scopes: Mapping[str, Mapping[str, Any]], added: Sequence[str]
 ) -> EntityMerge:
     """As much of it as the caller sees."""
-    seen = [scopes[scope] for scope in ledger.act.caller.scopes if scope in scopes]
+    seen = [scopes[scope] for scope in unit.act.caller.scopes if scope in scopes]
     return EntityMerge(
         source=source,
         target=target,
@@ -426,7 +426,3 @@ def _change_names(tx: Transaction, entity: Entity | None, *, before: Entity | No
         for verb, changed in ((drop, old - new), (add, new - old)):
             if changed:
                 tx.run_each(verb, [{**named, what: each} for each in sorted(changed)])
-
-
-def _record(ledger: Ledger, event: Event) -> None:
-    ledger.tx.add(ledger.tx.statements.records.events, "memory_events", event)

@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engrain.domain.records import Entity
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.memories import MemoryWrites
 
 
-def remove_entities(ledger: Ledger, ids: Collection[str], *, forgetting: Collection[str]) -> list[Entity]:
+def remove_entities(unit: MemoryWrites, ids: Collection[str], *, forgetting: Collection[str]) -> list[Entity]:
     """Forget memories and remove entities; those that were there."""
-    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
     known = registry.lock_entities(tx, tenant_id, ids, lock=tx.dialect.lock_whole)
     going = [entity for entity in known.values() if merged_into(entity) is None]
-    taken_in = _load_merged(ledger, {entity.id for entity in going})
+    taken_in = _load_merged(unit, {entity.id for entity in going})
     for id_ in sorted(set(forgetting)):
-        ledger.forget(id_)
+        unit.forget(id_)
     gone = {entity.id: entity for entity in (*going, *taken_in)}
-    facts = _detach_facts(ledger, gone)
+    facts = _detach_facts(unit, gone)
     for id_, entity in gone.items():
         registry.remove_names(tx, entity)
         tx.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
         tx.run("remove_entity", tenant_id=tenant_id, id=id_)
     for entity in going:
         about = [fact for fact in facts if fact.entity_id == entity.id]
-        for event in events.entity_removed(ledger.act, entity, about, ledger.ids):
-            ledger.write_down(event)
+        for event in events.entity_removed(unit.act, entity, about, unit.ids):
+            unit.record(event)
     return going
 
 
-def _load_merged(ledger: Ledger, ids: Collection[str]) -> list[Entity]:
+def _load_merged(unit: MemoryWrites, ids: Collection[str]) -> list[Entity]:
     """The tombstones of those that some entities took in, and of those that these had taken in."""
-    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
     found: dict[str, Entity] = {}
     into = set(ids)
     while into:
@@ -58,9 +58,9 @@ def _load_merged(ledger: Ledger, ids: Collection[str]) -> list[Entity]:
     return list(found.values())
 
 
-def _detach_facts(ledger: Ledger, ids: Collection[str]) -> list[Fact]:
+def _detach_facts(unit: MemoryWrites, ids: Collection[str]) -> list[Fact]:
     """Let the facts about some entities be about nobody, each in a place of its own; the facts as they were."""
-    tx, tenant_id = ledger.tx, ledger.act.caller.tenant_id
+    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
     facts = registry.lock_facts_about(tx, tenant_id, ids)
     for doc, fact in facts.values():
         if fact.validity != "active":
@@ -71,7 +71,7 @@ def _detach_facts(ledger: Ledger, ids: Collection[str]) -> list[Fact]:
             assert isinstance(other, Fact)
             wins = fact.confidence > other.confidence
             loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
-            registry.supersede_loser(ledger, loser_doc, conflict)
+            registry.supersede_loser(unit, loser_doc, conflict)
     if facts:
         tx.run("unattribute_facts", tenant_id=tenant_id, ids=tx.dialect.listed(facts))
     return [fact for _, fact in facts.values()]

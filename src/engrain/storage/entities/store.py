@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from engrain.domain.entities.registry import EntityMerge, Mentions
     from engrain.domain.records import Caller, Entity, EntityType, MemoryRecord
-    from engrain.domain.requests import Act, Request
-    from engrain.storage.write.ledger import Ledger
+    from engrain.domain.requests import Act, Candidate, Request
+    from engrain.storage.write.memories import MemoryWrites
 
 
 class SqlRegistry(Transactions):
     """`domain.entities.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        return self._do(act, lambda ledger: ledger.mention(memory_id, entity_ids))
+        return self._write(act, lambda unit: unit.mention(memory_id, entity_ids))
 
     def put_mentioning(
         self,
@@ -31,29 +31,29 @@ class SqlRegistry(Transactions):
         names: Collection[str],
         whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
     ) -> list[MemoryRecord]:
-        def work(ledger: Ledger) -> list[MemoryRecord]:
-            self._hold(ledger, (), [each for each in memories if isinstance(each, Fact)])
-            return mentions.put_with_mentions(ledger, memories, names, whom)
+        def work(unit: MemoryWrites) -> list[MemoryRecord]:
+            self._lock(unit, (), [each for each in memories if isinstance(each, Fact)])
+            return mentions.put_with_mentions(unit, memories, names, whom)
 
-        return self._do(act, work)
+        return self._write(act, work)
 
     def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        def work(ledger: Ledger) -> list[MemoryRecord]:
-            self._hold(ledger, (), [each for each in memories if isinstance(each, Fact)])
+        def work(unit: MemoryWrites) -> list[MemoryRecord]:
+            self._lock(unit, (), [each for each in memories if isinstance(each, Fact)])
             for entity in entities:
-                ledger.put_entity(entity)
-            return ledger.add(memories)
+                unit.put_entity(entity)
+            return unit.add(memories)
 
-        return self._do(act, work)
+        return self._write(act, work)
 
     def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
-        return self._do(act, lambda ledger: removal.remove_entities(ledger, ids, forgetting=forgetting))
+        return self._write(act, lambda unit: removal.remove_entities(unit, ids, forgetting=forgetting))
 
     def put_entity(self, act: Act, entity: Entity) -> Entity:
-        return self._do(act, lambda ledger: ledger.put_entity(entity))
+        return self._write(act, lambda unit: unit.put_entity(entity))
 
     def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-        return self._ask(caller, lambda tx: lookup.load_entities(tx, caller, ids))
+        return self._read(caller, lambda tx: lookup.load_entities(tx, caller, ids))
 
     def change_entity(
         self,
@@ -65,43 +65,46 @@ class SqlRegistry(Transactions):
         also: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Entity | None:
-        def work(ledger: Ledger) -> Entity | None:
+        def work(unit: MemoryWrites) -> Entity | None:
             return registry.change_entity(
-                ledger, id_, canonical_name=canonical_name, aliases=aliases, also=also, metadata=metadata
+                unit, id_, canonical_name=canonical_name, aliases=aliases, also=also, metadata=metadata
             )
 
-        return self._do(act, work)
+        return self._write(act, work)
 
     def find_entities(
         self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
     ) -> list[Entity]:
-        return self._ask(
+        return self._read(
             caller, lambda tx: lookup.list_entities(tx, caller, entity_type=entity_type, after=after, limit=limit)
         )
 
     def entities_named(self, caller: Caller, names: Collection[str]) -> list[Entity]:
-        return self._ask(caller, lambda tx: lookup.find_named(tx, caller, names))
+        return self._read(caller, lambda tx: lookup.find_named(tx, caller, names))
 
     def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
-        return self._ask(caller, lambda tx: lookup.find_resembling(tx, caller, name, fuzzy=fuzzy, limit=limit))
+        return self._read(caller, lambda tx: lookup.find_resembling(tx, caller, name, fuzzy=fuzzy, limit=limit))
 
     def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
-        return self._ask(caller, lambda tx: lookup.load_facts_about(tx, caller, entity_ids, limit))
+        return self._read(caller, lambda tx: lookup.load_facts_about(tx, caller, entity_ids, limit))
 
     def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
-        return self._ask(request.caller, lambda tx: mentions.load_sightings(tx, request, entity_id, limit))
+        return self._read(request.caller, lambda tx: mentions.load_sightings(tx, request, entity_id, limit))
+
+    def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+        return self._read(request.caller, lambda tx: mentions.find_mentioning(tx, request, names, limit))
 
     def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:
-        return self._do(act, lambda ledger: registry.merge_entities(ledger, source_id, target_id))
+        return self._write(act, lambda unit: registry.merge_entities(unit, source_id, target_id))
 
     def unmerge_entities(self, act: Act, source_id: str) -> EntityMerge:
-        return self._do(act, lambda ledger: registry.unmerge_entities(ledger, source_id))
+        return self._write(act, lambda unit: registry.unmerge_entities(unit, source_id))
 
     def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        return self._do(act, lambda ledger: ledger.enrich(memory_id, entity_ids))
+        return self._write(act, lambda unit: unit.enrich(memory_id, entity_ids))
 
     def unenriched(self, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
-        return self._ask(
+        return self._read(
             request.caller,
             lambda tx: lookup.find_unenriched(tx, request, most_entities=most_entities, limit=limit),
         )

@@ -24,7 +24,7 @@ _WAITS, _GONE = 1, 3
 
 
 class PostgresIndex:
-    """The `Index` that the ledger tells of one write; `finish` ends it."""
+    """The `Index` that the unit tells of one write; `finish` ends it."""
 
     def __init__(self) -> None:
         """Nothing has changed yet."""

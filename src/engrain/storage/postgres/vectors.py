@@ -174,7 +174,7 @@ def drop_empty_index(tx: Transaction) -> None:
             tx.db.execute(f"DROP INDEX IF EXISTS {index_name(active.version)}")
 
     with contextlib.suppress(LockNotAvailable):
-        tx.apart(drop)
+        tx.savepoint(drop)
 
 
 def queue_for_index(tx: Transaction) -> None:

@@ -31,10 +31,10 @@ class SqlOverviews(Transactions):
     def activity(
         self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
     ) -> tuple[dict[tuple[str, str], int], datetime | None]:
-        return self._ask(caller, lambda tx: _count_activity(tx, caller, since, most))
+        return self._read(caller, lambda tx: _count_activity(tx, caller, since, most))
 
     def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
-        return self._ask(request.caller, lambda tx: _find_standouts(tx, request, limit, most))
+        return self._read(request.caller, lambda tx: _find_standouts(tx, request, limit, most))
 
 
 def _count_activity(

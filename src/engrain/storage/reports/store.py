@@ -24,24 +24,24 @@ class SqlSurveys(Transactions):
     """What `domain.ports.Upkeep` reads before anything is done, and `domain.ports.Surveys`."""
 
     def tenants(self) -> list[str]:
-        return self._ask(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])
+        return self._read(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])
 
     def agents(self, tenant_id: str) -> list[str]:
         whose = Caller(tenant_id=tenant_id, agent="upkeep")
-        return self._ask(whose, lambda tx: [agent for (agent,) in tx.rows("agents", tenant_id=tenant_id)])
+        return self._read(whose, lambda tx: [agent for (agent,) in tx.rows("agents", tenant_id=tenant_id)])
 
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
         whose = Caller(tenant_id=tenant_id, agent="upkeep")
-        return self._ask(whose, lambda tx: sweeps.list_learners(tx, tenant_id, since))
+        return self._read(whose, lambda tx: sweeps.list_learners(tx, tenant_id, since))
 
     def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
-        return self._ask(request.caller, lambda tx: surveys.load_page(tx, request, before=before, limit=limit))
+        return self._read(request.caller, lambda tx: surveys.load_page(tx, request, before=before, limit=limit))
 
     def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        return self._ask(caller, lambda tx: surveys.load_links_from(tx, caller, ids, relations))
+        return self._read(caller, lambda tx: surveys.load_links_from(tx, caller, ids, relations))
 
     def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        return self._ask(caller, lambda tx: surveys.load_vectors(tx, caller, ids))
+        return self._read(caller, lambda tx: surveys.load_vectors(tx, caller, ids))
 
     def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-        return self._ask(caller, lambda tx: surveys.find_unmentioned(tx, caller, after=after, limit=limit))
+        return self._read(caller, lambda tx: surveys.find_unmentioned(tx, caller, after=after, limit=limit))

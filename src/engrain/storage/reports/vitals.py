@@ -27,7 +27,7 @@ class SqlVitals(Transactions):
         return None
 
     def vitals(self, now: datetime) -> Vitals:
-        return self._ask(None, lambda tx: self._measured(tx, now))
+        return self._read(None, lambda tx: self._measured(tx, now))
 
     def _measured(self, tx: Transaction, now: datetime) -> Vitals:
         [(size,)] = tx.rows("size", tables=tx.dialect.listed(self._tables))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.plans import ActionResult, Plan
     from engrain.domain.runs.runs import Claim, Retry, RunKind, Setback
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.memories import MemoryWrites
 
 # Literal, as the index of those that wait is partial.
 _WAITS = "consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at > :now)"
@@ -107,20 +107,20 @@ def list_runs(tx: Transaction, caller: Caller, *, kind: RunKind | None, limit: i
     return [rows.record(row) for row in found]
 
 
-def claim_run(ledger: Ledger, asked: Claim) -> Batch | None:
+def claim_run(unit: MemoryWrites, asked: Claim) -> Batch | None:
     """Begin a run, taking over from one whose lease is over; None where there is nothing to claim."""
     if asked.limit < 1 or asked.lease_s <= 0:
         raise InvalidInput(f"limit {asked.limit} and lease_s {asked.lease_s} have to be positive")
-    act = ledger.act
-    for before in _lock_runs(ledger, "kind = :kind AND status = 'running'", kind=asked.kind):
+    act = unit.act
+    for before in _lock_runs(unit, "kind = :kind AND status = 'running'", kind=asked.kind):
         if before.lease_until > act.at:
             return None
-        _abandon(ledger, before, asked.retry)
-    episodes = _find_due(ledger, asked) if asked.kind == "consolidation" else []
+        _abandon(unit, before, asked.retry)
+    episodes = _find_due(unit, asked) if asked.kind == "consolidation" else []
     if asked.kind == "consolidation" and not episodes:
         return None
     run = Run(
-        id=ledger.ids(),
+        id=unit.ids(),
         tenant_id=act.caller.tenant_id,
         kind=asked.kind,
         agent=act.caller.agent,
@@ -131,28 +131,28 @@ def claim_run(ledger: Ledger, asked: Claim) -> Batch | None:
         prompt_version=asked.prompt_version,
         episode_ids=tuple(episode.id for episode in episodes),
     )
-    ledger.tx.add(ledger.tx.statements.records.runs, "runs", run)
+    unit.tx.add(unit.tx.statements.records.runs, "runs", run)
     told = {"kind": run.kind, "worker": run.worker, "episodes": len(episodes)}
-    ledger.write_down(events.run_changed(act, run, ledger.ids, payload=told))
+    unit.record(events.run_changed(act, run, unit.ids, payload=told))
     return Batch(run=run, episodes=tuple(episodes))
 
 
-def renew_run(ledger: Ledger, run_id: str, lease_s: float) -> bool:
+def renew_run(unit: MemoryWrites, run_id: str, lease_s: float) -> bool:
     """Let a lease last so long from now; False where the run is not running any more."""
     if lease_s <= 0:
         raise InvalidInput(f"lease_s {lease_s} has to be positive")
-    until = ledger.tx.dialect.time(ledger.act.at + timedelta(seconds=lease_s))
-    caller = ledger.act.caller
+    until = unit.tx.dialect.time(unit.act.at + timedelta(seconds=lease_s))
+    caller = unit.act.caller
     named = {"tenant_id": caller.tenant_id, "agent": caller.agent, "id": run_id}
-    return ledger.tx.one("renew_run", **named, lease_until=until) is not None
+    return unit.tx.one("renew_run", **named, lease_until=until) is not None
 
 
-def carry_out(ledger: Ledger, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
+def carry_out(unit: MemoryWrites, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
     """Do what a plan says; None, and nothing is written, where the run is not running any more."""
-    run = lock_run(ledger, run_id)
+    run = lock_run(unit, run_id)
     if run is None or run.status != "running":
         return None
-    of_run = join_run(ledger, run)
+    of_run = join_run(unit, run)
     entities = {about for each in plan.actions if (about := getattr(each.memory, "entity_id", None)) is not None}
     registry.lock_entities(of_run.tx, run.tenant_id, entities)  # before any fact is, as whoever merges them does
     done = actions.carry_out_actions(of_run, plan.actions)
@@ -161,51 +161,51 @@ def carry_out(ledger: Ledger, run_id: str, plan: Plan, report: Mapping[str, Any]
         ids = of_run.tx.dialect.listed([episode.id for episode in waiting])
         of_run.tx.run("consolidate_episodes", tenant_id=run.tenant_id, ids=ids)
         for episode in waiting:
-            of_run.write_down(events.episode_consolidated(of_run.act, episode, of_run.ids))
+            of_run.record(events.episode_consolidated(of_run.act, episode, of_run.ids))
         _close_sessions(of_run, waiting)
     end_run(of_run, replace(run, status="done", finished_at=of_run.act.at, report=report))
     return done
 
 
-def give_up(ledger: Ledger, run_id: str, error: str, retry: Retry) -> Run | None:
+def give_up(unit: MemoryWrites, run_id: str, error: str, retry: Retry) -> Run | None:
     """End a run as failed; what it claimed waits for its next attempt, or is done with."""
-    run = lock_run(ledger, run_id)
+    run = lock_run(unit, run_id)
     if run is None or run.status != "running":
         return None
-    of_run = join_run(ledger, run)
+    of_run = join_run(unit, run)
     _set_back(of_run, run, lambda episode: after_failure(episode, retry, of_run.act.at), error=error)
     failed = replace(run, status="failed", finished_at=of_run.act.at, error=error)
     end_run(of_run, failed)
     return failed
 
 
-def lock_run(ledger: Ledger, run_id: str) -> Run | None:
+def lock_run(unit: MemoryWrites, run_id: str) -> Run | None:
     """A run of the caller's agent, which nobody else ends until the end of the transaction."""
-    return next(iter(_lock_runs(ledger, "id = :id", id=run_id)), None)
+    return next(iter(_lock_runs(unit, "id = :id", id=run_id)), None)
 
 
-def join_run(ledger: Ledger, run: Run) -> Ledger:
+def join_run(unit: MemoryWrites, run: Run) -> MemoryWrites:
     """The same write, as part of a run."""
-    return replace(ledger, act=replace(ledger.act, run_id=run.id))
+    return replace(unit, act=replace(unit.act, run_id=run.id))
 
 
-def end_run(ledger: Ledger, run: Run, *, payload: Mapping[str, Any] | None = None) -> None:
+def end_run(unit: MemoryWrites, run: Run, *, payload: Mapping[str, Any] | None = None) -> None:
     """Write down how a run ended."""
-    tx = ledger.tx
+    tx = unit.tx
     finished_at = None if run.finished_at is None else tx.dialect.time(run.finished_at)
     how = {"status": run.status, "finished_at": finished_at, "report": tx.dialect.json(run.report), "error": run.error}
     tx.run("end_run", tenant_id=run.tenant_id, id=run.id, **how)
-    ledger.write_down(events.run_changed(ledger.act, run, ledger.ids, payload=payload or {"kind": run.kind}))
+    unit.record(events.run_changed(unit.act, run, unit.ids, payload=payload or {"kind": run.kind}))
 
 
-def _abandon(ledger: Ledger, run: Run, retry: Retry) -> None:
+def _abandon(unit: MemoryWrites, run: Run, retry: Retry) -> None:
     """End a run whose lease is over; an attempt of what it claimed, or one that kills is tried forever."""
-    of_run = join_run(ledger, run)
+    of_run = join_run(unit, run)
     _set_back(of_run, run, lambda episode: after_loss(episode, retry, of_run.act.at), error=WORKER_GONE)
-    end_run(ledger, replace(run, status="abandoned", finished_at=ledger.act.at, error=WORKER_GONE))
+    end_run(unit, replace(run, status="abandoned", finished_at=unit.act.at, error=WORKER_GONE))
 
 
-def _set_back(of_run: Ledger, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
+def _set_back(of_run: MemoryWrites, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
     """One attempt more for what a run has claimed and that still waits."""
     waiting = _lock_waiting(of_run, run.episode_ids) if run.episode_ids else []
     for episode in waiting:
@@ -213,13 +213,13 @@ def _set_back(of_run: Ledger, run: Run, after: Callable[[Episode], Setback], *, 
         retry_at = None if stands.retry_at is None else of_run.tx.dialect.time(stands.retry_at)
         told = {"status": stands.status, "attempts": stands.attempts, "error": error, "retry_at": retry_at}
         of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **told)
-        of_run.write_down(events.consolidation_failed(of_run.act, episode, stands, of_run.ids, error=error))
+        of_run.record(events.consolidation_failed(of_run.act, episode, stands, of_run.ids, error=error))
     if waiting:
         _close_sessions(of_run, waiting)
 
 
-def _lock_runs(ledger: Ledger, condition: str, **bound: Any) -> Sequence[Run]:
-    tx, caller = ledger.tx, ledger.act.caller
+def _lock_runs(unit: MemoryWrites, condition: str, **bound: Any) -> Sequence[Run]:
+    tx, caller = unit.tx, unit.act.caller
     rows = tx.statements.records.runs
     found = tx.ask(
         f"SELECT {rows.columns} FROM runs "  # noqa: S608  # this room's own words
@@ -229,9 +229,9 @@ def _lock_runs(ledger: Ledger, condition: str, **bound: Any) -> Sequence[Run]:
     return [rows.record(row) for row in found]
 
 
-def _find_due(ledger: Ledger, asked: Claim) -> list[Episode]:
+def _find_due(unit: MemoryWrites, asked: Claim) -> list[Episode]:
     """The oldest episodes that may be claimed, with as many attempts behind them as the first."""
-    tx, act = ledger.tx, ledger.act
+    tx, act = unit.tx, unit.act
     bound: dict[str, Any] = {**caller_bindings(act.caller, tx.dialect), "agent": act.caller.agent}
     bound["now"] = tx.dialect.time(act.at)
     conditions = [f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"]
@@ -254,10 +254,10 @@ def _find_due(ledger: Ledger, asked: Claim) -> list[Episode]:
     return [episode for _, episode in found if isinstance(episode, Episode)]
 
 
-def _lock_waiting(ledger: Ledger, ids: Collection[str]) -> list[Episode]:
+def _lock_waiting(unit: MemoryWrites, ids: Collection[str]) -> list[Episode]:
     """Those of some episodes that wait to be consolidated, which nobody changes until the end of the transaction."""
-    tx = ledger.tx
-    bound = {"tenant_id": ledger.act.caller.tenant_id, "ids": tx.dialect.listed(sorted(ids))}
+    tx = unit.tx
+    bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(sorted(ids))}
     condition = "tenant_id = :tenant_id AND id IN :ids AND consolidation_status = 'pending'"
     found = selection.select(
         tx, "episode", condition, bound, order=f"ORDER BY id {tx.dialect.lock}", by="INDEXED BY episodes_id"
@@ -265,9 +265,9 @@ def _lock_waiting(ledger: Ledger, ids: Collection[str]) -> list[Episode]:
     return [episode for _, episode in found if isinstance(episode, Episode)]
 
 
-def _close_sessions(ledger: Ledger, episodes: Sequence[Episode]) -> None:
-    ids = ledger.tx.dialect.listed([episode.id for episode in episodes if episode.session is not None])
-    ledger.tx.run("close_sessions", **_tenant(ledger.act), ids=ids, at=ledger.tx.dialect.time(ledger.act.at))
+def _close_sessions(unit: MemoryWrites, episodes: Sequence[Episode]) -> None:
+    ids = unit.tx.dialect.listed([episode.id for episode in episodes if episode.session is not None])
+    unit.tx.run("close_sessions", **_tenant(unit.act), ids=ids, at=unit.tx.dialect.time(unit.act.at))
 
 
 def _tenant(act: Act) -> dict[str, str]:

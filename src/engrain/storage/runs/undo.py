@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Event, MemoryRecord
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.memories import MemoryWrites
 
 
-def undo_run(ledger: Ledger, run_id: str) -> UndoResult:
+def undo_run(unit: MemoryWrites, run_id: str) -> UndoResult:
     """Take back what a run did; what somebody has changed since is kept."""
-    run = claims.lock_run(ledger, run_id)
+    run = claims.lock_run(unit, run_id)
     if run is None:
-        raise NotFound(f"agent {ledger.act.caller.agent} has no run {run_id}; runs() lists them")
+        raise NotFound(f"agent {unit.act.caller.agent} has no run {run_id}; runs() lists them")
     reversal.check_undo(run)
-    told = _load_run_events(ledger, run_id)
-    reversal.check_visible(run, told, ledger.act.caller)
-    of_run = claims.join_run(ledger, run)
+    told = _load_run_events(unit, run_id)
+    reversal.check_visible(run, told, unit.act.caller)
+    of_run = claims.join_run(unit, run)
     work = _Undo.of(of_run, told)
     for event in reversed(told):
         work.reverse(event)
@@ -46,7 +46,7 @@ def undo_run(ledger: Ledger, run_id: str) -> UndoResult:
 class _Undo:
     """What is being taken back, and what came of it so far."""
 
-    ledger: Ledger
+    unit: MemoryWrites
     memories: dict[str, tuple[int, MemoryRecord]]  # docs and records as they are now, all locked
     stays: Mapping[str, str]  # why a memory that the run made is kept, by its id
     restored: list[RestoredItem] = field(default_factory=list)
@@ -54,13 +54,13 @@ class _Undo:
     reopened: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, ledger: Ledger, told: Sequence[Event]) -> _Undo:
+    def of(cls, unit: MemoryWrites, told: Sequence[Event]) -> _Undo:
         """What the events of a run are about, held until the end of the transaction."""
         ids = sorted({event.memory_id for event in told if event.memory_id is not None})
-        memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(ledger, ids)}
-        others = _load_later_events(ledger, ids)
+        memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(unit, ids)}
+        others = _load_later_events(unit, ids)
         stays = reversal.find_kept(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
-        return cls(ledger, memories, stays)
+        return cls(unit, memories, stays)
 
     def reverse(self, event: Event) -> None:
         """Take back what one event tells of."""
@@ -76,7 +76,7 @@ class _Undo:
     def reopen_sessions(self) -> None:
         """Sessions whose episodes wait again wait themselves."""
         if self.reopened:
-            tx = self.ledger.tx
+            tx = self.unit.tx
             tx.run("reopen_sessions", tenant_id=self._tenant_id, ids=tx.dialect.listed(self.reopened))
 
     def take_back(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
@@ -84,7 +84,7 @@ class _Undo:
         if memory.id in self.stays:
             self._keep(memory.id, self.stays[memory.id])
             return
-        tx, act = self.ledger.tx, self.ledger.act
+        tx, act = self.unit.tx, self.unit.act
         named = {"tenant_id": memory.tenant_id, "id": memory.id, "at": tx.dialect.time(act.at)}
         after: MemoryRecord
         match memory:
@@ -99,14 +99,14 @@ class _Undo:
                 changed = {"forgotten": [False, True]}
             case Episode():
                 return
-        self.ledger.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
+        self.unit.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
 
     def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """A fact that one of the run's superseded."""
         assert isinstance(memory, Fact)
         newer = str(event.payload["superseded_by"])
-        tx = self.ledger.tx
+        tx = self.unit.tx
         why = reversal.explain_superseded(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
         if why is not None:
             self._keep(memory.id, why)
@@ -118,7 +118,7 @@ class _Undo:
         said = None if valid_to is None else tx.dialect.time(valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=said)
         after = replace(memory, validity="active", invalidated_at=None, valid_to=valid_to)
-        self.ledger.index.put_back(tx, doc, after)
+        self.unit.index.put_back(tx, doc, after)
         self._tell("fact_restored", doc, after, {"validity": [memory.validity, "active"]})
 
     def unconfirm(self, event: Event, doc: int, memory: MemoryRecord) -> None:
@@ -128,7 +128,7 @@ class _Undo:
         if events.format_time(memory.last_confirmed_at) != after:
             self._keep(memory.id, "it was confirmed again since")
             return
-        tx = self.ledger.tx
+        tx = self.unit.tx
         moment = None if before is None else datetime.fromisoformat(before)
         is_fading = "standing" in event.payload and "status" not in memory.metadata
         metadata = {**memory.metadata, "status": "fading"} if is_fading else memory.metadata
@@ -153,11 +153,11 @@ class _Undo:
             return
         if event.payload["linked"]:
             named = {"tenant_id": memory.tenant_id, "source_id": by, "target_id": memory.id}
-            self.ledger.tx.run("drop_link", **named, relation="supersedes")
+            self.unit.tx.run("drop_link", **named, relation="supersedes")
         if memory.confidence != after:
             self._keep(memory.id, "its confidence was changed since")
             return
-        self.ledger.tx.run("doubt_fact", tenant_id=memory.tenant_id, id=memory.id, confidence=before)
+        self.unit.tx.run("doubt_fact", tenant_id=memory.tenant_id, id=memory.id, confidence=before)
         restored = replace(memory, confidence=before)
         self._tell("fact_doubt_undone", doc, restored, {"confidence": [after, before], "by": by})
 
@@ -166,9 +166,9 @@ class _Undo:
         if memory.id in self.stays:
             return
         edge = {"target_id": event.payload["target_id"], "relation": event.payload["relation"]}
-        tx = self.ledger.tx
+        tx = self.unit.tx
         if tx.one("drop_link", tenant_id=memory.tenant_id, source_id=memory.id, **edge) is not None:
-            self.ledger.write_down(events.link_removed(self.ledger.act, event, self.ledger.ids))
+            self.unit.record(events.link_removed(self.unit.act, event, self.unit.ids))
 
     def wait_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """An episode that the run was done with, or failed at."""
@@ -177,7 +177,7 @@ class _Undo:
         if before is None:
             self._keep(memory.id, f"it is {memory.consolidation_status} by another run since")
             return
-        tx = self.ledger.tx
+        tx = self.unit.tx
         retry_at = before.next_consolidation_retry_at
         tx.run(
             "set_consolidation",
@@ -197,19 +197,19 @@ class _Undo:
 
     @property
     def _tenant_id(self) -> str:
-        return self.ledger.act.caller.tenant_id
+        return self.unit.act.caller.tenant_id
 
     def _why_taken(self, fact: Fact) -> str | None:
         """Whose the place is that a fact would come back to, where it is somebody's."""
         same, bound = same_place(fact)
-        for _, holder in selection.select(self.ledger.tx, "fact", f"{same} AND validity = 'active'", bound):
+        for _, holder in selection.select(self.unit.tx, "fact", f"{same} AND validity = 'active'", bound):
             return f"fact {holder.id} has its place now"
         return None
 
     def _why_in_force(self, newer: str) -> str | None:
         """Why what a fact of the run did to another goes on: it was kept, and is believed."""
         found = self.memories.get(newer)
-        if newer not in self.stays or found is None or not found[1].is_live(self.ledger.act.at):
+        if newer not in self.stays or found is None or not found[1].is_live(self.unit.act.at):
             return None
         return f"fact {newer}, which speaks against it, was kept"
 
@@ -221,8 +221,8 @@ class _Undo:
     def _tell(self, what: str, doc: int, after: MemoryRecord, changed: Mapping[str, Any]) -> None:
         self.memories[after.id] = (doc, after)
         self.restored.append(RestoredItem(memory_id=after.id, kind=after.kind, what=what))
-        act, ids = self.ledger.act, self.ledger.ids
-        self.ledger.write_down(events.memory_event(act, what, after, ids, payload=changed))
+        act, ids = self.unit.act, self.unit.ids
+        self.unit.record(events.memory_event(act, what, after, ids, payload=changed))
 
 
 _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
@@ -238,17 +238,17 @@ _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
 }
 
 
-def _load_run_events(ledger: Ledger, run_id: str) -> list[Event]:
+def _load_run_events(unit: MemoryWrites, run_id: str) -> list[Event]:
     """What a run wrote down, in order, whoever sees it."""
-    bound = {"tenant_id": ledger.act.caller.tenant_id, "run_id": run_id}
-    return _load_events(ledger.tx, "memory_events_run", "run_id = :run_id", bound)
+    bound = {"tenant_id": unit.act.caller.tenant_id, "run_id": run_id}
+    return _load_events(unit.tx, "memory_events_run", "run_id = :run_id", bound)
 
 
-def _load_later_events(ledger: Ledger, ids: Sequence[str]) -> list[Event]:
+def _load_later_events(unit: MemoryWrites, ids: Sequence[str]) -> list[Event]:
     """What else was done with some memories that says somebody stands by them, in order."""
-    tx = ledger.tx
+    tx = unit.tx
     bound = {
-        "tenant_id": ledger.act.caller.tenant_id,
+        "tenant_id": unit.act.caller.tenant_id,
         "ids": tx.dialect.listed(ids),
         "types": tx.dialect.listed(reversal.STANDING_BY),
     }
@@ -265,10 +265,10 @@ def _load_events(tx: Transaction, index: str, condition: str, bound: Mapping[str
     return [rows.record(row) for row in found]
 
 
-def _lock_memories(ledger: Ledger, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+def _lock_memories(unit: MemoryWrites, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
     """Docs and memories, in the order of ids, whoever sees them."""
-    tx = ledger.tx
-    bound = {"tenant_id": ledger.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    tx = unit.tx
+    bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
     order = f"ORDER BY id {tx.dialect.lock}"
     condition = "tenant_id = :tenant_id AND id IN :ids"
     return (
@@ -276,10 +276,10 @@ def _lock_memories(ledger: Ledger, ids: Sequence[str]) -> list[tuple[int, Memory
     )
 
 
-def load_facts_of_run(ledger: Ledger, run_id: str) -> list[Fact]:
+def load_facts_of_run(unit: MemoryWrites, run_id: str) -> list[Fact]:
     """The facts that a run has to do with, as they are before anything is held."""
-    ids = sorted({event.memory_id for event in _load_run_events(ledger, run_id) if event.memory_id is not None})
-    tx = ledger.tx
-    bound = {"tenant_id": ledger.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
+    ids = sorted({event.memory_id for event in _load_run_events(unit, run_id) if event.memory_id is not None})
+    tx = unit.tx
+    bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
     found = selection.select(tx, "fact", "tenant_id = :tenant_id AND id IN :ids", bound) if ids else []
     return [fact for _, fact in found if isinstance(fact, Fact)]

@@ -1,4 +1,4 @@
-"""What the ledger can be asked: the edges of a memory, its events, the history of a fact, entities."""
+"""What the unit can be asked: the edges of a memory, its events, the history of a fact, entities."""
 
 from __future__ import annotations
 
@@ -23,16 +23,6 @@ _STATEMENTS: dict[Direction, tuple[str, ...]] = {
     "incoming": ("links_in",),
     "both": ("links_out", "links_in"),
 }
-
-
-def find_active_fact(tx: Transaction, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
-    """The active fact about no entity in this place, if the caller sees it."""
-    if scope not in caller.scopes:
-        return None
-    bound = {"tenant_id": caller.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
-    same = "tenant_id = :tenant_id AND scope = :scope AND subject = :subject AND predicate = :predicate"
-    found = selection.select(tx, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
-    return next((memory for _, memory in found if isinstance(memory, Fact)), None)
 
 
 def load_links(

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 
+_COUNT_UP_TO = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Namespace:
     """One kind and scope that something was written to, and what of it the searches hold."""
@@ -101,6 +104,14 @@ def load_caller_space(tx: Transaction, caller: Caller, now: datetime) -> SearchS
 def has_waiting(tx: Transaction, caller: Caller) -> bool:
     """Whether anything of a caller's may wait for a vector, as far as this transaction knows without asking."""
     return tx.known is None or bool(tx.known.get(_waiting_key(caller), True))
+
+
+def count_waiting(tx: Transaction, caller: Caller) -> int:
+    """Count the caller's memories that wait for a vector, up to 1,000."""
+    if not has_waiting(tx, caller):
+        return 0
+    [(count,)] = tx.rows("count_waiting", **caller_bindings(caller, tx.dialect), limit=_COUNT_UP_TO)
+    return min(int(count), _COUNT_UP_TO)
 
 
 def _load_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:

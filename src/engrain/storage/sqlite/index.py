@@ -22,7 +22,7 @@ _WAITS, _GONE = 1, 3
 
 
 class SqliteIndex:
-    """The `Index` that the ledger tells of every write.
+    """The `Index` that the unit tells of every write.
 
     One episode alone, the hot path, is settled later; whatever else is settled at once.
     """

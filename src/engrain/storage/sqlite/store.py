@@ -10,32 +10,28 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from engrain.domain.ids import IdSource
-from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS
-from engrain.domain.requests import Act, Candidate, Health, Unembedded
-from engrain.storage import selection
+from engrain.domain.requests import Act, Candidate, Health
 from engrain.storage.access.keys import SqlAccessKeys
 from engrain.storage.access.pools import SqlPools
 from engrain.storage.backup import archive
 from engrain.storage.backup.store import SqlBackups
-from engrain.storage.entities import mentions
 from engrain.storage.entities.store import SqlRegistry
-from engrain.storage.filters import caller_bindings
 from engrain.storage.jobs import SqlJobs
-from engrain.storage.reports import stats
 from engrain.storage.reports.overviews import SqlOverviews
 from engrain.storage.reports.store import SqlSurveys
 from engrain.storage.reports.vitals import SqlVitals
 from engrain.storage.runs.store import SqlRuns
-from engrain.storage.search import candidates, history, matching, recency, traits
-from engrain.storage.search.namespaces import has_waiting, load_search_space
-from engrain.storage.search.store import SqlHistory
+from engrain.storage.search import candidates, matching
+from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.search.store import SqlSearches
 from engrain.storage.sqlite import compaction, health, index, restoration, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
 from engrain.storage.transaction import Transaction, refuse_in_snapshot
-from engrain.storage.write import cleanup, embedding_versions, sweeps
-from engrain.storage.write.ledger import Ledger
+from engrain.storage.write import embedding_versions
+from engrain.storage.write.memories import MemoryWrites
+from engrain.storage.write.store import SqlRecords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -43,36 +39,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.maintenance.retention import CleanupBatch, Retention
-    from engrain.domain.maintenance.stats import Stats
-    from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
-    from engrain.domain.memories.maturity import Outcome, Thresholds
-    from engrain.domain.records import (
-        Caller,
-        EmbeddingVersion,
-        Fact,
-        Link,
-        MemoryRecord,
-        Rule,
-    )
-    from engrain.domain.requests import Ref, Request, Traits
+    from engrain.domain.records import Caller, EmbeddingVersion, Fact
+    from engrain.domain.requests import Ref, Request
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.backup.restoration import RestoreIndex
 
 T = TypeVar("T")
-_COUNT_UP_TO = 1_000
 _ALL = -1  # what SQLite takes for no limit
 
 
-class _Held(threading.local):
+class _Snapshot(threading.local):
     """The snapshot that a thread is in."""
 
     tx: Transaction | None = None
 
 
 class SqliteStore(
-    SqlHistory,
+    SqlRecords,
+    SqlSearches,
     SqlSurveys,
     SqlRegistry,
     SqlRuns,
@@ -100,7 +84,7 @@ class SqliteStore(
         self.location = location
         self._narrow = narrow
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        self._held = _Held()
+        self._snapshot = _Snapshot()
         self._vectors = VectorCache()
         self._index = index.SqliteIndex()
         self._ids = IdSource(lambda: datetime.now(UTC))
@@ -114,69 +98,9 @@ class SqliteStore(
     def close(self) -> None:
         self._connections.close()
 
-    def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        if not memories:
-            return []
-        with self._acting(act) as ledger:
-            return ledger.add(memories)
-
-    def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
-        with self._reading() as tx:
-            return [memory for _, memory in selection.load_visible(tx, caller, ids)]
-
-    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
-        with self._reading() as tx:
-            return history.find_active_fact(tx, caller, scope=scope, subject=subject, predicate=predicate)
-
-    def put_related(
-        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
-    ) -> Fact | None:
-        with self._acting(act) as ledger:
-            return ledger.add_related(fact, related, after)
-
-    def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
-        with self._acting(act) as ledger:
-            return ledger.supersede(fact, ids, derives=derives)
-
-    def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
-        with self._acting(act) as ledger:
-            return ledger.touch(ids)
-
-    def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
-        with self._acting(act) as ledger:
-            return ledger.confirm(id_)
-
-    def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
-        with self._acting(act) as ledger:
-            return ledger.age(id_, to)
-
-    def mark(
-        self,
-        act: Act,
-        id_: str,
-        outcome: Outcome,
-        *,
-        reason: str | None = None,
-        thresholds: Thresholds = DEFAULT_THRESHOLDS,
-    ) -> Rule | None:
-        with self._acting(act) as ledger:
-            return ledger.mark(id_, outcome, reason, thresholds)
-
-    def forget(self, act: Act, id_: str) -> MemoryRecord | None:
-        with self._acting(act) as ledger:
-            return ledger.forget(id_)
-
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
-        with self._connections.erasing(), self._acting(act) as ledger:
-            return ledger.erase(ids)
-
-    def link(self, act: Act, link: Link) -> bool:
-        with self._acting(act) as ledger:
-            return ledger.link(link)
-
-    def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
-        with self._reading() as tx:
-            return stats.count_memories(tx, caller, now, scope=scope, waiting=_waiting(tx, caller))
+        with self._connections.erasing():
+            return super().erase(act, ids)
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:
@@ -229,47 +153,15 @@ class SqliteStore(
                 others = matching.filter_docs(tx, request, others)
             return sorted(best + exact.of(others), key=candidates.best_first)
 
-    def speakers(self, request: Request) -> list[str]:
-        with self._reading() as tx:
-            return matching.list_speakers(tx, request.caller)
-
-    def newest(self, request: Request, limit: int) -> list[Candidate]:
-        with self._reading() as tx:
-            return recency.find_newest(tx, request, limit)
-
-    def important(self, request: Request, limit: int) -> list[Candidate]:
-        with self._reading() as tx:
-            return recency.find_important(tx, request, limit)
-
-    def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
-        with self._reading() as tx:
-            return mentions.find_mentioning(tx, request, names, limit)
-
-    def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
-        with self._reading() as tx:
-            return traits.load_traits(tx, request, refs)
-
     def in_one_snapshot(self, caller: Caller, work: Callable[[], T]) -> T:  # noqa: ARG002  # one file, one state
-        if self._held.tx is not None:
+        if self._snapshot.tx is not None:
             return work()
         with self._connections.snapshot() as db:
-            self._held.tx = Transaction(db, STATEMENTS, {})
+            self._snapshot.tx = Transaction(db, STATEMENTS, {})
             try:
                 return work()
             finally:
-                self._held.tx = None
-
-    def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
-        with self._reading() as tx:
-            return matching.load_matching(tx, request, refs)
-
-    def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
-        with self._reading() as tx:
-            return recency.load_newest(tx, request, limit)
-
-    def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
-        with self._reading() as tx:
-            return matching.load_neighbours(tx, request, memory, reach)
+                self._snapshot.tx = None
 
     def settle(self) -> int:
         with self._reading() as tx:
@@ -277,10 +169,6 @@ class SqliteStore(
                 return 0
         with self._writing() as tx:
             return index.index_batch(tx)
-
-    def waiting(self, caller: Caller) -> int:
-        with self._reading() as tx:
-            return _waiting(tx, caller)
 
     def use_embedder(self, name: str, dims: int) -> str | None:
         with self._reading() as tx:
@@ -295,17 +183,9 @@ class SqliteStore(
         self._version = active.version
         return None
 
-    def embedding_versions(self) -> list[EmbeddingVersion]:
-        with self._reading() as tx:
-            return embedding_versions.load_versions(tx)
-
     def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
         with self._writing() as tx:
             return embedding_versions.begin_version(tx, name, dims, datetime.now(UTC))
-
-    def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
-        with self._reading() as tx:
-            return embedding_versions.find_unembedded(tx, limit, version)
 
     def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
         with self._writing() as tx:
@@ -336,38 +216,9 @@ class SqliteStore(
         with self._writing() as tx:
             return len(tx.rows("prune_vectors", limit=limit))
 
-    def sweep(
-        self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
-    ) -> SweepBatch:
-        with self._reading() as tx:
-            seen = sweeps.find_due(tx, act, kind, policy, after=after, limit=limit)
-            if dry_run or not seen.ids:
-                return sweeps.preview_sweep(tx, act, kind, policy, seen=seen)
-        with self._acting(act) as ledger:
-            return sweeps.sweep(ledger, kind, policy, seen)
-
-    def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
-        with self._reading() as tx:
-            if dry_run:
-                return cleanup.preview_cleanup(tx, act, retention)
-            planned = cleanup.plan_cleanup(tx, act, retention, limit)
-        with self._acting(act) as ledger:
-            return cleanup.clean_up(ledger, retention, planned)
-
-    @property
-    def tables(self) -> Sequence[str]:
-        return archive.TABLES
-
     def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
         with self._reading() as tx:
             return archive.load_rows(tx, table, after=after, limit=limit)
-
-    def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
-        return archive.row_key(table, row)
-
-    def last_key(self, table: str) -> Sequence[Any] | None:
-        with self._reading() as tx:
-            return archive.find_last_key(tx, table)
 
     def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
         with self._writing() as tx:
@@ -398,52 +249,45 @@ class SqliteStore(
     @contextmanager
     def _reading(self) -> Iterator[Transaction]:
         """The snapshot that this thread is in, or one of its own: all statements of a verb see one state."""
-        if self._held.tx is not None:
-            yield self._held.tx
+        if self._snapshot.tx is not None:
+            yield self._snapshot.tx
             return
         with self._connections.snapshot() as db:
             yield Transaction(db, STATEMENTS, {})
 
     @contextmanager
     def _writing(self) -> Iterator[Transaction]:
-        refuse_in_snapshot(is_inside=self._held.tx is not None)
+        refuse_in_snapshot(is_inside=self._snapshot.tx is not None)
         with self._connections.writing() as db:
             yield Transaction(db, STATEMENTS)
 
-    def _ask(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
-        with self._reading() as tx:
+    def _read(self, caller: Caller | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+        tx = self._snapshot.tx
+        if tx is not None:
             return work(tx)
+        with self._connections.snapshot() as db:
+            return work(Transaction(db, STATEMENTS, {}))
 
-    def _copying(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
-        with self._connections.unmapped_snapshot() as db:
-            return work(Transaction(db, STATEMENTS))
+    def _write(self, act: Act, work: Callable[[MemoryWrites], T], *, repeatable: bool = False) -> T:  # noqa: ARG002  # nothing is lost while committing
+        refuse_in_snapshot(is_inside=self._snapshot.tx is not None)
+        with self._connections.writing() as db:
+            return work(MemoryWrites(Transaction(db, STATEMENTS), self._index, act, self._ids))
 
-    def _filling(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], T]) -> T:  # noqa: ARG002  # one file holds every tenant
-        refuse_in_snapshot(is_inside=self._held.tx is not None)
-        with self._connections.unmapped_writing() as db:
-            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex())
-
-    def _change(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+    def _execute(self, tenant_id: str | None, work: Callable[[Transaction], T], *, repeatable: bool = False) -> T:  # noqa: ARG002  # likewise
         with self._writing() as tx:
             return work(tx)
 
-    def _do(self, act: Act, work: Callable[[Ledger], T]) -> T:
-        with self._acting(act) as ledger:
-            return work(ledger)
+    def _read_snapshot(self, tenant_id: str | None, work: Callable[[Transaction], T]) -> T:  # noqa: ARG002  # one file holds every tenant
+        with self._connections.unmapped_snapshot() as db:
+            return work(Transaction(db, STATEMENTS))
 
-    def _hold(self, ledger: Ledger, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
+    def _restore_backup(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], T]) -> T:  # noqa: ARG002  # likewise
+        refuse_in_snapshot(is_inside=self._snapshot.tx is not None)
+        with self._connections.unmapped_writing() as db:
+            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex())
+
+    def _lock(self, unit: MemoryWrites, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
         """There is one writer at a time."""
 
-    @contextmanager
-    def _acting(self, act: Act) -> Iterator[Ledger]:
-        refuse_in_snapshot(is_inside=self._held.tx is not None)
-        with self._connections.writing() as db:
-            yield Ledger(Transaction(db, STATEMENTS), self._index, act, self._ids)
-
-
-def _waiting(tx: Transaction, caller: Caller) -> int:
-    if not has_waiting(tx, caller):
-        return 0
-    found = tx.one("count_waiting", **caller_bindings(caller, tx.dialect), limit=_COUNT_UP_TO)
-    assert found is not None
-    return min(int(found[0]), _COUNT_UP_TO)
+    def _lock_removal(self, unit: MemoryWrites, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+        """There is one writer at a time."""

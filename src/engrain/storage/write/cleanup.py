@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.retention import CleanupBatch, Removal, Retention
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.memories import MemoryWrites
 
 _OF_THESE = "tenant_id = :tenant_id AND id IN :ids"
 
@@ -56,9 +56,9 @@ def plan_cleanup(tx: Transaction, act: Act, kept: Retention, limit: int) -> Plan
     return Plan(removals=removals, is_last=len(removals) < limit)
 
 
-def clean_up(ledger: Ledger, kept: Retention, planned: Plan) -> CleanupBatch:
+def clean_up(unit: MemoryWrites, kept: Retention, planned: Plan) -> CleanupBatch:
     """Remove those that may still go, now that nobody else changes them; an event for each, and no tombstone."""
-    tx, act = ledger.tx, ledger.act
+    tx, act = unit.tx, unit.act
     bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(list(planned.removals))}
     found = selection.select(tx, "episode", _OF_THESE, bound, order=f"ORDER BY id {tx.dialect.lock_whole}")
     needed: Collection[str] = ()
@@ -73,8 +73,8 @@ def clean_up(ledger: Ledger, kept: Retention, planned: Plan) -> CleanupBatch:
         why = _removal_reason(memory, planned.removals[memory.id], kept, act)
         if why is None or (why == "capacity" and (gone[why] >= over or memory.id in needed)):
             continue
-        ledger.remove(doc, memory)
-        told.append(events.episode_cleaned(act, memory, why, ledger.ids))
+        unit.remove(doc, memory)
+        told.append(events.episode_cleaned(act, memory, why, unit.ids))
         gone[why] += 1
     tx.add_each(tx.statements.records.events, "memory_events", told)
     remaining = _count_episodes(tx, act, kept)[0] if planned.is_last else None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.decay import DecayPolicy, SweepBatch
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.ledger import Ledger
+    from engrain.storage.write.unit_of_work import UnitOfWork
 
 # The databases' exp() may differ from ours in the last digit: what is so close to a threshold is decided here.
 _CLOSE = 1e-9
@@ -109,26 +109,26 @@ def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolic
     return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
 
 
-def sweep(ledger: Ledger, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
+def sweep(unit: UnitOfWork, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
     """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""
-    tx = ledger.tx
-    moving = _find_changes(tx, ledger.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
-    apply_changes(ledger, kind, moving)
+    tx = unit.tx
+    moving = _find_changes(tx, unit.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
+    apply_changes(unit, kind, moving)
     return _count_changes(seen, moving)
 
 
-def apply_changes(ledger: Ledger, kind: AgingKind, moving: Sequence[Change]) -> None:
+def apply_changes(unit: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -> None:
     """Let facts, or rules, that are locked come to stand otherwise: a few statements, however many they are."""
-    tx, act = ledger.tx, ledger.act
+    tx, act = unit.tx, unit.act
     named = {"tenant_id": act.caller.tenant_id, "at": tx.dialect.time(act.at)}
     for (before, to), these in _group_by_change(moving).items():
         changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {each.metadata for each in these}}
         rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
         tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
-            ledger.index.take_out(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
+            unit.index.take_out(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
         event_type, payload = events.standing_changed(kind, before, to)
-        ids = ledger.ids.several(len(these))
+        ids = unit.ids.several(len(these))
         tx.run(
             "add_events",
             **named,

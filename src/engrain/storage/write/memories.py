@@ -6,34 +6,30 @@ A memory's place in the searches is the backend's own business: its `Index` is t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.memories import aging, maturity
 from engrain.domain.memories.maturity import Application
-from engrain.domain.records import Episode, Event, Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.indexing import question_share
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
-from engrain.storage.access import pools
+from engrain.storage.access import membership
 from engrain.storage.dialects import as_json
 from engrain.storage.entities import registry
 from engrain.storage.filters import caller_bindings, same_place
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.write import sweeps
+from engrain.storage.write.unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from engrain.domain.ids import IdSource
     from engrain.domain.memories.aging import Standing
     from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import Entity, Kind
-    from engrain.domain.requests import Act
-    from engrain.storage.search.index import SearchIndex
-    from engrain.storage.transaction import Transaction
 
-_Answer = TypeVar("_Answer")
 _SET_METADATA: Mapping[Kind, str] = {
     "episode": "set_episode_metadata",
     "fact": "set_fact_metadata",
@@ -42,18 +38,13 @@ _SET_METADATA: Mapping[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
-    """One write: who acts, in which transaction, and what has to be told to the searches and written down."""
-
-    tx: Transaction
-    index: SearchIndex
-    act: Act
-    ids: IdSource
+class MemoryWrites(UnitOfWork):
+    """Mutations of memories in one unit of work."""
 
     def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         """Insert memories; those that were new, as stored."""
         if self.act.checks_pools:
-            pools.check_membership(self, {each.scope for each in memories})
+            membership.check_membership(self, {each.scope for each in memories})
         facts = [each for each in memories if isinstance(each, Fact)]
         about = {each.entity_id for each in facts if each.entity_id is not None}
         registry.lock_entities(
@@ -66,7 +57,7 @@ class Ledger:
             if arrived is not None:
                 doc, stored = arrived
                 added[doc] = stored
-                self.write_down(events.memory_created(self.act, stored, self.ids))
+                self.record(events.memory_created(self.act, stored, self.ids))
         if facts:  # one may have been superseded by a later one of the same call
             found = selection.load_docs(self.tx, added, [self.act.caller.tenant_id])
             added = {doc: found[doc] for doc in added}
@@ -89,7 +80,7 @@ class Ledger:
                 weight, at = related[other.id], self.act.at
                 link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
                 if self.connect(stored, other, link):
-                    self.write_down(events.link_created(self.act, link, self.ids, ends=(stored, other)))
+                    self.record(events.link_created(self.act, link, self.ids, ends=(stored, other)))
             return stored
         return None
 
@@ -115,7 +106,7 @@ class Ledger:
     def touch(self, ids: Sequence[str]) -> list[MemoryRecord]:
         """Count a reference to each memory the caller sees; in the order asked."""
         found: dict[str, MemoryRecord] = {}
-        bound = {**self._seen, "ids": self.tx.dialect.listed(ids), "at": self._at}
+        bound = {**caller_bindings(self.act.caller, self.tx.dialect), "ids": self.tx.dialect.listed(ids), "at": self.at}
         for kind, table in KIND_TABLES.items():
             rows = self.tx.statements.records.kinds[kind]
             statement = (
@@ -137,7 +128,7 @@ class Ledger:
             raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
         metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
         self._update(f"confirm_{memory.kind}", memory, metadata=self.tx.dialect.json(metadata))
-        self.write_down(events.memory_confirmed(self.act, memory, self.ids))
+        self.record(events.memory_confirmed(self.act, memory, self.ids))
         return replace(memory, last_confirmed_at=self.act.at, metadata=metadata)
 
     def age(self, id_: str, to: Standing) -> MemoryRecord | None:
@@ -176,10 +167,10 @@ class Ledger:
         self.tx.add(
             self.tx.statements.records.applications, "rule_applications", self._application(marked, outcome, reason)
         )
-        self.write_down(events.rule_marked(self.act, memory, marked, self.ids, outcome=outcome))
+        self.record(events.rule_marked(self.act, memory, marked, self.ids, outcome=outcome))
         if marked.content != memory.content:
             self._move(doc, memory, marked)
-            self.write_down(events.rule_inverted(self.act, memory, self.ids))
+            self.record(events.rule_inverted(self.act, memory, self.ids))
         return marked
 
     def forget(self, id_: str) -> MemoryRecord | None:
@@ -204,7 +195,7 @@ class Ledger:
                 self._update("forget_rule", memory, metadata=self.tx.dialect.json(metadata))
                 forgotten = replace(memory, metadata=metadata, invalidated_at=at)
         self._take_out(doc, memory)
-        self.write_down(events.memory_forgotten(self.act, memory, self.ids))
+        self.record(events.memory_forgotten(self.act, memory, self.ids))
         return forgotten
 
     def erase(self, ids: Sequence[str]) -> list[str]:
@@ -227,7 +218,7 @@ class Ledger:
         source, target = ends[link.source_id], ends[link.target_id]
         if not self.connect(source, target, link):
             return False
-        self.write_down(events.link_created(self.act, link, self.ids, ends=(source, target)))
+        self.record(events.link_created(self.act, link, self.ids, ends=(source, target)))
         return True
 
     def mention(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
@@ -252,11 +243,11 @@ class Ledger:
             memory_id=memory.id,
             scope=memory.scope,
             happened_at=self.tx.dialect.time(memory.happened_at),
-            at=self._at,
+            at=self.at,
         )
         new = sorted(id_ for (id_,) in rows)
         if new:
-            self.write_down(events.entities_mentioned(self.act, memory, new, self.ids))
+            self.record(events.entities_mentioned(self.act, memory, new, self.ids))
         return new
 
     def put_entity(self, entity: Entity) -> Entity:
@@ -269,21 +260,8 @@ class Ledger:
         for _, memory in self._visible([memory_id]):
             metadata = {**memory.metadata, "enriched_at": events.format_time(self.act.at)}
             self._update(_SET_METADATA[memory.kind], memory, metadata=self.tx.dialect.json(metadata))
-            self.write_down(events.memory_enriched(self.act, memory, self.ids))
+            self.record(events.memory_enriched(self.act, memory, self.ids))
         return new
-
-    def apart(self, work: Callable[[], _Answer]) -> _Answer:
-        """What `work` writes; where it fails nothing of it is left, and the rest of the transaction goes on."""
-        mark = self.index.mark()
-        try:
-            return self.tx.apart(work)
-        except BaseException:
-            self.index.go_back(mark)
-            raise
-
-    def write_down(self, event: Event) -> None:
-        """An event, in the transaction of what it tells of."""
-        self.tx.add(self.tx.statements.records.events, "memory_events", event)
 
     def _check_reach(self, memory: MemoryRecord) -> None:
         caller = self.act.caller
@@ -384,7 +362,7 @@ class Ledger:
         closed = replace(old, validity="superseded", invalidated_at=self.act.at, valid_to=ends)
         self._update("supersede_fact", old, valid_to=self.tx.dialect.time(ends))
         self._take_out(doc, old)
-        self.write_down(events.fact_superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
+        self.record(events.fact_superseded(self.act, closed, new, self.ids, was_open=old.valid_to is None))
 
     def connect(self, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
         """Add an edge, without an event; False where it is there already."""
@@ -428,8 +406,8 @@ class Ledger:
         self.tx.run("erase_event_payloads", **named, payload=self.tx.dialect.json({}))
         self.remove(doc, memory)
         tombstone = {"kind": memory.kind, "scope": memory.scope, "digest": events.digest_memory(memory)}
-        self.tx.run("add_tombstone", **named, **tombstone, erased_at=self._at)
-        self.write_down(events.memory_erased(self.act, memory, self.ids))
+        self.tx.run("add_tombstone", **named, **tombstone, erased_at=self.at)
+        self.record(events.memory_erased(self.act, memory, self.ids))
 
     def _outcome(self, rule: Rule) -> dict[str, Any]:
         """The columns that a mark changes."""
@@ -460,7 +438,7 @@ class Ledger:
         self.index.take_out(self.tx, memory.tenant_id, [doc], turns=turns, at=self.act.at)
 
     def _update(self, statement: str, memory: MemoryRecord, **values: Any) -> None:
-        self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self._at, **values)
+        self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self.at, **values)
 
     def _visible(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
         return selection.load_visible(self.tx, self.act.caller, ids)
@@ -473,11 +451,3 @@ class Ledger:
         """One memory the caller sees, which nobody else changes until the end of the transaction."""
         found = selection.load_visible(self.tx, self.act.caller, [id_], lock=self.tx.dialect.lock)
         return found[0] if found else None
-
-    @property
-    def _at(self) -> Any:
-        return self.tx.dialect.time(self.act.at)
-
-    @property
-    def _seen(self) -> dict[str, Any]:
-        return caller_bindings(self.act.caller, self.tx.dialect)

@@ -1,0 +1,43 @@
+"""Membership of agents in pools, locked while it is relied upon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain.access.pools import pool_scope
+from engrain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from engrain.domain.records import Caller
+    from engrain.storage.transaction import Transaction
+    from engrain.storage.write.unit_of_work import UnitOfWork
+
+_PREFIX = pool_scope("")
+
+
+def lock_membership(unit: UnitOfWork, name: str, *, lock: str | None = None) -> bool:
+    """Whether the acting agent is in a pool; nobody else changes who is, until the end of the transaction."""
+    tx, caller = unit.tx, unit.act.caller
+    by = tx.dialect.lock_whole if lock is None else lock
+    locked = f"SELECT name FROM pools WHERE tenant_id = :tenant_id AND name = :pool {by}"  # noqa: S608  # the dialect's own words
+    return bool(tx.ask(locked, {"tenant_id": caller.tenant_id, "pool": name})) and name in list_pools(tx, caller)
+
+
+def check_membership(unit: UnitOfWork, scopes: Collection[str]) -> None:
+    """Whether the acting agent is still in the pools that it writes to; nobody deletes them until it has.
+
+    Raises:
+        InvalidInput: it is not; nothing was written.
+    """
+    lock = unit.tx.dialect.hold
+    for scope in sorted(scope for scope in scopes if scope.startswith(_PREFIX)):
+        if not lock_membership(unit, scope.removeprefix(_PREFIX), lock=lock):
+            said = f"agent {unit.act.caller.agent} is in no pool {scope.removeprefix(_PREFIX)!r:.80} any more"
+            raise InvalidInput(f"{said}; nothing was written")
+
+
+def list_pools(tx: Transaction, caller: Caller) -> tuple[str, ...]:
+    """List the pools that an agent is in, by name."""
+    return tuple(name for (name,) in tx.rows("pools_of", tenant_id=caller.tenant_id, agent=caller.agent))
