@@ -7,8 +7,8 @@ from engrain.context.excerpts import clip, find_best_sentence
 TALK = "We met at noon. The ferry to Lisbon leaves at nine! Then we ate cheese.\nAnd that was all of it, I think."
 
 
-def part(text, size, asked="ferry Lisbon"):
-    return clip(text, asked, lambda kept: len(kept) <= size)
+def part(text, size, query="ferry Lisbon"):
+    return clip(text, query, lambda kept: len(kept) <= size)
 
 
 @given(st.text(st.sampled_from("ab .!?\n語"), max_size=300), st.text("ab ", max_size=9), st.integers(0, 200))
@@ -20,25 +20,18 @@ def test_a_part_fits_and_is_made_of_the_text(text, asked, size):
         assert len(kept) >= 24
 
 
-def test_it_begins_with_the_sentence_that_holds_most_of_what_is_asked():
-    assert part(TALK, 45) == "… The ferry to Lisbon leaves at nine! Then …"
-
-
-def test_it_begins_earlier_where_the_text_ends_before_the_room_does():
-    assert part(TALK, 50, asked="what to think") == "… we ate cheese. And that was all of it, I think."
-
-
-def test_without_such_a_sentence_it_is_the_beginning():
-    assert part(TALK, 30, asked="aardvark") == "We met at noon. The ferry to …"
-
-
-def test_a_text_that_fits_is_whole_and_on_one_line():
-    assert part(TALK, 500) == TALK.replace("\n", " ")
-
-
-@pytest.mark.parametrize("size", [0, 10, 23])
-def test_too_little_is_nothing(size):
-    assert part(TALK, size) is None
+@pytest.mark.parametrize(
+    ("size", "query", "expected"),
+    [
+        (45, "ferry Lisbon", "… The ferry to Lisbon leaves at nine! Then …"),  # from the best sentence on
+        (50, "what to think", "… we ate cheese. And that was all of it, I think."),  # earlier where the text ends
+        (30, "aardvark", "We met at noon. The ferry to …"),
+        (500, "ferry Lisbon", TALK.replace("\n", " ")),
+        *[(size, "ferry Lisbon", None) for size in (0, 10, 23)],  # so little says nothing
+    ],
+)
+def test_the_excerpt_begins_with_the_best_sentence_and_fills_the_room(size, query, expected):
+    assert part(TALK, size, query) == expected
 
 
 def test_a_text_without_spaces_is_cut_all_the_same():

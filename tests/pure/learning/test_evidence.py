@@ -69,8 +69,10 @@ def test_a_quote_holds_however_it_is_written(content, quote):
     ],
 )
 def test_a_quote_that_does_not_hold_proves_nothing(quote, name, flaw):
-    proof = prove(quoted(quote, name), heard("I moved to Porto last month, it was of the best ideas."))
+    turns = heard("I moved to Porto last month, it was of the best ideas.")
+    proof = prove(quoted(quote, name), turns)
     assert (proof.episodes, proof.quotes, proof.flaw) == ((), (), flaw)
+    assert prove([], turns).flaw == "no_evidence"
 
 
 def test_sources_are_the_episodes_whose_quotes_hold_in_the_order_they_happened():
@@ -80,10 +82,6 @@ def test_sources_are_the_episodes_whose_quotes_hold_in_the_order_they_happened()
     proof = prove(evidence, turns)
     assert proof.episodes == (early, late)
     assert proof.quotes == tuple(evidence[:2])
-
-
-def test_nothing_quoted_is_no_proof():
-    assert prove([], heard("I moved to Porto.")).flaw == "no_evidence"
 
 
 HANDED_OUT = {"last_referenced_at": NOON - MINUTE, "reference_count": 1, "created_at": NOON - 9 * MINUTE}
@@ -150,10 +148,29 @@ BLOCK = """Please help me.
 Where should I book? I will fly to Oslo."""
 
 
-@pytest.mark.parametrize("quote", ["Ana drinks: green tea", "Ask before booking early flights", "lives in: Lisbon"])
-def test_a_context_block_that_comes_back_is_an_echo_even_if_nothing_is_known_of_it(quote):
-    assert prove(quoted(quote), heard(BLOCK)).flaw == "echo"
-    assert prove(quoted("I will fly to Oslo"), heard(BLOCK)).flaw is None
+NOTES = "Notes so far:\n- Ana lives in: Lisbon (since 2024-05-01)\n- Ana plays the cello"
+SUMMARY = "[Previous context summary]: Ana sings in a choir.\nI will fly to Oslo"
+
+
+@pytest.mark.parametrize(
+    ("content", "known", "echoes", "own"),
+    [
+        # A block is an echo even if nothing is known of it.
+        (
+            BLOCK,
+            [],
+            ["Ana drinks: green tea", "Ask before booking early flights", "lives in: Lisbon"],
+            "I will fly to Oslo",
+        ),
+        (SUMMARY, [], ["Ana sings in a choir"], "I will fly to Oslo"),
+        (NOTES, [fact("Lisbon", created_at=NOON - MINUTE)], ["Ana lives in: Lisbon"], "Ana plays the cello"),
+    ],
+    ids=["block", "summary", "list"],
+)
+def test_what_a_host_was_given_for_a_prompt_is_an_echo(content, known, echoes, own):
+    turns = heard(content, known=known)
+    assert {prove(quoted(echo), turns).flaw for echo in echoes} == {"echo"}
+    assert prove(quoted(own), turns).flaw is None
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda each: each.name)
@@ -171,19 +188,6 @@ def test_a_block_of_any_recipe_that_comes_back_is_an_echo_to_its_last_line(recip
     assert len(lines) >= 2
     assert {prove(quoted(line), turns).flaw for line in lines} == {"echo"}
     assert prove(quoted("I will fly to Oslo"), turns).flaw is None
-
-
-def test_a_summary_of_what_did_not_fit_is_an_echo():
-    turns = heard("[Previous context summary]: Ana sings in a choir.\nI will fly to Oslo")
-    assert prove(quoted("Ana sings in a choir"), turns).flaw == "echo"
-    assert prove(quoted("I will fly to Oslo"), turns).flaw is None
-
-
-def test_a_line_of_a_list_that_says_what_is_known_is_an_echo():
-    known = [fact("Lisbon", created_at=NOON - MINUTE)]
-    turns = heard("Notes so far:\n- Ana lives in: Lisbon (since 2024-05-01)\n- Ana plays the cello", known=known)
-    assert prove(quoted("Ana lives in: Lisbon"), turns).flaw == "echo"
-    assert prove(quoted("Ana plays the cello"), turns).flaw is None
 
 
 @pytest.mark.parametrize(

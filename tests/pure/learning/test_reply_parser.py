@@ -122,40 +122,30 @@ def test_a_new_fact_lacks_nothing(missing, value):
     assert error.startswith(f"new_facts[0]: {missing} ")
 
 
-@pytest.mark.req("B13.3")
-@pytest.mark.parametrize(
-    ("given", "permanence"),
-    [(None, "standard"), ("for ever", "standard"), (3, "standard"), (" Stable ", "stable"), ("ephemeral", "ephemeral")],
-)
-def test_permanence_is_standard_unless_it_is_a_known_one(given, permanence):
-    assert one(said(new_facts=[{**FACT, "permanence": given}])).says.permanence == permanence
+VALUES = {
+    "permanence": [
+        *[(given, "standard") for given in (None, "for ever", 3)],
+        (" Stable ", "stable"),
+        ("ephemeral", "ephemeral"),
+    ],
+    "importance": [
+        *[(given, 5) for given in (None, "high", True, float("nan"))],
+        *[(0, 1), (-3, 1), (99, 10), (1e308 * 10, 10), (6.5, 6.5)],
+    ],
+    "confidence": [(None, 1), (7, 1), (-1, 0), ("sure", 1), (0.4, 0.4), (float("nan"), 1)],
+    "tags": [
+        *[(given, ()) for given in (None, "home", {"a": 1})],
+        (["home", 7, "", "home", "x" * 600, " far "], ("home", "far")),
+    ],
+}
 
 
 @pytest.mark.req("B13.3")
 @pytest.mark.parametrize(
-    ("given", "importance"),
-    [(None, 5), ("high", 5), (True, 5), (0, 1), (-3, 1), (99, 10), (1e308 * 10, 10), (6.5, 6.5)],
+    ("name", "given", "expected"), [(name, *pair) for name, pairs in VALUES.items() for pair in pairs]
 )
-def test_importance_lies_from_1_to_10(given, importance):
-    assert one(said(new_facts=[{**FACT, "importance": given}])).says.importance == importance
-
-
-def test_a_number_that_is_none_is_the_default():
-    assert one(said(new_facts=[{**FACT, "importance": float("nan"), "confidence": float("nan")}])).says.importance == 5
-
-
-@pytest.mark.req("B13.3")
-@pytest.mark.parametrize(
-    ("given", "tags"),
-    [(None, ()), ("home", ()), ({"a": 1}, ()), (["home", 7, "", "home", "x" * 600, " far "], ("home", "far"))],
-)
-def test_tags_are_a_list_of_names_or_none(given, tags):
-    assert one(said(new_facts=[{**FACT, "tags": given}])).says.tags == tags
-
-
-@pytest.mark.parametrize(("given", "confidence"), [(None, 1), (7, 1), (-1, 0), ("sure", 1), (0.4, 0.4)])
-def test_confidence_lies_from_0_to_1(given, confidence):
-    assert one(said(new_facts=[{**FACT, "confidence": given}])).says.confidence == confidence
+def test_a_value_out_of_range_is_the_nearest_and_one_of_another_type_the_default(name, given, expected):
+    assert getattr(one(said(new_facts=[{**FACT, name: given}])).says, name) == expected
 
 
 @pytest.mark.req("B13.4")

@@ -8,6 +8,22 @@ ENDS = st.sampled_from([". ", "? ", "! ", "... ", "\n", "\u3002", " ", ", ", "; 
 TEXTS = st.lists(st.tuples(st.text(max_size=40), ENDS), max_size=20).map(lambda parts: "".join(map("".join, parts)))
 
 
+# Abbreviations, initials and numbers end nothing.
+UNDIVIDED = [
+    "My name is Jonas E. Smith.",
+    "Please turn to p. 55.",
+    "Dr. Smith met Mrs. Jones at 5 p.m. on Jan. 3.",
+    "I have lived in the U.S. for 20 years.",
+    "I can see Mt. Fuji from here.",
+    "Version 3.14 of example.com costs $100.00 today.",
+    "That is, e.g. this, i.e. that.",
+    "Das kostet ca. 5 Euro bzw. mehr.",
+    "See no. 5 and Fig. 2 below.",
+    "(He worked there for 5 years.) and left",
+    "He stopped . . . and went on.",
+]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -21,30 +37,13 @@ TEXTS = st.lists(st.tuples(st.text(max_size=40), ENDS), max_size=20).map(lambda 
         ('She said "Leave." Then she left.', ['She said "Leave."', "Then she left."]),
         ('"Leave now!" he said. She did.', ['"Leave now!" he said.', "She did."]),
         ("I love it \U0001f60d. So good!", ["I love it \U0001f60d.", "So good!"]),
+        ("# Plans\n- pack the tent.\n* buy fuel", ["Plans", "pack the tent.", "buy fuel"]),
+        ("2) call Ana\n> as she said", ["call Ana", "as she said"]),
+        *[(text, [text]) for text in UNDIVIDED],
     ],
 )
-def test_sentences_end_at_their_marks(text, expected):
+def test_sentences_end_at_their_marks_and_the_marks_of_lists_are_left_out(text, expected):
     assert sentences.split(text) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My name is Jonas E. Smith.",
-        "Please turn to p. 55.",
-        "Dr. Smith met Mrs. Jones at 5 p.m. on Jan. 3.",
-        "I have lived in the U.S. for 20 years.",
-        "I can see Mt. Fuji from here.",
-        "Version 3.14 of example.com costs $100.00 today.",
-        "That is, e.g. this, i.e. that.",
-        "Das kostet ca. 5 Euro bzw. mehr.",
-        "See no. 5 and Fig. 2 below.",
-        "(He worked there for 5 years.) and left",
-        "He stopped . . . and went on.",
-    ],
-)
-def test_abbreviations_initials_and_numbers_end_nothing(text):
-    assert sentences.split(text) == [text]
 
 
 @pytest.mark.parametrize(
@@ -59,11 +58,6 @@ def test_abbreviations_initials_and_numbers_end_nothing(text):
 )
 def test_other_scripts_have_marks_of_their_own(text, count):
     assert len(sentences.split(text)) == count
-
-
-def test_marks_of_lists_and_headings_are_left_out():
-    text = "# Plans\n- pack the tent.\n* buy fuel\n2) call Ana\n> as she said"
-    assert sentences.split(text) == ["Plans", "pack the tent.", "buy fuel", "call Ana", "as she said"]
 
 
 @given(TEXTS)

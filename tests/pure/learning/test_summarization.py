@@ -111,22 +111,18 @@ def test_extractive_asks_nobody():
     assert (llm.prompts, summary.degraded, summary.model) == ([], (), None)
 
 
-@pytest.mark.parametrize("strategy", GENERATED)
-def test_without_a_model_the_summary_is_extractive_and_says_so(strategy):
-    summary = summarize(turns(25), writer(), strategy=strategy, target_tokens=50)
-    assert summary.strategy == "extractive"
-    assert "no language model is configured" in summary.degraded[0]
-    assert summary.text
-
-
 @pytest.mark.req("G11")
 @pytest.mark.parametrize("strategy", GENERATED)
-def test_where_the_model_fails_the_summary_is_extractive_and_says_so(strategy):
-    llm = ScriptedLLM([EngineUnavailable("model x is down")])
-    summary = summarize(turns(25), writer(llm), strategy=strategy, target_tokens=50)
+@pytest.mark.parametrize(
+    ("llm", "reason"), [(None, "no language model is configured"), ("broken", "model x is down")], ids=str
+)
+def test_without_a_model_or_where_it_fails_the_summary_is_extractive_and_says_so(strategy, llm, reason):
+    model = llm and ScriptedLLM([EngineUnavailable(reason)])
+    summary = summarize(turns(25), writer(model), strategy=strategy, target_tokens=50)
     assert summary.text == extract(turns(25), 50, approximate_tokens).text
-    assert (summary.strategy, summary.degraded) == ("extractive", ("extractive: model x is down",))
-    assert len(llm.prompts) == 1  # what has failed is not asked for the other chunks
+    assert summary.strategy == "extractive"
+    assert summary.degraded[0].startswith(f"extractive: {reason}")
+    assert model is None or len(model.prompts) == 1  # what has failed is not asked for the other chunks
 
 
 @pytest.mark.req("G11")
@@ -137,18 +133,18 @@ def test_what_is_too_long_is_asked_for_once_more_with_the_number():
     assert "it has 105 tokens, and may have 20" in llm.prompts[1].system
 
 
-def test_what_stays_too_long_is_cut_at_a_sentence():
-    llm = ScriptedLLM(["Ana moved to Lisbon. Ben likes tea. " * 9, "Ana moved to Lisbon. Ben likes coffee. " * 9])
-    summary = summarize(turns(2), writer(llm), strategy="simple", target_tokens=8)
-    assert summary.text in {"Ana moved to Lisbon.", "Ben likes coffee."}
-    assert summary.strategy == "simple"
-
-
-def test_where_the_second_attempt_fails_the_first_is_cut():
-    llm = ScriptedLLM(["Ana moved to Lisbon. Ben likes tea. " * 9, EngineUnavailable("down")])
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        ("Ana moved to Porto. Ben likes coffee. " * 9, {"Ana moved to Porto.", "Ben likes coffee."}),
+        (EngineUnavailable("down"), {"Ana moved to Lisbon.", "Ben likes tea."}),  # the first attempt is cut then
+    ],
+)
+def test_what_stays_too_long_is_cut_at_a_sentence(second, expected):
+    llm = ScriptedLLM(["Ana moved to Lisbon. Ben likes tea. " * 9, second])
     summary = summarize(turns(2), writer(llm), strategy="simple", target_tokens=6)
-    assert summary.text in {"Ana moved to Lisbon.", "Ben likes tea."}
-    assert summary.degraded == ()
+    assert summary.text in expected
+    assert (summary.strategy, summary.degraded) == ("simple", ())
 
 
 def test_what_is_too_long_for_one_prompt_is_summarised_in_parts():
