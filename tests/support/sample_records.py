@@ -6,7 +6,20 @@ from hypothesis import strategies as st
 
 from engrain.domain.filters import Filter
 from engrain.domain.ids import IdSource
-from engrain.domain.records import GLOBAL_SCOPE, KINDS, ROLES, VALIDITIES, Caller, Entity, Episode, Fact, Link, Rule
+from engrain.domain.records import (
+    GLOBAL_SCOPE,
+    KINDS,
+    ROLES,
+    VALIDITIES,
+    Caller,
+    Entity,
+    Episode,
+    Explanation,
+    Fact,
+    Hit,
+    Link,
+    Rule,
+)
 from engrain.domain.requests import Act, Request
 
 NOON = datetime(2024, 5, 7, 12, tzinfo=UTC)
@@ -38,6 +51,15 @@ def entity(name="Ana", **changes):
 def link(source, target, relation="related_to", **changes):
     values = {"source_id": source.id, "target_id": target.id, "created_at": NOON}
     return Link(**{**values, "relation": relation, **changes})
+
+
+def hit(memory, score=1.0):
+    return Hit(score=score, memory=memory, why=Explanation(preset="engrain", contributions=()))
+
+
+def hits_of(memories):
+    """Hits in this order, best first."""
+    return [hit(memory, 1 - place / 1_000) for place, memory in enumerate(memories)]
 
 
 def request(caller=CALLER, now=NOON + timedelta(days=1), **conditions):

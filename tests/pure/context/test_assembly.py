@@ -9,25 +9,15 @@ from hypothesis import strategies as st
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.recipes import ENGRAIN, RECIPES
-from engrain.domain.records import Episode, Explanation, Fact, Hit, Rule
+from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
-from tests.support.sample_records import EPISODES, FACTS, MOMENTS, NOON, RULES, episode, fact, rule
+from tests.support.sample_records import EPISODES, FACTS, MOMENTS, NOON, RULES, episode, fact, hit, hits_of, rule
 
-NO_REASON = Explanation(preset="engrain", contributions=())
 PLENTY = 1_000_000
 SECTION_OF = {Fact: "facts", Rule: "rules", Episode: "said"}
 UNPRICED = replace(ENGRAIN, length_price=0.0)
 BUTLER, ASSISTANT = RECIPES["butler"], RECIPES["assistant"]
-
-
-def hit(memory, score=1.0):
-    return Hit(score=score, memory=memory, why=NO_REASON)
-
-
-def hits_of(memories):
-    """Hits in this order, best first."""
-    return [hit(memory, 1 - place / 100) for place, memory in enumerate(memories)]
 
 
 def block_of(*memories, budget=PLENTY, count=approximate_tokens, recipe=ENGRAIN, **found):
@@ -35,7 +25,7 @@ def block_of(*memories, budget=PLENTY, count=approximate_tokens, recipe=ENGRAIN,
 
 
 def section(block, name):
-    return next((each for each in block.sections if each.name == name), None)
+    return next((section for section in block.sections if section.name == name), None)
 
 
 ODD_TEXTS = st.text(st.sampled_from("ab \n\r\t\u2028\x85#-:é語"), min_size=1, max_size=60)
@@ -48,16 +38,16 @@ MEMORIES = st.one_of(
     st.builds(fact, content=ODD_TEXTS, subject=ODD_TEXTS, predicate=ODD_TEXTS, valid_from=st.none() | MOMENTS),
 )
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # few, so that many are equal
-HITS = st.lists(st.builds(hit, MEMORIES, SCORES), max_size=5, unique_by=lambda each: each.memory.id)
+HITS = st.lists(st.builds(hit, MEMORIES, SCORES), max_size=5, unique_by=lambda result: result.memory.id)
 
 
 @given(HITS, st.sampled_from(list(RECIPES.values())), st.integers(0, 150))
 def test_every_hit_that_has_a_section_stands_or_is_counted_as_left_out(hits, recipe, budget):
     block = build(BlockSources(hits=hits), budget_tokens=budget, recipe=recipe)
-    placed = [each.memory for each in hits if each.memory.kind in recipe.kinds]
+    placed = [result.memory for result in hits if result.memory.kind in recipe.kinds]
     assert len(block.memories) + block.left_out == len(placed)
     assert set(block.memories) <= set(placed)
-    assert [each.id for each in block.memories] == [id_ for part in block.sections for id_ in part.ids]
+    assert [memory.id for memory in block.memories] == [id_ for part in block.sections for id_ in part.ids]
 
 
 @given(HITS, st.randoms(use_true_random=False), st.integers(0, 150))
@@ -74,10 +64,12 @@ def test_every_memory_is_one_line_under_its_heading(hits):
     """None may pass for a heading or for another memory, whatever it holds."""
     block = build(BlockSources(hits=hits), budget_tokens=PLENTY)
     lines = block.text.splitlines()
-    assert [line for line in lines if line.startswith("## ")] == [each.heading for each in block.sections]
-    assert [line for line in lines if line.startswith("- ")] == [line for each in block.sections for line in each.lines]
+    assert [line for line in lines if line.startswith("## ")] == [section.heading for section in block.sections]
+    assert [line for line in lines if line.startswith("- ")] == [
+        line for section in block.sections for line in section.lines
+    ]
     days = [line for line in lines if line.startswith("### ")]
-    assert len(days) == len({each.event_time.date() for each in block.memories if isinstance(each, Episode)})
+    assert len(days) == len({memory.event_time.date() for memory in block.memories if isinstance(memory, Episode)})
     assert len(lines) == len(block.memories) + len(days) + 2 * len(block.sections) - bool(block.sections)
 
 
@@ -115,7 +107,7 @@ def test_a_block_reads_like_this():
         "## Weekly insight\n"
         "- Ana was calm."
     )
-    assert [each.name for each in block.sections] == ["facts", "rules", "recent", "said", "reflection"]
+    assert [section.name for section in block.sections] == ["facts", "rules", "recent", "said", "reflection"]
     assert block.messages() == [{"role": "system", "content": block.text}]
     assert block.to_dict()["sections"][0]["lines"] == list(block.sections[0].lines)
 
@@ -153,10 +145,10 @@ def test_the_best_are_taken_until_the_budget_is_spent(make):
 def test_of_equal_scores_the_later_created_comes_first_then_the_lower_id(make):
     old, new = make(created_at=NOON, id="a"), make(created_at=NOON + timedelta(seconds=1), id="z")
     twins = make(created_at=NOON, id="b"), make(created_at=NOON, id="c")
-    found = BlockSources(hits=[hit(each) for each in (twins[1], old, new, twins[0])])
-    assert [each.id for each in build(found, budget_tokens=PLENTY).memories] == ["z", "a", "b", "c"]
+    found = BlockSources(hits=[hit(memory) for memory in (twins[1], old, new, twins[0])])
+    assert [memory.id for memory in build(found, budget_tokens=PLENTY).memories] == ["z", "a", "b", "c"]
     tight = approximate_tokens(block_of(new, old).text)
-    assert {each.id for each in build(found, budget_tokens=tight).memories} == {"z", "a"}
+    assert {memory.id for memory in build(found, budget_tokens=tight).memories} == {"z", "a"}
 
 
 @pytest.mark.req("B34.1")
@@ -171,14 +163,8 @@ def test_rules_stand_by_maturity_and_then_by_score():
         rule(f"{maturity} {place}", maturity=maturity)
         for place, maturity in enumerate(["candidate", "anti_pattern", "proven", "candidate", "established", "proven"])
     ]
-    said = [each.content for each in block_of(*ranked).memories]
+    said = [memory.content for memory in block_of(*ranked).memories]
     assert said == ["proven 2", "proven 5", "established 4", "anti_pattern 1", "candidate 0", "candidate 3"]
-
-
-@pytest.mark.req("N13")
-def test_facts_come_first_then_rules_then_what_was_said():
-    block = block_of(episode(), rule(), fact())
-    assert [type(each) for each in block.memories] == [Fact, Rule, Episode]
 
 
 @pytest.mark.req("B34.2", "N13")
@@ -209,13 +195,13 @@ def test_what_a_section_does_not_use_others_may():
     assert block.tokens > 190
 
 
-def test_sections_stand_in_the_order_of_the_recipe():
-    recipe = replace(ENGRAIN, sections=tuple(reversed(ENGRAIN.sections)))
-    assert [each.name for each in block_of(fact(), rule(), episode(), recipe=recipe).sections] == [
-        "said",
-        "rules",
-        "facts",
-    ]
+@pytest.mark.req("N13")
+@pytest.mark.parametrize(
+    ("sections", "kinds"), [(ENGRAIN.sections, [Fact, Rule, Episode]), (ENGRAIN.sections[::-1], [Episode, Rule, Fact])]
+)
+def test_sections_stand_in_the_order_of_the_recipe(sections, kinds):
+    block = block_of(episode(), rule(), fact(), recipe=replace(ENGRAIN, sections=sections))
+    assert [type(memory) for memory in block.memories] == kinds
 
 
 @pytest.mark.req("Y03")
@@ -232,7 +218,7 @@ def test_an_episode_that_is_among_the_recent_ones_is_not_said_twice():
     turn = episode("once", speaker="Ana")
     block = block_of(turn, episode("found", speaker="Ben"), recent=[turn])
     assert block.text.count("once") == 1
-    assert [each.name for each in block.sections] == ["recent", "said"]
+    assert [section.name for section in block.sections] == ["recent", "said"]
 
 
 def test_superseded_facts_stand_behind_those_that_hold_the_newest_first_and_say_so():
@@ -291,7 +277,7 @@ def test_a_year_of_three_digits_is_written_with_four():
 
 def test_turns_of_one_moment_stand_in_the_order_of_their_session():
     turns = [episode(f"turn {number}", session="s", turn=number) for number in (3, 1, 2)]
-    assert [each.turn for each in block_of(*turns).memories] == [1, 2, 3]
+    assert [memory.turn for memory in block_of(*turns).memories] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("memory", [fact(), rule(), episode("I moved to Lisbon.")], ids=["fact", "rule", "episode"])
@@ -348,11 +334,8 @@ def test_a_budget_of_nothing_gives_an_empty_text(found):
     for recipe in RECIPES.values():
         block = build(found, budget_tokens=0, recipe=recipe)
         assert (block.text, block.tokens, block.memories, block.messages()) == ("", 0, (), [])
-        assert block.left_out == sum(each.memory.kind in recipe.kinds for each in found.hits)
-
-
-def test_a_budget_smaller_than_a_heading_gives_an_empty_text():
-    assert block_of(fact(), budget=4).text == ""
+        assert block.left_out == sum(result.memory.kind in recipe.kinds for result in found.hits)
+    assert block_of(fact(), budget=4).text == ""  # less than a heading
     assert block_of(fact(), budget=3, recipe=BUTLER).text == ""
 
 

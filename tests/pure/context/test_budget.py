@@ -16,13 +16,11 @@ from engrain.context.messages import (
     divide_window,
 )
 from engrain.context.recipes import RECIPES, build_recipes
-from engrain.domain.records import Explanation, Hit
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
-from tests.support.sample_records import NOON, episode, fact, rule
+from tests.support.sample_records import NOON, episode, fact, hit, rule
 
 STORES = 10_000
-NO_REASON = Explanation(preset="engrain", contributions=())
 WORDS = [
     *"tram ferry Lisbon ## - 2024-05-07 a, b. c! d? <|endoftext|> antidisestablishmentarianism".split(),
     *("\u8a9e\u8a00\u6a21\u578b", "\n", "caf\u00e9", "\U0001f6b2", ""),
@@ -71,8 +69,8 @@ def worlds(count):
     """Something found, a recipe, a counter, a budget: a random one each time, the same in every run."""
     random = Random(20)
     known = list(memories(random))
-    episodes = [each for each in known if each.kind == "episode"]
-    reflections = [each for each in known if each.kind == "fact" and each.category == "reflection"]
+    episodes = [memory for memory in known if memory.kind == "episode"]
+    reflections = [memory for memory in known if memory.kind == "fact" and memory.category == "reflection"]
     shares = [
         RECIPES,
         build_recipes(["said", "facts"], {"said": 1.0}, 150),
@@ -81,9 +79,7 @@ def worlds(count):
     for _ in range(count):
         drawn = random.sample(known, random.choice([0, 1, 2, 3, 8]))
         found = BlockSources(
-            hits=[
-                Hit(score=random.choice([-1, 0, 0.5, random.random()]), memory=each, why=NO_REASON) for each in drawn
-            ],
+            hits=[hit(memory, random.choice([-1, 0, 0.5, random.random()])) for memory in drawn],
             recent=random.sample(episodes, random.choice([0, 0, 2])),
             reflection=random.choice([None, *reflections]),
         )
@@ -134,11 +130,13 @@ def test_no_window_of_a_thousand_is_exceeded_by_any_counter():
             lambda tokens, found=found, recipe=recipe, count=count: build(
                 found, budget_tokens=tokens, count_tokens=count, recipe=recipe
             ),
-            [each.memory for each in found.hits],
+            [hit.memory for hit in found.hits],
             build_extractive_summariser("ferry", count),
         )
         assert messages.tokens + messages.budget.tools + messages.budget.output <= window
-        assert messages.tokens == sum(count(each["content"]) + shares.message_tokens for each in messages.messages)
+        assert messages.tokens == sum(
+            count(message["content"]) + shares.message_tokens for message in messages.messages
+        )
         made += 1
         summarised += bool(messages.summarised)
     assert made > 300

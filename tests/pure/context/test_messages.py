@@ -13,15 +13,13 @@ from engrain.context.messages import (
     count_tool_tokens,
     divide_window,
 )
-from engrain.domain.records import Explanation, Hit
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import EngineUnavailable, InvalidInput
-from tests.support.sample_records import episode, fact
+from tests.support.sample_records import episode, fact, hits_of
 
 SHARES = WindowShares()
 SYSTEM = "You are a travel agent."
 ASKED = "When does the ferry to Lisbon leave?"
-NO_REASON = Explanation(preset="engrain", contributions=())
 
 
 def frame(window, *, system=SYSTEM, asked=ASKED, tools=0, shares=SHARES, count=approximate_tokens):
@@ -32,12 +30,9 @@ def frame(window, *, system=SYSTEM, asked=ASKED, tools=0, shares=SHARES, count=a
 
 def composed(window, memories, *, summarise=None, **given):
     fixed = frame(window, **given)
-    found = BlockSources(
-        hits=[Hit(score=1 - place / 1_000, memory=each, why=NO_REASON) for place, each in enumerate(memories)]
-    )
     return compose_messages(
         fixed,
-        lambda tokens: build(found, budget_tokens=tokens),
+        lambda tokens: build(BlockSources(hits=hits_of(memories)), budget_tokens=tokens),
         memories,
         summarise or build_extractive_summariser(ASKED, approximate_tokens),
     )
@@ -94,7 +89,7 @@ def test_the_messages_are_the_system_prompt_what_is_remembered_and_what_is_asked
         {"role": "user", "content": ASKED},
     )
     assert (made.summarised, made.degraded) == ((), ())
-    assert made.tokens == sum(approximate_tokens(each["content"]) + 4 for each in made.messages)
+    assert made.tokens == sum(approximate_tokens(message["content"]) + 4 for message in made.messages)
     assert composed(8_000, [], system="").messages == ({"role": "user", "content": ASKED},)
     assert made.to_dict()["messages"] == list(made.messages)
 
@@ -110,9 +105,9 @@ def test_what_does_not_fit_becomes_one_summary_which_says_of_whom():
 
     made = composed(2_000, known, summarise=summarise)
     [(left_out, room)] = asked
-    standing = {each.id for each in made.block.memories}
+    standing = {memory.id for memory in made.block.memories}
     assert standing
-    assert [each.id for each in left_out] == list(made.summarised) == [e.id for e in known if e.id not in standing]
+    assert [memory.id for memory in left_out] == list(made.summarised) == [e.id for e in known if e.id not in standing]
     assert 0 < room <= 0.2 * made.budget.memory
     summary = {"role": "system", "content": f"{SUMMARY_PREFIX}{len(left_out)} ferries"}
     assert made.messages[2:] == (summary, {"role": "user", "content": ASKED})
@@ -124,7 +119,7 @@ def test_a_summary_that_does_not_fit_is_left_out_and_the_block_has_its_room(summ
     known = turns(200)
     made = composed(2_000, known, summarise=lambda *_: summary)
     with_summary = composed(2_000, known)
-    assert SUMMARY_PREFIX not in "".join(each["content"] for each in made.messages)
+    assert SUMMARY_PREFIX not in "".join(message["content"] for message in made.messages)
     assert made.summarised == ()
     assert len(made.block.memories) > len(with_summary.block.memories)
 
@@ -132,10 +127,10 @@ def test_a_summary_that_does_not_fit_is_left_out_and_the_block_has_its_room(summ
 @pytest.mark.req("G10")
 def test_without_a_model_the_summary_has_of_each_the_sentence_closest_to_what_is_asked():
     made = composed(2_000, turns(200))
-    [summary] = [each["content"] for each in made.messages if each["content"].startswith(SUMMARY_PREFIX)]
+    [summary] = [message["content"] for message in made.messages if message["content"].startswith(SUMMARY_PREFIX)]
     said = summary.removeprefix(SUMMARY_PREFIX).split(". ")
     assert len(said) > 5
-    assert all(each.startswith("The ferry number") for each in said)
+    assert all(sentence.startswith("The ferry number") for sentence in said)
     assert len(set(said)) == len(said)
 
 

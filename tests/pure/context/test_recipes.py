@@ -11,8 +11,8 @@ def test_the_usual_settings_give_the_recipes_that_ship():
 @pytest.mark.req("B34.2", "N13")
 def test_order_and_shares_are_the_settings_own():
     made = build_recipes(["said", "facts"], {"said": 0.75}, 40)
-    assert [each.name for each in made["engrain"].sections] == ["said", "facts"]
-    assert [each.name for each in made["butler"].sections] == ["facts"]
+    assert [section.name for section in made["engrain"].sections] == ["said", "facts"]
+    assert [section.name for section in made["butler"].sections] == ["facts"]
     assert made["engrain"].quotas == {"said": 0.75}
     assert [made[name].candidates for name in ("engrain", "butler", "assistant")] == [40, 20, 20]
     assert made["engrain"].kinds == ("episode", "fact")

@@ -40,8 +40,8 @@ def fired(asked, start, end, step=timedelta(minutes=7)):
 @pytest.mark.req("Y07", "B32.1")
 def test_the_nightly_jobs_fire_at_their_hours_and_reflection_on_sundays():
     start = at("2026-11-16T00:00")  # a Monday
-    found = {each.name: fired(each, start, start + 14 * DAY, HOUR / 2) for each in list_schedules(load())}
-    hours = {name: {(each.hour, each.minute) for each in firings} for name, firings in found.items()}
+    found = {job.name: fired(job, start, start + 14 * DAY, HOUR / 2) for job in list_schedules(load())}
+    hours = {name: {(firing.hour, firing.minute) for firing in firings} for name, firings in found.items()}
     assert hours["enrichment"] == {(2, 0)}
     assert hours["consolidation"] == hours["reflection"] == {(3, 0)}
     assert hours["decay"] == {(4, 0)}
@@ -49,15 +49,15 @@ def test_the_nightly_jobs_fire_at_their_hours_and_reflection_on_sundays():
         **dict.fromkeys(("enrichment", "consolidation", "decay", "cleanup", "compaction"), 14),
         "reflection": 2,
     }
-    assert {each.isoweekday() for each in found["reflection"]} == {7}
+    assert {firing.isoweekday() for firing in found["reflection"]} == {7}
 
 
 def test_what_is_empty_is_off_and_a_backup_needs_a_folder():
     asked = {"jobs": {"schedules": {"decay": ""}, "backup_folder": "backups", "timezone": "Europe/Lisbon"}}
-    found = {each.name: each.timezone for each in list_schedules(load(asked))}
+    found = {job.name: job.timezone for job in list_schedules(load(asked))}
     assert "decay" not in found
     assert found["backup"] == "Europe/Lisbon"
-    assert "backup" not in {each.name for each in list_schedules(load())}
+    assert "backup" not in {job.name for job in list_schedules(load())}
 
 
 @pytest.mark.parametrize("gone", [timedelta(minutes=1), HOUR, DAY, 9 * DAY, 400 * DAY, 4_000 * DAY])

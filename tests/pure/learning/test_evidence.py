@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources
 from engrain.context.recipes import RECIPES
-from engrain.domain.records import Explanation, Hit
 from engrain.learning.consolidation.echoes import Span, find_spans, list_echo_sources, read_episode
 from engrain.learning.consolidation.equivalence import fold
 from engrain.learning.consolidation.evidence import find_recognized, is_instruction, prove
 from engrain.learning.consolidation.proposals import Evidence
-from tests.support.sample_records import NOON, episode, fact, rule
+from tests.support.sample_records import NOON, episode, fact, hits_of, rule
 
 MINUTE = timedelta(minutes=1)
 
@@ -173,13 +172,12 @@ def test_what_a_host_was_given_for_a_prompt_is_an_echo(content, known, echoes, o
     assert prove(quoted(own), turns).flaw is None
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda each: each.name)
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
 def test_a_block_of_any_recipe_that_comes_back_is_an_echo_to_its_last_line(recipe):
     told = [episode("I moved to Porto", speaker="Ana"), fact("Porto", subject="Ana"), rule("Ask before booking")]
-    hits = [Hit(score=1.0, memory=each, why=Explanation(preset="engrain", contributions=())) for each in told]
     insight = fact("Ana sings in a choir", category="reflection")
     block = build(
-        BlockSources(hits=hits, recent=[episode("We met at the harbour")], reflection=insight),
+        BlockSources(hits=hits_of(told), recent=[episode("We met at the harbour")], reflection=insight),
         budget_tokens=900,
         recipe=recipe,
     )

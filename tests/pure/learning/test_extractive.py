@@ -42,7 +42,7 @@ def test_the_same_passages_give_the_same_text(passages, target):
 @pytest.mark.req("G11")
 @given(PASSAGES, st.integers(1, 200))
 def test_nothing_is_said_that_was_not_there(passages, target):
-    words = {word for each in passages for word in f"{each.text} {' '.join(each.label.split())}:".split()}
+    words = {word for passage in passages for word in f"{passage.text} {' '.join(passage.label.split())}:".split()}
     text = extract(passages, target, approximate_tokens).text
     if not text.endswith("\u2026"):
         assert set(text.split()) <= words

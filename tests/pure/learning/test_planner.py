@@ -19,7 +19,7 @@ STRANGER = "018f0000-0000-7000-8000-000000000009"
 
 
 def lesson(*turns, shown=(), found=(), scope="aide", caller=CALLER):
-    turns = [episode(each) if isinstance(each, str) else each for each in turns]
+    turns = [episode(turn) if isinstance(turn, str) else turn for turn in turns]
     told = list_echo_sources([*shown, *found])
     names = {f"e{place}": read_episode(turn, told) for place, turn in enumerate(turns, 1)}
     return BatchContext(
@@ -50,7 +50,7 @@ def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
     proposal["evidence"] = quotes(("e1", "I moved to Porto"), ("e3", "Porto, since May"), ("e2", "I moved to Porto"))
     done = planned(given, new_facts=[proposal])
     [action] = done.actions
-    first, _, last = (each.episode for each in given.episodes.values())
+    first, _, last = (text.episode for text in given.episodes.values())
     assert (action.kind, action.sources, action.target_id, action.doubts) == ("new_fact", (first.id, last.id), None, ())
     made = action.memory
     assert (made.subject, made.predicate, made.content, made.tags) == ("Ana", "lives in", "Porto", ("home",))
@@ -59,7 +59,7 @@ def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
     assert (made.source, made.source_episode_id) == ("I moved to Porto", last.id)
     assert (made.valid_from, made.created_at, made.last_confirmed_at) == (NOON, NOON + DAY, NOON + DAY)
     assert read_statement_time(made) == NOON + timedelta(hours=1)
-    assert done.episode_ids == tuple(each.episode.id for each in given.episodes.values())
+    assert done.episode_ids == tuple(text.episode.id for text in given.episodes.values())
 
 
 @pytest.mark.req("N16")
@@ -69,8 +69,8 @@ def test_the_same_reply_to_the_same_episodes_gives_the_same_ids():
     one = planned(lesson(*turns), new_facts=[PORTO], new_rules=rules)
     later = replace(lesson(*turns), now=NOON + 9 * DAY)
     two = planned(later, new_facts=[{**PORTO, "content": "  PORTO "}], new_rules=rules)
-    assert [each.memory.id for each in one.actions] == [each.memory.id for each in two.actions]
-    assert len({each.memory.id for each in one.actions}) == 2
+    assert [action.memory.id for action in one.actions] == [action.memory.id for action in two.actions]
+    assert len({action.memory.id for action in one.actions}) == 2
 
 
 def test_another_tenant_agent_scope_source_or_word_gives_another_id():
@@ -113,20 +113,21 @@ def test_what_was_handed_out_confirms_nothing_and_teaches_nothing():
     again = statement("Ana", "lives in", "Porto", "Ana lives in Porto")
     done = planned(given, new_facts=[again], confirmations=[confirmation, known.id])
     assert done.actions == ()
-    assert [each.reason for each in done.rejected] == ["echo", "echo", "no_evidence"]
+    assert [rejection.reason for rejection in done.rejected] == ["echo", "echo", "no_evidence"]
 
 
 @pytest.mark.req("Y09")
-def test_what_the_same_reply_says_twice_is_done_once():
-    twice = {**PORTO, "subject": "ANA", "content": " porto"}
-    done = planned(lesson(MOVED), new_facts=[PORTO, twice])
-    assert len(done.actions) == 1
-    assert [each.reason for each in done.rejected] == ["duplicate"]
-
-
-def test_an_unproven_proposal_does_not_stand_in_the_way_of_a_proven_one():
-    done = planned(lesson(MOVED), new_facts=[{**PORTO, "evidence": []}, PORTO])
-    assert [each.memory.content for each in done.actions] == ["Porto"]
+@pytest.mark.parametrize(
+    ("proposals", "reason"),
+    [
+        ([PORTO, {**PORTO, "subject": "ANA", "content": " porto"}], "duplicate"),
+        ([{**PORTO, "evidence": []}, PORTO], "no_evidence"),  # an unproven one does not stand in the way
+    ],
+)
+def test_what_the_same_reply_says_twice_is_done_once(proposals, reason):
+    done = planned(lesson(MOVED), new_facts=proposals)
+    assert [action.memory.content for action in done.actions] == ["Porto"]
+    assert [rejection.reason for rejection in done.rejected] == [reason]
 
 
 @pytest.mark.req("Y09")
@@ -140,14 +141,14 @@ def test_what_is_known_already_is_confirmed_and_not_stored_again(place, scope):
     [action] = done.actions
     assert (action.kind, action.target_id, action.memory) == ("confirmation", known.id, None)
     assert action.sources == (given.episodes["e1"].episode.id,)
-    assert [each.reason for each in done.rejected] == ["duplicate"]
+    assert [rejection.reason for rejection in done.rejected] == ["duplicate"]
 
 
 def test_the_same_of_another_subject_is_new():
     known = fact("a senior backend engineer at Acme in Berlin", subject="Bob", predicate="works as")
     said = statement("Ana", "works as", "a senior backend engineer at Acme in Berlin", "I am a senior backend engineer")
     done = planned(lesson("I am a senior backend engineer.", shown=(known,)), new_facts=[said])
-    assert [each.kind for each in done.actions] == ["new_fact"]
+    assert [action.kind for action in done.actions] == ["new_fact"]
 
 
 def test_a_fact_takes_the_spelling_and_entity_of_its_place():
@@ -173,14 +174,14 @@ def test_a_fact_that_says_otherwise_elsewhere_is_doubted():
     done = planned(lesson(MOVED, shown=(known, *others[:3]), found=tuple(others[3:5])), new_facts=[PORTO])
     assert done.actions[0].doubts == (known.id,)
     done = planned(lesson(MOVED, shown=(known, others[5])), new_facts=[PORTO])
-    assert [each.kind for each in done.actions] == ["confirmation"]
+    assert [action.kind for action in done.actions] == ["confirmation"]
 
 
 def test_what_was_said_before_does_not_take_the_place_of_what_was_said_after():
     """An old conversation that is imported late would otherwise undo what is known since."""
     known = fact("Faro", scope="aide", created_at=NOON + DAY, metadata={"said_at": (NOON + DAY).isoformat()})
     done = planned(lesson(MOVED, shown=(known,)), new_facts=[PORTO])
-    assert [each.reason for each in done.rejected] == ["outdated"]
+    assert [rejection.reason for rejection in done.rejected] == ["outdated"]
     imported = replace(known, metadata={"said_at": (NOON - DAY).isoformat()})
     assert len(planned(lesson(MOVED, shown=(imported,)), new_facts=[PORTO]).actions) == 1
     unreadable = replace(known, metadata={"said_at": "yesterday"}, created_at=NOON - DAY)
@@ -192,33 +193,34 @@ def test_of_two_statements_about_one_place_the_later_one_is_stored_last():
     faro = statement("Ana", "lives in", "Faro", "I moved to Faro")
     porto = {**PORTO, "evidence": quotes(("e2", "I moved to Porto"))}
     done = planned(lesson(*turns), new_facts=[faro, porto])
-    assert [each.memory.content for each in done.actions] == ["Porto", "Faro"]
+    assert [action.memory.content for action in done.actions] == ["Porto", "Faro"]
 
 
 @pytest.mark.req("B14.2")
-def test_an_update_takes_the_place_of_what_was_shown():
-    known = fact("Lisbon", scope="aide", created_at=NOON - DAY)
+@pytest.mark.parametrize(
+    ("content", "scope", "predicate", "kind", "rejections"),
+    [
+        ("Lisbon", "aide", "resides in", "updated_fact", []),
+        ("Porto", "aide", "lives in", "confirmation", []),  # it says nothing else
+        (
+            "Lisbon",
+            "global",
+            "lives in",
+            "new_fact",
+            [("updated_fact", "other_scope")],
+        ),  # one's own, and nothing is doubted
+    ],
+)
+def test_an_update_takes_the_place_of_what_was_shown_in_its_scope(content, scope, predicate, kind, rejections):
+    known = fact(content, scope=scope, created_at=NOON - DAY)
     done = planned(
-        lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id, "predicate": "resides in"}]
+        lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id, "predicate": predicate}]
     )
     [action] = done.actions
-    assert (action.kind, action.target_id, action.memory.predicate) == ("updated_fact", known.id, "resides in")
-    assert action.doubts == ()
-
-
-def test_an_update_that_says_nothing_else_is_a_confirmation():
-    known = fact("Porto", scope="aide", created_at=NOON - DAY)
-    done = planned(lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id}])
-    assert [(each.kind, each.target_id) for each in done.actions] == [("confirmation", known.id)]
-
-
-def test_an_update_of_another_scope_is_a_new_fact_in_ones_own_and_doubts_nothing():
-    known = fact("Lisbon", scope="global", created_at=NOON - DAY)
-    done = planned(lesson(MOVED, shown=(known,)), updated_facts=[{**PORTO, "target_id": known.id}])
-    [action] = done.actions
-    assert (action.kind, action.target_id, action.memory.scope, action.doubts) == ("new_fact", None, "aide", ())
-    [told] = done.rejected
-    assert (told.kind, told.reason) == ("updated_fact", "other_scope")
+    assert (action.kind, action.doubts) == (kind, ())
+    assert action.target_id == (None if kind == "new_fact" else known.id)
+    assert kind == "confirmation" or (action.memory.scope, action.memory.predicate) == ("aide", predicate)
+    assert [(rejection.kind, rejection.reason) for rejection in done.rejected] == rejections
 
 
 def test_only_what_was_shown_can_be_updated_or_confirmed():
@@ -231,7 +233,7 @@ def test_only_what_was_shown_can_be_updated_or_confirmed():
     confirmations = [found.id, STRANGER, {"target_id": harm.id, "evidence": evidence}]
     done = planned(given, updated_facts=updates, confirmations=confirmations)
     assert done.actions == ()
-    assert [each.reason for each in done.rejected] == ["unknown_target"] * 6
+    assert [rejection.reason for rejection in done.rejected] == ["unknown_target"] * 6
 
 
 def test_a_confirmation_needs_proof_and_names_its_sources():
@@ -242,7 +244,7 @@ def test_a_confirmation_needs_proof_and_names_its_sources():
     done = planned(
         given, confirmations=[home.id, {"target_id": habit.id, "evidence": quotes(("e2", "Ask before booking those"))}]
     )
-    assert [(each.target_id, each.sources) for each in done.actions] == [
+    assert [(action.target_id, action.sources) for action in done.actions] == [
         (home.id, (given.episodes["e1"].episode.id,)),
         (habit.id, (given.episodes["e2"].episode.id,)),
     ]
@@ -264,7 +266,7 @@ def test_a_confirmation_needs_proof_and_names_its_sources():
 )
 def test_a_rule_needs_two_episodes_or_an_instruction(turns, evidence, reason):
     done = planned(lesson(*turns), new_rules=[{"content": "Run the migrations first.", "evidence": quotes(*evidence)}])
-    assert [each.reason for each in done.rejected] == ([] if reason is None else [reason])
+    assert [rejection.reason for rejection in done.rejected] == ([] if reason is None else [reason])
     if reason is None:
         [action] = done.actions
         made = action.memory
@@ -297,10 +299,10 @@ def test_a_known_rule_is_confirmed_and_one_that_did_harm_is_not_learned_again():
         ],
     )
     # The first quotes no instruction: "please" stands outside of its quote.
-    assert [each.reason for each in done.rejected] == ["too_little_evidence", "anti_pattern"]
+    assert [rejection.reason for rejection in done.rejected] == ["too_little_evidence", "anti_pattern"]
     first = {"content": "Before a deploy, run the migrations", "evidence": quotes(("e1", "Please run the migrations"))}
     done = planned(given, new_rules=[first])
-    assert [(each.kind, each.target_id) for each in done.actions] == [("confirmation", habit.id)]
+    assert [(action.kind, action.target_id) for action in done.actions] == [("confirmation", habit.id)]
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_a_flood_is_stopped_at_three_actions_an_episode_and_ten_at_least(episode
     facts = [{**PORTO, "predicate": f"attribute {number}"} for number in range(500)]
     done = planned(lesson(*[MOVED] * episodes), new_facts=facts)
     assert len(done.actions) == most
-    assert {each.reason for each in done.rejected} == {"too_many"}
+    assert {rejection.reason for rejection in done.rejected} == {"too_many"}
     assert len(done.rejected) == 500 - most
 
 

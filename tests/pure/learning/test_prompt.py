@@ -69,10 +69,10 @@ def test_what_is_known_stands_before_the_episodes_with_its_ids():
 
 @pytest.mark.req("B12.1")
 def test_at_most_a_hundred_facts_and_fifty_rules_are_shown():
-    known = [each for number in range(150) for each in (fact(f"city {number}"), rule(f"Rule {number}."))]
+    known = [memory for number in range(150) for memory in (fact(f"city {number}"), rule(f"Rule {number}."))]
     _, shown = build_prompt([episode()], known)
     assert shown == tuple(
-        each for each in known if int(re.sub(r"\D", "", each.content)) < (100 if isinstance(each, Fact) else 50)
+        memory for memory in known if int(re.sub(r"\D", "", memory.content)) < (100 if isinstance(memory, Fact) else 50)
     )
     assert (MOST_FACTS, MOST_RULES) == (100, 50)
 

@@ -70,7 +70,7 @@ def test_six_days_lie_between_two(days_since, force, outcome):
 def test_it_takes_three_facts_of_the_last_seven_days(force):
     assert check_due(seen(fact(1), fact(2), fact(3, 7)), ReflectionPolicy(), NOW, force=force) is None
     too_few = [seen(fact(1), fact(2), fact(3, 7.01)), seen(fact(1), fact(2), episode(1), episode(2)), seen()]
-    assert [check_due(each, ReflectionPolicy(), NOW, force=force)[0] for each in too_few] == ["too_few"] * 3
+    assert [check_due(window, ReflectionPolicy(), NOW, force=force)[0] for window in too_few] == ["too_few"] * 3
 
 
 @pytest.mark.req("Y12")
@@ -80,7 +80,7 @@ def test_the_newest_two_hundred_are_read():
     found = seen(*everything)
     assert len(found.memories) == 200
     assert found.facts == 150
-    assert {each.id for each in found.memories} == {
+    assert {memory.id for memory in found.memories} == {
         f"{kind}-{place}" for kind in ("fact", "episode") for place in range(100)
     }
 
@@ -118,7 +118,7 @@ def test_a_model_is_shown_every_memory_as_data_oldest_first():
 
 @pytest.mark.req("Y12")
 def test_sources_are_those_it_names_of_those_it_was_shown():
-    ids = [each.id for each in reversed(FULL.memories)]
+    ids = [memory.id for memory in reversed(FULL.memories)]
     thought, _ = answered(reply(sources=["m2", "[m1]", "M2", "m99", "m0", "made-up", ids[3]]))
     assert thought.source_ids == (ids[1], ids[0], ids[3])
     assert thought.unknown == 3
@@ -127,7 +127,7 @@ def test_sources_are_those_it_names_of_those_it_was_shown():
 @pytest.mark.parametrize("sources", [[], ["m99"], ["x"]])
 def test_without_a_source_it_was_shown_it_is_drawn_from_all_of_them(sources):
     thought, _ = answered(reply(sources=sources))
-    assert thought.source_ids == tuple(each.id for each in reversed(FULL.memories))
+    assert thought.source_ids == tuple(memory.id for memory in reversed(FULL.memories))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_long_reflection_is_cut():
 def test_a_prompt_holds_the_newest_that_fit():
     thought, prompt = answered(reply(sources=[]), prompt_tokens=30)
     assert prompt.user.count("<memory ") == len(thought.source_ids) == 2
-    assert set(thought.source_ids) == {each.id for each in FULL.memories[:2]}
+    assert set(thought.source_ids) == {memory.id for memory in FULL.memories[:2]}
 
 
 @pytest.mark.req("Y12")
@@ -174,7 +174,7 @@ def test_without_a_model_the_memories_speak_for_themselves():
     thought = write_draft(FULL, approximate_tokens, llm=None, timeout_s=5, prompt_tokens=6_000)
     assert thought.method == "extractive"
     assert "Ana likes 1: Tea number 1 with lemon and honey." in thought.text
-    assert set(thought.source_ids) == {each.id for each in FULL.memories}
+    assert set(thought.source_ids) == {memory.id for memory in FULL.memories}
 
 
 @given(st.text(), st.lists(st.text(), max_size=5))
@@ -184,7 +184,7 @@ def test_any_reply_is_a_reflection_that_fits_or_is_refused(text, sources):
     except EngineUnavailable:
         return
     assert 0 < approximate_tokens(thought.text) <= TARGET_TOKENS
-    assert set(thought.source_ids) <= {each.id for each in FULL.memories}
+    assert set(thought.source_ids) <= {memory.id for memory in FULL.memories}
 
 
 def test_an_empty_week_has_nothing_to_say():

@@ -56,13 +56,13 @@ def test_a_bare_object_is_read_from_its_outermost_brace_to_the_one_that_closes_i
 def test_of_two_blocks_the_last_counts_and_the_other_is_told_of():
     first, second = said(new_facts=[FACT]), said(new_facts=[{**FACT, "content": "Faro"}])
     result = parse_reply(f"```json\n{first}\n```\nNo, better:\n```json\n{second}\n```")
-    assert [each.says.content for each in result] == ["Faro"]
+    assert [proposal.says.content for proposal in result] == ["Faro"]
     assert result.parse_errors == ("2 JSON blocks found: the last one counts",)
 
 
 def test_a_fenced_block_counts_before_a_bare_object():
     result = parse_reply(f"```json\n{said(new_facts=[FACT])}\n```\nnot {said(new_facts=[{**FACT, 'content': 'Faro'}])}")
-    assert [each.says.content for each in result] == ["Porto"]
+    assert [proposal.says.content for proposal in result] == ["Porto"]
 
 
 def test_objects_that_are_no_reply_are_passed_over():
@@ -117,7 +117,7 @@ def test_braces_by_the_hundred_thousand_take_no_time_of_their_own():
 @pytest.mark.parametrize("value", [None, "", "  \x00 ", 12, ["Ana"]])
 def test_a_new_fact_lacks_nothing(missing, value):
     result = parse_reply(said(new_facts=[{**FACT, missing: value}, FACT]))
-    assert [each.says.content for each in result.new_facts] == ["Porto"]
+    assert [proposal.says.content for proposal in result.new_facts] == ["Porto"]
     [error] = result.parse_errors
     assert error.startswith(f"new_facts[0]: {missing} ")
 
@@ -166,7 +166,7 @@ def test_an_update_lacks_nothing(missing):
 )
 def test_a_target_is_a_uuid(wrong):
     result = parse_reply(said(updated_facts=[{**FACT, "target_id": wrong}], confirmations=[wrong, ID]))
-    assert [each.target_id for each in result] == [ID]
+    assert [proposal.target_id for proposal in result] == [ID]
     assert len(result.parse_errors) == 2
     assert result.parse_errors[1].startswith("confirmations[0]: target_id ")
     assert result.parse_errors[1].endswith(" is no valid UUID")
@@ -175,8 +175,8 @@ def test_a_target_is_a_uuid(wrong):
 @pytest.mark.req("B13.5")
 def test_a_confirmation_is_an_id_or_an_id_with_evidence():
     result = parse_reply(said(confirmations=[ID.upper(), {"target_id": ID, "evidence": EVIDENCE}]))
-    assert [each.target_id for each in result.confirmations] == [ID, ID]
-    assert [each.evidence for each in result.confirmations] == [
+    assert [proposal.target_id for proposal in result.confirmations] == [ID, ID]
+    assert [proposal.evidence for proposal in result.confirmations] == [
         None,
         (Evidence(episode="e1", quote="I moved to Porto"),),
     ]
@@ -184,7 +184,7 @@ def test_a_confirmation_is_an_id_or_an_id_with_evidence():
 
 def test_a_rule_needs_words():
     result = parse_reply(said(new_rules=[{"content": "Be brief.", "evidence": EVIDENCE}, {"content": " "}, "Be kind."]))
-    assert [each.says for each in result.new_rules] == [Guidance(content="Be brief.")]
+    assert [proposal.says for proposal in result.new_rules] == [Guidance(content="Be brief.")]
     assert [error.partition(":")[0] for error in result.parse_errors] == ["new_rules[1]", "new_rules[2]"]
 
 
@@ -198,7 +198,7 @@ def test_evidence_that_is_none_is_told_of_and_left_out():
         *EVIDENCE,
     ]
     result = parse_reply(said(new_facts=[{**FACT, "evidence": evidence}, {**FACT, "evidence": "e1"}]))
-    assert [len(each.evidence) for each in result] == [1, 0]
+    assert [len(proposal.evidence) for proposal in result] == [1, 0]
     assert [error.partition(" ")[0] for error in result.parse_errors] == [
         *(f"new_facts[0].evidence[{place}]" for place in range(3)),
         "new_facts[0].evidence[3].quote",

@@ -76,4 +76,4 @@ def test_only_white_space_is_lost_between_sentences(text):
 
 @pytest.mark.parametrize("text", ["x" * 1_000_000, ". " * 300_000, "a. " * 200_000, "\u3002" * 500_000, "(" * 500_000])
 def test_a_megabyte_of_anything_is_split(text):
-    assert all(len(each) <= sentences.MOST_CHARACTERS for each in sentences.split(text))
+    assert all(len(sentence) <= sentences.MOST_CHARACTERS for sentence in sentences.split(text))

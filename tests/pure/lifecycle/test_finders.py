@@ -130,7 +130,7 @@ def test_stale_is_what_is_over_or_hardly_believed():
     unconfirmed = fact("Porto", subject="Ben")
     fresh = fact("Faro", subject="Cid", last_confirmed_at=LATER, valid_to=LATER + timedelta(days=1))
     found = list(finders.find_stale(looked(over, faded, unconfirmed, fresh, episode())))
-    assert [(each.ids[0], each.severity, each.command.split()[1]) for each in found] == [
+    assert [(finding.ids[0], finding.severity, finding.command.split()[1]) for finding in found] == [
         (over.id, "medium", "forget"),
         (faded.id, "low", "confirm"),
         (unconfirmed.id, "low", "confirm"),
@@ -161,7 +161,7 @@ def test_only_facts_and_rules_that_nobody_asked_for_are_never_recalled():
     old, asked, young = rule(), rule(reference_count=1), rule(created_at=LATER - timedelta(days=29))
     important = fact(importance=9)
     found = list(finders.find_never_recalled(looked(old, asked, young, important, episode())))
-    assert [(each.ids[0], each.command) for each in found] == [
+    assert [(finding.ids[0], finding.command) for finding in found] == [
         (old.id, f"engrain forget {old.id}"),
         (important.id, f"engrain get {important.id}"),
     ]

@@ -29,17 +29,17 @@ def test_of_what_many_threads_say_nothing_is_lost_or_doubled():
     shelf, outbox = Shelf(), Outbox()
     said = [episode(f"number {place}") for place in range(200)]
 
-    def say(each):
+    def say(message):
         shelf.is_open = not shelf.is_open
-        return outbox.deliver(act(), each, shelf.keep)
+        return outbox.deliver(act(), message, shelf.keep)
 
     with ThreadPoolExecutor(8) as threads:
         told = list(threads.map(say, said))
     shelf.is_open = True
     assert outbox.drain(shelf.keep) is None
     assert len(outbox) == outbox.discard() == 0
-    assert {each.id for each in shelf.kept.values()} == {each.id for each in said}
-    assert any(not each.is_stored for each in told)
+    assert {message.id for message in shelf.kept.values()} == {message.id for message in said}
+    assert any(not outcome.is_stored for outcome in told)
 
 
 def test_what_was_refused_is_raised_for_its_own_and_passed_over_for_others():
@@ -51,14 +51,14 @@ def test_what_was_refused_is_raised_for_its_own_and_passed_over_for_others():
         assert not outbox.deliver(act(), episode(content), shelf.keep).is_stored
     shelf.is_open = True
     assert outbox.deliver(act(), episode("three"), shelf.keep).is_stored
-    assert [each.content for each in shelf.kept.values()] == ["one", "two", "three"]
+    assert [message.content for message in shelf.kept.values()] == ["one", "two", "three"]
 
 
 def test_text_is_bounded_as_well_and_room_comes_back():
     shelf, outbox = Shelf(), Outbox(most_characters=10)
     shelf.is_open = False
     told = [outbox.deliver(act(), episode(content), shelf.keep).degraded[0] for content in ("x" * 8, "y" * 8)]
-    assert [each.partition(",")[0] for each in told] == ["not stored yet", "not stored and not kept"]
+    assert [outcome.partition(",")[0] for outcome in told] == ["not stored yet", "not stored and not kept"]
     shelf.is_open = True
     assert outbox.deliver(act(), episode("z" * 8), shelf.keep).is_stored
     assert outbox.discard() == 0

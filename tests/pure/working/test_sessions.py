@@ -24,14 +24,14 @@ def test_a_desk_that_is_not_used_for_its_time_is_handed_over_once():
     assert memory.take_evicted() == []
     now[0] = 3_600
     [gone] = memory.take_evicted()
-    assert [each.content for each in gone.messages] == ["one", "two"]
+    assert [message.content for message in gone.messages] == ["one", "two"]
     assert memory.take_evicted() == memory.copy(CALLER).messages == []
 
 
 def test_a_desk_that_is_larger_than_all_may_be_is_handed_over():
     memory = WorkingMemory(most_bytes=3_000)
     said(memory, "x" * 5_000)
-    assert [len(each.messages) for each in memory.take_evicted()] == [1]
+    assert [len(session.messages) for session in memory.take_evicted()] == [1]
     assert memory.copy(CALLER).messages == []
 
 
@@ -41,5 +41,5 @@ def test_a_desk_that_is_larger_than_all_may_be_is_handed_over():
     [([], 0), ([100], 0), ([101], 0), ([60, 40], 0), ([60, 41], 1), ([10] * 11, 6), ([500, 1], 1), ([1, 500], 1)],
 )
 def test_the_oldest_go_until_at_most_half_is_left_and_the_newest_stays(tokens, going):
-    messages = [episode("x", tokens=each) for each in tokens]
+    messages = [episode("x", tokens=token) for token in tokens]
     assert select_oldest(messages, 100) == messages[:going]
