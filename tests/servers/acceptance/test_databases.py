@@ -155,3 +155,12 @@ def test_the_command_line_speaks_to_a_server_and_never_prints_its_password(cli, 
     assert ran[4].code != 0
     assert all(secret not in each.out + each.err for each in ran)
     assert "postgresql" in ran[3].json["memory"]["backend"]
+
+
+def test_ids_by_prefix_on_a_server(cli, monkeypatch):
+    monkeypatch.setenv("ENGRAIN_DB", server().new_database())
+    ids = sorted(cli("observe", f"Boiler {number}", "--json").json["id"] for number in range(2))
+    unique = next(ids[0][:end] for end in range(4, 37) if not ids[1].startswith(ids[0][:end]))
+    assert cli("get", unique, "--json").json["id"] == ids[0]
+    refused = cli("get", ids[0][:5], "--json").error
+    assert (refused["code"], all(id_ in refused["message"] for id_ in ids)) == ("invalid_input", True)

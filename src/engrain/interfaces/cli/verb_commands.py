@@ -13,6 +13,7 @@ from engrain.interfaces.cli.adaptations import adaptation_of
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, make_command
 from engrain.interfaces.cli.options import Option, option_of, values_of
+from engrain.interfaces.cli.prefixes import with_whole_ids
 from engrain.verbs.signatures import Signature, signature
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def _run(made: Signature, invocation: Invocation, values: dict[str, Any]) -> Non
         made = signature(adapted.other[1])
     opened = invocation.adding if made.verb.effect in _WRITING else invocation.memory
     with opened() as memory:
+        arguments = with_whole_ids(memory.agent(), made, arguments)
         answer = _call(made, invocation, memory, arguments)
         if not answer and adapted.absent:
             raise NotFound(_absent(adapted.absent, memory, arguments))
