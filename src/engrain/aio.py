@@ -350,42 +350,42 @@ class AsyncAgent:
 
     @property
     def rules(self) -> AsyncRules:
-        """What worked and what did not, as guidance."""
+        """Rules: guidance learned from outcomes, and how it fared."""
         return AsyncRules(self._wrapped.rules)
 
     @property
     def entities(self) -> AsyncEntities:
-        """Whom and what facts are about."""
+        """Entities: the registry of people, places and things that facts are about."""
         return AsyncEntities(self._wrapped.entities)
 
     @property
     def graph(self) -> AsyncGraph:
-        """What it knows as entities, what is observed of them, and how they relate."""
+        """Graph: entities, observations of them, and their relations."""
         return AsyncGraph(self._wrapped.graph)
 
     @property
     def notes(self) -> AsyncNotes:
-        """What it keeps for itself under keys."""
+        """Notes: the agent's own, under keys."""
         return AsyncNotes(self._wrapped.notes)
 
     @property
     def pools(self) -> AsyncPools:
-        """What it shares with some agents of its tenant, and no others."""
+        """Pools: memories shared with some agents of the tenant."""
         return AsyncPools(self._wrapped.pools)
 
     @property
     def consolidation(self) -> AsyncConsolidation:
-        """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
+        """Consolidation, step by step, for an outside consolidator; `Memory.consolidate` does it by itself."""
         return AsyncConsolidation(self._wrapped.consolidation)
 
     @property
     def hooks(self) -> AsyncHooks:
-        """What a host calls around a conversation, which raises nothing for what memory cannot do just now."""
+        """Hooks: calls of a host around a conversation, which fail open where memory cannot be reached."""
         return AsyncHooks(self._wrapped.hooks)
 
     @property
     def working(self) -> AsyncWorking:
-        """What it has at hand in its session, in this process alone."""
+        """Working memory: messages, tool results and scratchpad of the session, in this process alone."""
         return AsyncWorking(self._wrapped.working)
 
     async def observe(
@@ -405,7 +405,7 @@ class AsyncAgent:
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Episode:
-        """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon."""
+        """Remember one turn of a conversation as an episode."""
         return await asyncio.to_thread(
             self._wrapped.observe,
             content,
@@ -443,7 +443,7 @@ class AsyncAgent:
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Fact:
-        """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before."""
+        """Remember a fact: `subject` `predicate` `content`; it supersedes the fact in its slot."""
         return await asyncio.to_thread(
             self._wrapped.remember,
             content,
@@ -476,7 +476,7 @@ class AsyncAgent:
         source_episode_id: words.SourceEpisode | None = None,
         metadata: words.Metadata | None = None,
     ) -> Fact:
-        """Put a new fact in the place of an active one, which it supersedes: the same statement with other content."""
+        """Supersede an active fact by the same statement with other content."""
         return await asyncio.to_thread(
             self._wrapped.correct,
             id_,
@@ -490,15 +490,15 @@ class AsyncAgent:
         )
 
     async def confirm(self, id_: words.Id) -> Fact | Rule:
-        """Say that a fact or a rule still holds: it fades from now on, not from when it was learned."""
+        """Confirm that a fact or a rule still holds: its decay starts anew."""
         return await asyncio.to_thread(self._wrapped.confirm, id_)
 
     async def forget(self, id_: words.Id) -> MemoryRecord:
-        """Forget one memory: it leaves every search at once, and stays readable by its id; twice is once."""
+        """Forget a memory: it leaves every search at once, and stays readable by its id. Twice is once."""
         return await asyncio.to_thread(self._wrapped.forget, id_)
 
     async def erase(self, ids: words.Ids) -> list[str]:
-        """Remove memories for good, with their vectors, words, links and what events say of them; the ids that went."""
+        """Erase memories for good, with their vectors and links; give the ids that went."""
         return await asyncio.to_thread(self._wrapped.erase, ids)
 
     async def link(
@@ -509,7 +509,7 @@ class AsyncAgent:
         *,
         weight: words.LinkWeight = 1.0,
     ) -> Link:
-        """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is."""
+        """Link one memory to another by a relation; a link that is there stays as it is."""
         return await asyncio.to_thread(self._wrapped.link, source_id, target_id, relation, weight=weight)
 
     async def summarize(
@@ -522,7 +522,7 @@ class AsyncAgent:
         target_tokens: words.TargetTokens | None = None,
         store: words.StoreSummary = False,
     ) -> Summary:
-        """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`."""
+        """Summarize a search, a session or some memories in at most `target_tokens`."""
         return await asyncio.to_thread(
             self._wrapped.summarize,
             query,
@@ -536,13 +536,13 @@ class AsyncAgent:
     async def route(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
     ) -> Routing:
-        """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory."""
+        """Say where an input belongs, and why, by its role and English words; nothing is stored."""
         return await asyncio.to_thread(self._wrapped.route, content, role=role, speaker=speaker)
 
     async def handle(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
     ) -> HandledInput:
-        """Do with an input what `route` says: store it, hold it, or answer it by `recall`."""
+        """Store an input where `route` says, hold it in working memory, or answer it by `recall`."""
         return await asyncio.to_thread(self._wrapped.handle, content, role=role, speaker=speaker)
 
     async def import_file(
@@ -553,12 +553,12 @@ class AsyncAgent:
         strict: words.Strict = False,
         progress: words.Progress | None = None,
     ) -> ImportReport:
-        """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes."""
+        """Import a file of another system: conversations, memories or Markdown notes."""
         return await asyncio.to_thread(self._wrapped.import_file, path, format=format, strict=strict, progress=progress)
 
     @property
     def caller(self) -> Caller:
-        """Tenant, agent, session and request id that every call carries; its pools are asked for at each."""
+        """The tenant, agent, session and request id that every call carries; its pools are read at each."""
         return self._wrapped.caller
 
     async def recall(
@@ -584,7 +584,7 @@ class AsyncAgent:
         neighbours: words.Neighbours = 0,
         explain: words.Explain = False,
     ) -> Answer:
-        """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why."""
+        """Find the best memories for a question, best first, with the reasons for each hit's rank."""
         return await asyncio.to_thread(
             self._wrapped.recall,
             query,
@@ -620,7 +620,7 @@ class AsyncAgent:
         with_dates: words.WithDates = True,
         with_sources: words.WithSources = False,
     ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, rules, what was said, the latest reflection; what is best and fits."""
+        """Build a Markdown block for a prompt from the best memories that fit its budget."""
         return await asyncio.to_thread(
             self._wrapped.context,
             query,
@@ -645,7 +645,7 @@ class AsyncAgent:
         recent_episodes: words.RecentEpisodes | None = None,
         summarise: words.Summarise | None = None,
     ) -> ContextMessages:
-        """Messages for a chat: the system prompt, the block of what is remembered, what is asked; never too long."""
+        """Build chat messages from a system prompt, a context block and a prompt, within a window."""
         return await asyncio.to_thread(
             self._wrapped.messages,
             asked,
@@ -659,7 +659,7 @@ class AsyncAgent:
         )
 
     async def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
-        """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory."""
+        """Read one memory by id, be it live, superseded or forgotten; None where this agent sees none."""
         return await asyncio.to_thread(self._wrapped.get, id_, as_of=as_of)
 
     async def facts(
@@ -672,7 +672,7 @@ class AsyncAgent:
         limit: words.PageLimit = 100,
         after: words.After | None = None,
     ) -> Page[Fact]:
-        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id)."""
+        """List the facts about a subject, with a predicate or both, newest first."""
         return await asyncio.to_thread(
             self._wrapped.facts,
             subject,
@@ -684,17 +684,17 @@ class AsyncAgent:
         )
 
     async def latest_reflection(self) -> Fact | None:
-        """What this agent carries on from the last time it looked back (`Memory.reflect`); None before the first."""
+        """Read the newest reflection of this agent (`Memory.reflect`); None before the first."""
         return await asyncio.to_thread(self._wrapped.latest_reflection)
 
     async def links(
         self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
     ) -> list[Link]:
-        """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory."""
+        """List the links of a memory whose both ends this agent sees, oldest first."""
         return await asyncio.to_thread(self._wrapped.links, id_, direction=direction, relation=relation)
 
     async def history(self, id_: words.Id) -> list[Fact]:
-        """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
+        """List every fact that was ever in the slot of this one, oldest first."""
         return await asyncio.to_thread(self._wrapped.history, id_)
 
     async def events(
@@ -705,15 +705,15 @@ class AsyncAgent:
         limit: words.PageLimit = 100,
         after: words.After | None = None,
     ) -> Page[Event]:
-        """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request."""
+        """List the changes of one memory, or of all that this agent sees, newest first."""
         return await asyncio.to_thread(self._wrapped.events, id_, event_type=event_type, limit=limit, after=after)
 
     async def stats(self, *, scope: words.WithinScope | None = None) -> Stats:
-        """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone."""
+        """Count the memories of this agent by kind and state."""
         return await asyncio.to_thread(self._wrapped.stats, scope=scope)
 
     async def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
-        """What a dashboard shows of what this agent sees, as of one moment; nothing counts as a reference."""
+        """Show counts, activity by day, newest and most used memories, entities, runs and backlog."""
         return await asyncio.to_thread(self._wrapped.overview, days=days, limit=limit)
 
     async def audit(
@@ -725,7 +725,7 @@ class AsyncAgent:
         unused_days: words.UnusedDays = 30.0,
         progress: words.Progress | None = None,
     ) -> Audit:
-        """What looks wrong with what this agent sees, with evidence and a command for each finding; changes nothing."""
+        """Audit the memories for problems, with evidence and a command for each finding; change nothing."""
         return await asyncio.to_thread(
             self._wrapped.audit, kinds=kinds, limit=limit, skip=skip, unused_days=unused_days, progress=progress
         )
@@ -777,7 +777,7 @@ class AsyncRules:
 
 
 class AsyncEntities:
-    """Whom and what facts are about, awaited; `Entities` says what each call does."""
+    """The registry of people, places and things of a tenant, awaited; `Entities` says what each call does."""
 
     __slots__ = ("_wrapped",)
 
@@ -793,11 +793,11 @@ class AsyncEntities:
         aliases: words.Aliases | None = None,
         metadata: words.Metadata | None = None,
     ) -> Entity:
-        """Add somebody or something under its canonical name; `remember(..., entity_id=)` says facts about it."""
+        """Add an entity to the registry under its canonical name."""
         return await asyncio.to_thread(self._wrapped.create, name, entity_type, aliases=aliases, metadata=metadata)
 
     async def get(self, id_: words.EntityId) -> Entity | None:
-        """One entity by id; None where the tenant knows none of that id."""
+        """Read one entity by id; None where the tenant has none of that id."""
         return await asyncio.to_thread(self._wrapped.get, id_)
 
     async def update(
@@ -808,7 +808,7 @@ class AsyncEntities:
         aliases: words.Aliases | None = None,
         metadata: words.MergedMetadata | None = None,
     ) -> Entity:
-        """Call an entity otherwise, or say more of it: the name is replaced, all aliases are, metadata is merged."""
+        """Rename an entity, replace its aliases, or add to its metadata."""
         return await asyncio.to_thread(self._wrapped.update, id_, name=name, aliases=aliases, metadata=metadata)
 
     async def find(
@@ -818,7 +818,7 @@ class AsyncEntities:
         after: words.After | None = None,
         limit: words.PageLimit = 100,
     ) -> Page[Entity]:
-        """The entities that stand for themselves, by canonical name, then type."""
+        """List the entities of the registry by canonical name, then type, without tombstones."""
         return await asyncio.to_thread(self._wrapped.find, entity_type=entity_type, after=after, limit=limit)
 
     async def resolve(
@@ -830,27 +830,27 @@ class AsyncEntities:
         fuzzy: words.Fuzzy = False,
         limit: words.Limit | None = None,
     ) -> list[EntityMatch]:
-        """Whom a name may mean, the likeliest first; empty where nobody answers to it. Nothing is created."""
+        """Rank the entities that a name may mean, the likeliest first; create none."""
         return await asyncio.to_thread(
             self._wrapped.resolve, name, entity_type=entity_type, hints=hints, fuzzy=fuzzy, limit=limit
         )
 
     async def merge(self, source_id: words.MergeSource, target_id: words.MergeTarget) -> EntityMerge:
-        """Let one entity take in another that is the same: facts, mentions, aliases and metadata move to the target."""
+        """Merge one entity into another: facts, mentions, aliases and metadata move to the target."""
         return await asyncio.to_thread(self._wrapped.merge, source_id, target_id)
 
     async def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
-        """Undo the merge of an entity: what moved goes back, what was superseded by it is believed again."""
+        """Undo the merge of an entity: its facts, mentions and aliases go back to it."""
         return await asyncio.to_thread(self._wrapped.unmerge, source_id)
 
     async def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
-        """Everything this agent knows of an entity: its facts with their history, episodes, rules, who is with it."""
+        """Show an entity's facts with their history, episodes, rules and related entities."""
         return await asyncio.to_thread(self._wrapped.profile, id_or_name)
 
     async def enrich(
         self, ids: words.Ids, *, strategy: words.EnrichStrategy = "accurate", publish: words.Publish = False
     ) -> Enrichment:
-        """Read memories for the names in them, and note whom they mention; each is stamped `metadata.enriched_at`."""
+        """Read memories for the names in them, and link them to the entities they mention."""
         return await asyncio.to_thread(self._wrapped.enrich, ids, strategy=strategy, publish=publish)
 
     async def enrich_waiting(
@@ -861,18 +861,18 @@ class AsyncEntities:
         publish: words.Publish = False,
         progress: words.Progress | None = None,
     ) -> Enrichment:
-        """Enrich the newest episodes and facts that `to_enrich` names, with the name finder of the settings."""
+        """Enrich the newest episodes and facts that `to_enrich` lists, with the name finder."""
         return await asyncio.to_thread(
             self._wrapped.enrich_waiting, most_entities=most_entities, limit=limit, publish=publish, progress=progress
         )
 
     async def to_enrich(self, *, most_entities: words.MostEntities = 2, limit: words.PageLimit = 50) -> list[str]:
-        """The ids of the newest episodes and facts that mention at most so many entities and were never enriched."""
+        """List the ids of the newest episodes and facts that mention few entities and were never enriched."""
         return await asyncio.to_thread(self._wrapped.to_enrich, most_entities=most_entities, limit=limit)
 
 
 class AsyncGraph:
-    """Entities, what is observed of them, and how they relate, awaited; `Graph` says what each call does."""
+    """Entities, observations of them, and their relations, awaited; `Graph` says what each call does."""
 
     __slots__ = ("_wrapped",)
 
@@ -881,39 +881,39 @@ class AsyncGraph:
         self._wrapped = wrapped
 
     async def create_entities(self, entities: words.NewNodes) -> list[GraphEntity]:
-        """Add entities, with what is observed of them; those whose name nobody had, each once."""
+        """Add entities with their observations; give those whose name was new."""
         return await asyncio.to_thread(self._wrapped.create_entities, entities)
 
     async def create_relations(self, relations: words.Relations) -> list[GraphRelation]:
-        """Say how entities relate; those that were not known, each once. Their ends need not be known."""
+        """Add relations between entities; give those that were new. Their ends need not be known."""
         return await asyncio.to_thread(self._wrapped.create_relations, relations)
 
     async def add_observations(self, observations: words.Observations) -> list[EntityObservations]:
-        """Say more of entities that are there; of each of `observations` the texts that were not known."""
+        """Add observations to entities that are there; give the texts that were new."""
         return await asyncio.to_thread(self._wrapped.add_observations, observations)
 
     async def delete_entities(self, names: words.NodeNames) -> list[str]:
-        """Forget entities: out of the registry, with what this agent sees said of them, and all their relations."""
+        """Forget entities with their observations and relations; give the names that were there."""
         return await asyncio.to_thread(self._wrapped.delete_entities, names)
 
     async def delete_observations(self, observations: words.Observations) -> int:
-        """Forget what is observed of entities: out of every search, readable by id. How many facts said it."""
+        """Forget observations of entities; give the number of facts that said them."""
         return await asyncio.to_thread(self._wrapped.delete_observations, observations)
 
     async def delete_relations(self, relations: words.Relations) -> int:
-        """Forget how entities relate: out of every search, readable by id. How many facts said it."""
+        """Forget relations between entities; give the number of facts that said them."""
         return await asyncio.to_thread(self._wrapped.delete_relations, relations)
 
     async def read(self) -> KnowledgeGraph:
-        """All of it, the oldest first."""
+        """Read the whole graph, the oldest entities first."""
         return await asyncio.to_thread(self._wrapped.read)
 
     async def search(self, query: words.GraphQuery) -> KnowledgeGraph:
-        """The entities whose name, type or observations hold a text, whatever the case, and all their relations."""
+        """Find the entities whose name, type or observations hold a text, with their relations."""
         return await asyncio.to_thread(self._wrapped.search, query)
 
     async def open(self, names: words.NodeNames) -> KnowledgeGraph:
-        """The entities of exactly these names, and all their relations."""
+        """Read the entities of exactly these names, with their relations."""
         return await asyncio.to_thread(self._wrapped.open, names)
 
 

@@ -1,9 +1,9 @@
-"""Agent: one short method for each verb. Arguments are parsed here, once; what is behind trusts its types."""
+"""Agent: the memory as one agent sees it, one short method for each verb. Arguments are parsed here, once."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
@@ -18,6 +18,7 @@ from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_interval, parse_scope
+from engrain.agent.wiring.view import enter
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
 from engrain.agent.writes.memories import replace_fact, store_memory
@@ -38,51 +39,51 @@ if TYPE_CHECKING:
 
 @instrument()
 class Agent(Queries):
-    """The memory as one agent sees it: its own scope, the global one, and nothing else. Immutable and cheap."""
+    """The memory as one agent sees it: its own scope, "global" and its pools. Immutable and cheap."""
 
     __slots__ = ()
 
     @property
     def rules(self) -> Rules:
-        """What worked and what did not, as guidance."""
+        """Rules: guidance learned from outcomes, and how it fared."""
         return Rules(self._parts, self._who)
 
     @property
     def entities(self) -> Entities:
-        """Whom and what facts are about."""
+        """Entities: the registry of people, places and things that facts are about."""
         return Entities(self._parts, self._who)
 
     @property
     def graph(self) -> Graph:
-        """What it knows as entities, what is observed of them, and how they relate."""
+        """Graph: entities, observations of them, and their relations."""
         return Graph(self._parts, self._who)
 
     @property
     def notes(self) -> Notes:
-        """What it keeps for itself under keys."""
+        """Notes: the agent's own, under keys."""
         return Notes(self._parts, self._who)
 
     @property
     def pools(self) -> Pools:
-        """What it shares with some agents of its tenant, and no others."""
+        """Pools: memories shared with some agents of the tenant."""
         return Pools(self._parts, self._who)
 
     @property
     def consolidation(self) -> Consolidation:
-        """What an outside consolidator needs, step by step; `Memory.consolidate` does all of it by itself."""
+        """Consolidation, step by step, for an outside consolidator; `Memory.consolidate` does it by itself."""
         return Consolidation(self._parts, self._who)
 
     @property
     def hooks(self) -> Hooks:
-        """What a host calls around a conversation, which raises nothing for what memory cannot do just now."""
+        """Hooks: calls of a host around a conversation, which fail open where memory cannot be reached."""
         return Hooks(self._parts, self._who)
 
     @property
     def working(self) -> Working:
-        """What it has at hand in its session, in this process alone."""
+        """Working memory: messages, tool results and scratchpad of the session, in this process alone."""
         return Working(self._parts, self._who)
 
-    def observe(  # what an episode is made of
+    def observe(
         self,
         content: words.Content,
         *,
@@ -99,13 +100,10 @@ class Agent(Queries):
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Episode:
-        """Remember what happened: one turn of a conversation. Durable when it returns; its vector follows soon.
+        """Remember one turn of a conversation as an episode.
 
-        `role` is user, assistant, tool or system; `event_time` (now) is when it happened; with `ttl_days` (the
-        setting `episodes.ttl_days`) it is forgotten that long after now. `importance` lies in 0-10; where nobody gives
-        it the words tell: 5, and more for a name, a preference, a decision, a tool's result. `tokens`, `model` and
-        `tool_calls` (JSON values) are what a runtime knows of the turn. With an `idempotency_key` a repeat gives the
-        episode stored first.
+        Durable when it returns; its vector follows soon. The `importance` told from its words is 5, and more for a
+        name, a preference, a decision or a tool's result.
 
         Raises:
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
@@ -132,11 +130,11 @@ class Agent(Queries):
             metadata=metadata,
             idempotency_key=key,
         )
-        kept = store_memory(parts, act, episode, idempotency_key=key)
-        consolidate_after_switch(parts, caller, kept)
-        return kept
+        stored = store_memory(parts, act, episode, idempotency_key=key)
+        consolidate_after_switch(parts, caller, stored)
+        return stored
 
-    def remember(  # what a fact is made of
+    def remember(
         self,
         content: words.Statement,
         *,
@@ -156,42 +154,37 @@ class Agent(Queries):
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Fact:
-        """Remember what is true: `subject` `predicate` `content`. It supersedes what was true of the same before.
+        """Remember a fact: `subject` `predicate` `content`; it supersedes the fact in its slot.
 
-        The same is the same `predicate` of the same `entity_id`, or where there is none of the same `subject`, in the
-        same `scope`: "global" (every agent of the tenant sees it), this agent's own name, or `pool:<name>` of a pool it
-        is in. `permanence` (permanent,
-        stable, standard, volatile, ephemeral) is how slowly it fades; `valid_from` and `valid_to` bound when it is
-        true. `source` says where it comes from, `source_episode_id` from which episode. Where nobody gives them, the
-        words tell the `importance` (5, and more for a name, a preference, a decision) and the `category` (one of
-        `domain.categories`, "fact" where none fits). With an `idempotency_key` a repeat gives the fact stored first.
+        A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
+        `scope` ("global" by default). Values that are not given are told from the words: the `importance` (5, and more
+        for a name, a preference, a decision) and the `category` ("fact" where none fits).
 
         Raises:
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
                 before it begins, or a key that was used for something else; nothing was written.
         """
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
-        kept = checks.choice(permanence, DECAY_RATES, name="permanence")
+        known = checks.choice(permanence, DECAY_RATES, name="permanence")
         start, end = parse_interval(valid_from, valid_to)
-        about, said = checks.name(predicate, name="predicate"), checks.content(content)
+        relation, text = checks.name(predicate, name="predicate"), checks.content(content)
         fact = Fact(
             id=new_id(parts, caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=parse_scope(caller, scope),
             subject=checks.name(subject, name="subject"),
-            predicate=about,
+            predicate=relation,
             entity_id=checks.optional_name(entity_id, name="entity_id"),
-            content=said,
-            category=checks.optional_name(category, name="category") or fact_category(about, said),
+            content=text,
+            category=checks.optional_name(category, name="category") or fact_category(relation, text),
             source=checks.optional_name(source, name="source"),
             confidence=checks.number(confidence, name="confidence", low=0, high=1),
-            importance=parse_importance(importance, said),
-            permanence=kept,
-            decay_rate=DECAY_RATES[kept],
+            importance=parse_importance(importance, text),
+            permanence=known,
+            decay_rate=DECAY_RATES[known],
             valid_from=start,
             valid_to=end,
             created_at=act.at,
@@ -214,7 +207,7 @@ class Agent(Queries):
         source_episode_id: words.SourceEpisode | None = None,
         metadata: words.Metadata | None = None,
     ) -> Fact:
-        """Put a new fact in the place of an active one, which it supersedes: the same statement with other content.
+        """Supersede an active fact by the same statement with other content.
 
         Subject, predicate, entity, scope, category, permanence, importance and tags stay; the rest is new.
 
@@ -224,29 +217,29 @@ class Agent(Queries):
         """
         parts = self._parts()
         act = new_act(parts, self._caller)
-        named = checks.name(id_, name="id")
         start, end = parse_interval(valid_from, valid_to)
-        said: dict[str, Any] = {
-            "content": checks.content(content),
-            "source": checks.optional_name(source, name="source"),
-            "confidence": checks.number(confidence, name="confidence", low=0, high=1),
-            "valid_from": start,
-            "valid_to": end,
-            "source_episode_id": checks.optional_name(source_episode_id, name="source_episode_id"),
-            "metadata": checks.metadata(metadata),
-        }
-        return replace_fact(parts, act, named, **said)
+        return replace_fact(
+            parts,
+            act,
+            checks.name(id_, name="id"),
+            content=checks.content(content),
+            source=checks.optional_name(source, name="source"),
+            confidence=checks.number(confidence, name="confidence", low=0, high=1),
+            valid_from=start,
+            valid_to=end,
+            source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
+            metadata=checks.metadata(metadata),
+        )
 
     def confirm(self, id_: words.Id) -> Fact | Rule:
-        """Say that a fact or a rule still holds: it fades from now on, not from when it was learned.
+        """Confirm that a fact or a rule still holds: its decay starts anew.
 
         Raises:
             NotFound: this agent sees no such memory.
             InvalidInput: it is an episode, or no longer active.
         """
         name = checks.name(id_, name="id")
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         confirmed = parts.store.confirm(new_act(parts, caller), name)
         if confirmed is None:
             raise memory_not_found(caller, name)
@@ -254,7 +247,7 @@ class Agent(Queries):
         return confirmed
 
     def forget(self, id_: words.Id) -> MemoryRecord:
-        """Forget one memory: it leaves every search at once, and stays readable by its id; twice is once.
+        """Forget a memory: it leaves every search at once, and stays readable by its id. Twice is once.
 
         An episode expires, a fact is retracted, a rule gets `metadata["forgotten"]`.
 
@@ -262,37 +255,35 @@ class Agent(Queries):
             NotFound: this agent sees no such memory.
         """
         name = checks.name(id_, name="id")
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         try:
-            gone = parts.store.forget(new_act(parts, caller), name)
+            forgotten = parts.store.forget(new_act(parts, caller), name)
         finally:
             parts.note_cache.drop_agent(caller)
-        if gone is None:
+        if forgotten is None:
             raise memory_not_found(caller, name)
-        parts.buffers.drop_recent([gone])
-        return gone
+        parts.buffers.drop_recent([forgotten])
+        return forgotten
 
     def erase(self, ids: words.Ids) -> list[str]:
-        """Remove memories for good, with their vectors, words, links and what events say of them; the ids that went.
+        """Erase memories for good, with their vectors and links; give the ids that went.
 
-        This cannot be undone. What this agent does not see is left alone. The event `memory_erased` stays, with a
-        digest of what was there; the id is never taken again.
+        This cannot be undone. Memories that this agent does not see are left alone. The event `memory_erased` stays,
+        with a digest of what was there, and other events lose its text; the id is never taken again.
 
         Raises:
             InvalidInput: an id that is no text; nothing was erased.
         """
         names = checks.names(ids, name="id")
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         if not names:
             return []
-        withdrawn = [] if parts.buffers.recent is None else parts.store.get(caller, names)
+        erased = [] if parts.buffers.recent is None else parts.store.get(caller, names)
         try:
             return parts.store.erase(new_act(parts, caller), names)
         finally:
             parts.note_cache.drop_agent(caller)
-            parts.buffers.drop_recent(withdrawn)
+            parts.buffers.drop_recent(erased)
 
     def link(
         self,
@@ -302,16 +293,13 @@ class Agent(Queries):
         *,
         weight: words.LinkWeight = 1.0,
     ) -> Link:
-        """Say how one memory bears on another: the source `relation` the target. One that is there stays as it is.
-
-        `relation` is derived_from, supports, contradicts, supersedes or related_to; `weight` lies in 0-1.
+        """Link one memory to another by a relation; a link that is there stays as it is.
 
         Raises:
             NotFound: this agent does not see one of the two.
             InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
         """
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         act = new_act(parts, caller)
         link = Link(
             source_id=checks.name(source_id, name="source_id"),
@@ -324,8 +312,8 @@ class Agent(Queries):
             raise InvalidInput(f"a memory cannot be linked to itself ({link.source_id}); name two")
         if parts.store.link(act, link):
             return link
-        there = parts.store.links(caller, link.source_id, direction="outgoing", relation=link.relation)
-        return next((each for each in there if each.target_id == link.target_id), link)
+        known = parts.store.links(caller, link.source_id, direction="outgoing", relation=link.relation)
+        return next((other for other in known if other.target_id == link.target_id), link)
 
     def summarize(
         self,
@@ -337,29 +325,27 @@ class Agent(Queries):
         target_tokens: words.TargetTokens | None = None,
         store: words.StoreSummary = False,
     ) -> Summary:
-        """One text about what a search finds, a session's turns, or `ids`, of at most `target_tokens`.
+        """Summarize a search, a session or some memories in at most `target_tokens`.
 
-        Without any of these, this agent's own session. At most the newest 1,000. `strategy` is simple, hierarchical,
-        map_reduce (by the language model) or extractive (the memories' own sentences, no model). Without one named the
-        setting `summarization.strategy` holds where there is a model, else extractive. Where a model is asked for that
-        is not there or fails, the summary is extractive and `degraded` says so.
+        Without any of the three, this agent's own session; at most the newest 1,000 memories. Where a model is asked
+        for that is not there or fails, the summary is extractive (the memories' own sentences) and `degraded` says so;
+        without a model and a strategy it is extractive, too.
 
-        With `store` it is kept as a fact of category "summary" in this agent's own scope, derived_from its sources, in
-        the place of an earlier one of the same; its `run_id` can be undone. An empty one is not kept.
+        A stored summary is a fact of category "summary" in this agent's own scope, derived_from its sources; it
+        supersedes an earlier one of the same, and its `run_id` can be undone. An empty one is not stored.
 
         Raises:
             InvalidInput: nothing is named and there is no session, or more than one; an unknown strategy.
             NotFound: this agent does not see one of `ids`.
-            DatabaseBusy: another summary of this agent is being kept; nothing was written.
+            DatabaseBusy: another summary of this agent is being stored; nothing was written.
         """
         from engrain.agent.learning import summaries
         from engrain.domain.runs.summaries import STRATEGIES
 
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         choice = self._choice(query, session, ids)
         target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
-        is_kept = checks.flag(store, name="store")
+        is_stored = checks.flag(store, name="store")
         summary = summaries.summarize(
             parts,
             caller,
@@ -367,15 +353,15 @@ class Agent(Queries):
             strategy=None if strategy is None else checks.choice(strategy, STRATEGIES, name="strategy"),
             target_tokens=checks.count(target, name="target_tokens", high=MOST_TOKENS),
         )
-        return summaries.store_summary(parts, caller, choice, summary) if is_kept and summary.text else summary
+        return summaries.store_summary(parts, caller, choice, summary) if is_stored and summary.text else summary
 
     def route(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
     ) -> Routing:
-        """Where an input belongs, and why: an episode, fact, rule or note, a question to recall, or working memory.
+        """Say where an input belongs, and why, by its role and English words; nothing is stored.
 
-        By its role and its English words alone; nothing is asked or stored. Of what somebody may have several of (say
-        likes) no fact is made: it would take the place of the one before.
+        That is an episode, fact, rule or note, a question to recall, or working memory. Statements of which a subject
+        may have several (say likes) are no facts: one would supersede the other.
 
         Raises:
             InvalidInput: an empty input, or an unknown role.
@@ -391,7 +377,7 @@ class Agent(Queries):
     def handle(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
     ) -> HandledInput:
-        """Do with an input what `route` says: store it, hold it, or answer it by `recall`.
+        """Store an input where `route` says, hold it in working memory, or answer it by `recall`.
 
         Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
         `working.append` do.
@@ -429,13 +415,12 @@ class Agent(Queries):
         strict: words.Strict = False,
         progress: words.Progress | None = None,
     ) -> ImportReport:
-        """Add what a file of another system holds: conversations as episodes, memories as facts, Markdown as notes.
+        """Import a file of another system: conversations, memories or Markdown notes.
 
         Formats are chatgpt, claude, claude-code, openai, locomo, mem0, letta, langgraph, mcp-memory, markdown and
         jsonl, which `Memory.export` writes too. Facts are the agent's own, with their times and metadata; one older
-        than what stands in its place becomes its past. Importing a file again adds only what is new in it. A broken
-        record is reported and passed over; `strict` stops at it. `progress` is told how many memories were read.
-        Vectors are made in the background; `Memory.flush` waits for them.
+        than the fact in its slot becomes its past. A repeat adds only what is new in the file. A broken record is
+        reported and passed over. Vectors are made in the background; `Memory.flush` waits for them.
 
         Raises:
             UnreadableImport: the file is of no known format, or broken and `strict`.
@@ -459,12 +444,12 @@ class Agent(Queries):
             parts.queue.announce()
 
     def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
-        """What is to be summarised."""
+        """Return the choice of memories to summarise."""
         from engrain.agent.learning.summaries import Choice
 
-        given = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]
-        if len(given) > 1:
-            raise InvalidInput(f"{' and '.join(given)} are given; name one of query, session and ids")
+        names = [name for name, value in (("query", query), ("session", session), ("ids", ids)) if value is not None]
+        if len(names) > 1:
+            raise InvalidInput(f"{' and '.join(names)} are given; name one of query, session and ids")
         if ids is not None:
             return Choice(by="ids", ids=checks.names(ids, name="id"))
         if query is not None:

@@ -10,7 +10,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_active_fact, memory_not_found
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_scope
-from engrain.agent.wiring.view import View
+from engrain.agent.wiring.view import View, enter
 from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
@@ -69,8 +69,7 @@ class Consolidation(View):
         """
         from engrain.learning.consolidation import extracted_facts
 
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         where = caller.agent if scope is None else parse_scope(caller, scope)
         batch = [_extracted(each, place) for place, each in enumerate(_listed(facts))]
         act = new_act(parts, caller)
@@ -91,8 +90,7 @@ class Consolidation(View):
         """
         from engrain.learning.consolidation import extracted_facts
 
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         fact = get_active_fact(parts.store, caller, checks.name(fact_id, name="fact_id"))
         return extracted_facts.find_conflicts(caller, fact, search=consolidation_runs.search_of(parts))
 
@@ -106,8 +104,7 @@ class Consolidation(View):
             InvalidInput: one of them is no fact, or both are one.
         """
         old, new = checks.name(old_id, name="old_id"), checks.name(new_id, name="new_id")
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         try:
             doubted = parts.store.doubt(new_act(parts, caller), old, new)
         finally:

@@ -1,15 +1,16 @@
-"""The memory as a graph of entities: nodes of the registry, and facts that say what is observed of them."""
+"""Graph: the memory as entities of the registry, facts observed of them, and their relations."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.lookups import read_all
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_scope
-from engrain.agent.wiring.view import View
+from engrain.agent.wiring.view import View, enter
 from engrain.agent.writes.episodes import parse_importance
-from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes.memories import follow_up, new_fact
 from engrain.agent.writes.retries import MOST_TRIES, retry_on_registry_change
 from engrain.domain import checks
 from engrain.domain.entities.graph import (
@@ -31,7 +32,7 @@ from engrain.domain.entities.graph import (
 )
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.filters import Filter
-from engrain.domain.records import DECAY_RATES, Entity, Fact
+from engrain.domain.records import Entity, Fact
 from engrain.domain.requests import Request
 from engrain.domain.text.categories import fact_category
 from engrain.errors import IntegrityViolated, InvalidInput, NotFound
@@ -50,241 +51,234 @@ _MOST_FACTS = 100_000  # of one entity
 
 @instrument("graph")
 class Graph(View):
-    """Entities, what is observed of them, and how they relate.
+    """Entities, observations of them, and their relations.
 
-    Each call is one transaction, all or nothing, and takes at most 1,000 entities, texts or relations. What is added
-    goes to everybody's scope and does not fade. Reading draws the whole graph of what this agent sees.
+    Each call is one transaction, all or nothing, and takes at most 1,000 entities, texts or relations. New facts go to
+    everybody's scope and do not fade. Reading draws the whole graph of what this agent sees.
     """
 
     __slots__ = ()
 
     def create_entities(self, entities: words.NewNodes) -> list[GraphEntity]:
-        """Add entities, with what is observed of them; those whose name nobody had, each once.
+        """Add entities with their observations; give those whose name was new.
 
-        The type may be any word: the registry knows it as one of its own, and keeps the word.
+        The type may be any word: the registry files it under one of its own types, and keeps the word.
 
         Raises:
             InvalidInput: an empty name, type or text; nothing was written.
         """
-        asked = [_entity(each) for each in _several(entities, GraphEntity)]
-        _count([text for each in asked for text in each.observations])
-        wanted = {each.name: each for each in reversed(asked)}
+        wanted = [_parse_entity(entity) for entity in _several(entities, GraphEntity)]
+        _count([text for entity in wanted for text in entity.observations])
+        by_name = {entity.name: entity for entity in reversed(wanted)}
         for left in reversed(range(MOST_TRIES)):
-            known = self._named(wanted)
-            new = [wanted[name] for name in dict.fromkeys(each.name for each in asked) if name not in known]
+            known = self._named(by_name)
+            new = [by_name[name] for name in dict.fromkeys(entity.name for entity in wanted) if name not in known]
             if not new:
                 return []
             try:
                 return self._introduce(new)
             except (InvalidInput, IntegrityViolated):
-                if not left or not self._named(each.name for each in new):
+                if not left or not self._named(entity.name for entity in new):
                     raise
         raise AssertionError("unreachable: the last try returns or raises")
 
     def create_relations(self, relations: words.Relations) -> list[GraphRelation]:
-        """Say how entities relate; those that were not known, each once. Their ends need not be known.
+        """Add relations between entities; give those that were new. Their ends need not be known.
 
         Raises:
             InvalidInput: an empty name or type; nothing was written.
         """
-        asked = list(dict.fromkeys(_relation(each) for each in _several(relations, GraphRelation)))
-        return retry_on_registry_change(lambda: self._relate(asked))
+        wanted = list(dict.fromkeys(_parse_relation(relation) for relation in _several(relations, GraphRelation)))
+        return retry_on_registry_change(lambda: self._relate(wanted))
 
     def add_observations(self, observations: words.Observations) -> list[EntityObservations]:
-        """Say more of entities that are there; of each of `observations` the texts that were not known.
+        """Add observations to entities that are there; give the texts that were new.
 
         Raises:
-            NotFound: nobody has one of the names; nothing was written.
+            NotFound: no entity has one of the names; nothing was written.
             InvalidInput: an empty text; nothing was written.
         """
-        asked = [_observed(each) for each in _several(observations, EntityObservations)]
-        _count([text for each in asked for text in each.contents])
-        return retry_on_registry_change(lambda: self._observe(asked))
+        wanted = _parse_observations(observations)
+        _count([text for observed in wanted for text in observed.contents])
+        return retry_on_registry_change(lambda: self._observe(wanted))
 
     def delete_entities(self, names: words.NodeNames) -> list[str]:
-        """Forget entities: out of the registry, with what this agent sees said of them, and all their relations.
+        """Forget entities with their observations and relations; give the names that were there.
 
-        The facts leave every search and stay readable by their ids (`erase` removes them). What only others see said of
-        one keeps its name as the subject. The names that somebody had.
+        They leave the registry. Their facts leave every search and stay readable by their ids (`erase` removes them).
+        Facts that only others see keep the name as their subject.
         """
-        asked = set(_texts(names, name="entity name"))
-        drawn = self._drawing()
-        going = [node for node in drawn.nodes if node.entity.canonical_name in asked]
-        facts = [id_ for node in going for ids in node.facts.values() for id_ in ids]
-        facts += [
-            id_
-            for said, ids in drawn.relations.items()
-            if not asked.isdisjoint((said.source, said.target))
-            for id_ in ids
-        ]
-        self._forget(facts, [node.entity.id for node in going])
-        return list(dict.fromkeys(node.entity.canonical_name for node in going))
+        wanted = set(_texts(names, name="entity name"))
+        graph = self._read()
+        nodes = [node for node in graph.nodes if node.entity.canonical_name in wanted]
+        facts = [id_ for node in nodes for ids in node.facts.values() for id_ in ids]
+        for relation, ids in graph.relations.items():
+            if not wanted.isdisjoint((relation.source, relation.target)):
+                facts += ids
+        self._forget(facts, [node.entity.id for node in nodes])
+        return list(dict.fromkeys(node.entity.canonical_name for node in nodes))
 
     def delete_observations(self, observations: words.Observations) -> int:
-        """Forget what is observed of entities: out of every search, readable by id. How many facts said it."""
-        asked = [_observed(each) for each in _several(observations, EntityObservations)]
-        gone = {(each.entity_name, text) for each in asked for text in each.contents}
+        """Forget observations of entities; give the number of facts that said them.
+
+        They leave every search and stay readable by id.
+        """
+        wanted = {
+            (entity.entity_name, text) for entity in _parse_observations(observations) for text in entity.contents
+        }
         facts = [
             id_
-            for node in self._drawing().nodes
+            for node in self._read().nodes
             for text, ids in node.facts.items()
-            if (node.entity.canonical_name, text) in gone
+            if (node.entity.canonical_name, text) in wanted
             for id_ in ids
         ]
         self._forget(facts, [])
         return len(facts)
 
     def delete_relations(self, relations: words.Relations) -> int:
-        """Forget how entities relate: out of every search, readable by id. How many facts said it."""
-        asked = {_relation(each) for each in _several(relations, GraphRelation)}
-        facts = [id_ for said, ids in self._drawing().relations.items() if said in asked for id_ in ids]
+        """Forget relations between entities; give the number of facts that said them.
+
+        They leave every search and stay readable by id.
+        """
+        wanted = {_parse_relation(relation) for relation in _several(relations, GraphRelation)}
+        facts = [id_ for relation, ids in self._read().relations.items() if relation in wanted for id_ in ids]
         self._forget(facts, [])
         return len(facts)
 
     def read(self) -> KnowledgeGraph:
-        """All of it, the oldest first."""
-        return self._drawing().whole
+        """Read the whole graph, the oldest entities first."""
+        return self._read().whole
 
     def search(self, query: words.GraphQuery) -> KnowledgeGraph:
-        """The entities whose name, type or observations hold a text, whatever the case, and all their relations.
+        """Find the entities whose name, type or observations hold a text, with their relations.
 
-        `recall` finds by meaning and words.
+        In any case of letters. `recall` finds by meaning and words.
         """
         text = checks.query(query)
-        return self._drawing().where(lambda each: contains_text(each, text))
+        return self._read().where(lambda entity: contains_text(entity, text))
 
     def open(self, names: words.NodeNames) -> KnowledgeGraph:
-        """The entities of exactly these names, and all their relations."""
-        asked = set(_texts(names, name="name"))
-        return self._drawing().where(lambda each: each.name in asked)
+        """Read the entities of exactly these names, with their relations."""
+        wanted = set(_texts(names, name="name"))
+        return self._read().where(lambda entity: entity.name in wanted)
 
-    def _drawing(self) -> GraphView:
-        parts, caller = self._parts(), self._caller
+    def _read(self) -> GraphView:
+        parts, caller = enter(self)
         request = Request(caller=caller, filter=Filter(kinds=("fact",)), now=parts.clock())
-
-        def drawn() -> GraphView:
-            return build_graph(self._entities(caller), self._facts(request))
-
-        return parts.store.in_one_snapshot(caller, drawn)
+        return parts.store.in_one_snapshot(caller, lambda: build_graph(self._entities(caller), self._facts(request)))
 
     def _entities(self, caller: Caller) -> list[Entity]:
-        found: list[Entity] = []
+        entities: list[Entity] = []
         after = ("", "")
         while page := self._parts().store.find_entities(caller, after=after, limit=_PAGE):
-            found += page
+            entities += page
             after = (page[-1].canonical_name, page[-1].entity_type)
-        return found
+        return entities
 
     def _facts(self, request: Request) -> list[Fact]:
-        found: list[Fact] = []
-        before: str | None = None
-        while page := self._parts().store.page(request, before=before, limit=_PAGE):
-            found += [each for each in page if isinstance(each, Fact)]
-            before = page[-1].id
-        return found
+        return [memory for memory in read_all(self._parts().store, request) if isinstance(memory, Fact)]
 
     def _named(self, names: Iterable[str]) -> dict[str, Entity]:
-        """Whom names name canonically, the oldest of several, or the one that a tombstone of that name went into."""
-        asked = set(names)
-        found = {each.id: each for each in self._parts().store.entities_named(self._caller, asked)} if asked else {}
+        """Return entities by canonical name: of several the oldest, of a tombstone the entity it was merged into."""
+        wanted = set(names)
+        known = self._parts().store.entities_named(self._caller, wanted) if wanted else []
+        by_id = {entity.id: entity for entity in known}
         named: dict[str, Entity] = {}
-        for each in sorted(found.values(), key=lambda one: (merged_into(one) is not None, one.created_at, one.id)):
-            standing = each
-            while (into := merged_into(standing)) in found:
-                standing = found[into]
-            if each.canonical_name in asked and merged_into(standing) is None:
-                named.setdefault(each.canonical_name, standing)
+        for entity in sorted(by_id.values(), key=lambda one: (merged_into(one) is not None, one.created_at, one.id)):
+            standing = entity
+            while (into := merged_into(standing)) in by_id:
+                standing = by_id[into]
+            if entity.canonical_name in wanted and merged_into(standing) is None:
+                named.setdefault(entity.canonical_name, standing)
         return named
 
-    def _seen_of(self, nodes: Sequence[Entity]) -> dict[str, set[str]]:
-        """What is observed of some entities already, by their ids."""
-        seen: dict[str, set[str]] = {each.id: set() for each in nodes}
-        for fact in self._parts().store.facts_about(self._caller, list(seen), _MOST_FACTS) if seen else ():
+    def _observations(self, entities: Iterable[Entity]) -> dict[str, set[str]]:
+        """Return what is observed of some entities already, by their ids."""
+        texts: dict[str, set[str]] = {entity.id: set() for entity in entities}
+        for fact in self._parts().store.facts_about(self._caller, list(texts), _MOST_FACTS) if texts else ():
             if fact.validity == "active" and fact.entity_id is not None and relation_of(fact) is None:
-                seen[fact.entity_id].add(observation_of(fact))
-        return seen
+                texts[fact.entity_id].add(observation_of(fact))
+        return texts
 
-    def _known(self, relations: Sequence[GraphRelation]) -> set[GraphRelation]:
-        """Those of some relations that a fact says already."""
-        parts = self._parts()
-        narrowed = Filter(
-            kinds=("fact",),
-            subjects=tuple({each.source for each in relations}),
-            predicates=tuple({relation_predicate(each) for each in relations}),
-        )
+    def _known_relations(self, relations: Sequence[GraphRelation]) -> set[GraphRelation]:
+        """Return those of some relations that a fact says already, and others."""
         if not relations:
             return set()
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        return {said for each in self._facts(request) if (said := relation_of(each)) is not None}
+        narrowed = Filter(
+            kinds=("fact",),
+            subjects=tuple({relation.source for relation in relations}),
+            predicates=tuple({relation_predicate(relation) for relation in relations}),
+        )
+        request = Request(caller=self._caller, filter=narrowed, now=self._parts().clock())
+        return {relation for fact in self._facts(request) if (relation := relation_of(fact)) is not None}
 
-    def _relate(self, asked: Sequence[GraphRelation]) -> list[GraphRelation]:
-        ends = self._named(name for each in asked for name in (each.source, each.target))
-        known = self._known(asked)
-        new = [each for each in asked if each not in known]
+    def _relate(self, wanted: Sequence[GraphRelation]) -> list[GraphRelation]:
+        ends = self._named(name for relation in wanted for name in (relation.source, relation.target))
+        known = self._known_relations(wanted)
+        new = [relation for relation in wanted if relation not in known]
         if not new:
             return []
         act = new_act(self._parts(), self._caller)
-        facts = [self._saying(act, each, ends.get(each.source)) for each in new]
-        whom = {fact.id: {ends[said.target].id} for fact, said in zip(facts, new, strict=True) if said.target in ends}
-        self._followed(
-            act,
-            self._parts().store.put_mentioning(act, facts, [each.target for each in new], lambda _: whom),
-        )
+        facts = [
+            self._fact(act, one.source, relation_predicate(one), relation_content(one), entity=ends.get(one.source))
+            for one in new
+        ]
+        pairs = zip(facts, new, strict=True)
+        mentions = {fact.id: {ends[one.target].id} for fact, one in pairs if one.target in ends}
+        targets = [relation.target for relation in new]
+        self._follow_up(act, self._parts().store.put_mentioning(act, facts, targets, lambda _: mentions))
         return new
 
-    def _observe(self, asked: Sequence[EntityObservations]) -> list[EntityObservations]:
-        nodes = self._named(each.entity_name for each in asked)
-        for each in asked:
-            if each.entity_name not in nodes:
-                raise NotFound(f"Entity with name {each.entity_name} not found; create it first. Nothing was written")
+    def _observe(self, wanted: Sequence[EntityObservations]) -> list[EntityObservations]:
+        entities = self._named(observed.entity_name for observed in wanted)
+        for observed in wanted:
+            if (name := observed.entity_name) not in entities:
+                raise NotFound(f"Entity with name {name} not found; create it first. Nothing was written")
         act = new_act(self._parts(), self._caller)
-        seen = self._seen_of(list(nodes.values()))
+        known = self._observations(entities.values())
         added: list[EntityObservations] = []
         facts: list[Fact] = []
-        for each in asked:
-            node = nodes[each.entity_name]
-            new = select_new(each.contents, seen[node.id])
-            seen[node.id] |= set(new)
-            added.append(EntityObservations(entity_name=each.entity_name, contents=new))
-            facts += [self._observing(act, node, text) for text in new]
+        for observed in wanted:
+            entity = entities[observed.entity_name]
+            new = select_new(observed.contents, known[entity.id])
+            known[entity.id] |= set(new)
+            added.append(EntityObservations(entity_name=observed.entity_name, contents=new))
+            facts += [self._observation(act, entity, text) for text in new]
         if facts:
-            self._followed(act, self._parts().store.put(act, facts))
+            self._follow_up(act, self._parts().store.put(act, facts))
         return added
 
     def _introduce(self, new: Sequence[GraphEntity]) -> list[GraphEntity]:
         parts = self._parts()
         act = new_act(parts, self._caller)
-        entities = [self._entity(act, each) for each in new]
+        entities = [self._entity(act, node) for node in new]
         facts = [
-            self._observing(act, entity, text)
-            for entity, each in zip(entities, new, strict=True)
-            for text in each.observations
+            self._observation(act, entity, text)
+            for entity, node in zip(entities, new, strict=True)
+            for text in node.observations
         ]
-        self._followed(act, parts.store.introduce(act, entities, facts))
+        self._follow_up(act, parts.store.introduce(act, entities, facts))
         return list(new)
 
-    def _entity(self, act: Act, said: GraphEntity) -> Entity:
+    def _entity(self, act: Act, node: GraphEntity) -> Entity:
         return Entity(
             id=self._parts().ids(),
             tenant_id=act.caller.tenant_id,
-            canonical_name=said.name,
-            entity_type=known_type(said.entity_type),
+            canonical_name=node.name,
+            entity_type=known_type(node.entity_type),
             created_at=act.at,
             updated_at=act.at,
-            metadata={TYPE_AS_GIVEN: said.entity_type},
+            metadata={TYPE_AS_GIVEN: node.entity_type},
         )
 
-    def _observing(self, act: Act, entity: Entity, text: str) -> Fact:
+    def _observation(self, act: Act, entity: Entity, text: str) -> Fact:
         return self._fact(act, entity.canonical_name, observation_predicate(text), text, entity=entity)
 
-    def _saying(self, act: Act, said: GraphRelation, entity: Entity | None) -> Fact:
-        return self._fact(act, said.source, relation_predicate(said), relation_content(said), entity=entity)
-
     def _fact(self, act: Act, subject: str, predicate: str, content: str, *, entity: Entity | None) -> Fact:
-        return Fact(
-            id=self._parts().ids(),
-            tenant_id=act.caller.tenant_id,
-            agent=act.caller.agent,
+        return new_fact(
+            self._parts(),
+            act,
             scope=parse_scope(act.caller, None),
             subject=subject,
             predicate=checks.name(predicate, name="relation type"),
@@ -293,15 +287,11 @@ class Graph(View):
             category=fact_category(predicate, content),
             importance=parse_importance(None, content),
             permanence="permanent",
-            decay_rate=DECAY_RATES["permanent"],
-            created_at=act.at,
-            last_confirmed_at=act.at,
         )
 
-    def _followed(self, act: Act, stored: Sequence[MemoryRecord]) -> None:
-        """What follows from facts that were stored."""
-        for each in stored:
-            follow_up(self._parts(), act, each)
+    def _follow_up(self, act: Act, facts: Iterable[MemoryRecord]) -> None:
+        for fact in facts:
+            follow_up(self._parts(), act, fact)
 
     def _forget(self, facts: Collection[str], entities: Collection[str]) -> None:
         if not facts and not entities:
@@ -314,41 +304,44 @@ class Graph(View):
             parts.note_cache.clear()  # a fact that is about nobody any more may take the place of another agent's note
 
 
-def _entity(said: GraphEntity) -> GraphEntity:
+def _parse_entity(node: GraphEntity) -> GraphEntity:
     return GraphEntity(
-        name=checks.name(said.name, name="entity name"),
-        entity_type=checks.name(said.entity_type, name="entity type"),
-        observations=tuple(dict.fromkeys(_texts(said.observations, name="observation"))),
+        name=checks.name(node.name, name="entity name"),
+        entity_type=checks.name(node.entity_type, name="entity type"),
+        observations=tuple(dict.fromkeys(_texts(node.observations, name="observation"))),
     )
 
 
-def _relation(said: GraphRelation) -> GraphRelation:
+def _parse_relation(relation: GraphRelation) -> GraphRelation:
     return GraphRelation(
-        source=checks.name(said.source, name="source"),
-        relation_type=checks.name(said.relation_type, name="relation type"),
-        target=checks.name(said.target, name="target"),
+        source=checks.name(relation.source, name="source"),
+        relation_type=checks.name(relation.relation_type, name="relation type"),
+        target=checks.name(relation.target, name="target"),
     )
 
 
-def _observed(said: EntityObservations) -> EntityObservations:
-    return EntityObservations(
-        entity_name=checks.name(said.entity_name, name="entity name"),
-        contents=tuple(_texts(said.contents, name="observation")),
-    )
+def _parse_observations(observations: object) -> list[EntityObservations]:
+    return [
+        EntityObservations(
+            entity_name=checks.name(observed.entity_name, name="entity name"),
+            contents=tuple(_texts(observed.contents, name="observation")),
+        )
+        for observed in _several(observations, EntityObservations)
+    ]
 
 
-def _texts(values: Iterable[str], *, name: str) -> list[str]:
+def _texts(values: object, *, name: str) -> list[str]:
     return [checks.content(text, name=name) for text in _several(values, str)]
 
 
 def _several(values: object, kind: type[_Value]) -> list[_Value]:
-    """A list of one kind, not longer than a call may be."""
+    """Return a list of one type, not longer than a call may be."""
     if isinstance(values, str) or not isinstance(values, (list, tuple, set, frozenset)):
         raise InvalidInput(f"several {kind.__name__} are wanted, not {type(values).__name__}; pass a list")
     _count(values)
-    for each in values:
-        if not isinstance(each, kind):
-            raise InvalidInput(f"{type(each).__name__} is no {kind.__name__}; nothing was done")
+    for value in values:
+        if not isinstance(value, kind):
+            raise InvalidInput(f"{type(value).__name__} is no {kind.__name__}; nothing was done")
     return list(values)
 
 

@@ -1,4 +1,4 @@
-"""What an agent asks of its memory; nothing is written but how often a memory was asked for."""
+"""Queries: the verbs of an agent that read; nothing is written but references."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.search import get_counted, search_counted
 from engrain.agent.wiring.arguments import find_preset, parse_limit
-from engrain.agent.wiring.view import View
+from engrain.agent.wiring.view import View, enter
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit
@@ -41,16 +41,16 @@ _DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 @instrument()
 class Queries(View):
-    """The half of an Agent's verbs that asks."""
+    """The reading half of an agent's verbs."""
 
     __slots__ = ()
 
     @property
     def caller(self) -> Caller:
-        """Tenant, agent, session and request id that every call carries; its pools are asked for at each."""
+        """The tenant, agent, session and request id that every call carries; its pools are read at each."""
         return self._who
 
-    def recall(  # what a search can be narrowed by
+    def recall(
         self,
         query: words.Query,
         *,
@@ -73,19 +73,15 @@ class Queries(View):
         neighbours: words.Neighbours = 0,
         explain: words.Explain = False,
     ) -> Answer:
-        """The best memories for a question, best first (ties: the ranking's own, newest, id), each saying why.
+        """Find the best memories for a question, best first, with the reasons for each hit's rank.
 
-        Any text is a query. `preset` names the ranking: engrain, semantic, keyword, hybrid, recall, assistant,
-        weighted, notes, recency, importance, or one of the setting `retrieval.presets`. The rest narrows: `tags` must
-        all be there, of the others any; since <= time < until; `scope` leaves what is of it and of "global". `as_of`
-        searches what was believed at that time in place of what is now; `include_inactive` adds what is superseded,
-        retracted, expired or forgotten; what is believed less than `min_confidence` (the preset's) is left out.
+        Any text is a query. `preset` is engrain, semantic, keyword, hybrid, recall, assistant, weighted, notes,
+        recency, importance, or one of the setting `retrieval.presets`; ties go by its own order, then newest, then id.
+        The rest narrows: `tags` must all be there, of other lists any; since <= time < until.
 
-        With `deep` the memory's re-ranker puts the best 50 in order, within the setting `reranking.budget_s`; without
-        one, or where it fails or is late, the order stays and `degraded` says so. With `neighbours` (0-5) each episode
-        comes with so many turns before and after it, one statement for each hit. With `explain` the answer tells of
-        candidates that are no hits, and why. Each hit counts as a reference (`reference_count`) once the answer is
-        there, unless it was asked for with `as_of`.
+        With `deep` the re-ranker has the setting `reranking.budget_s`; without one, or where it fails or is late, the
+        order stays and `degraded` says so. `neighbours` take one statement for each hit. Each hit counts as a reference
+        once the answer is there, unless it was asked for with `as_of`.
 
         Raises:
             InvalidInput: an unknown preset, kind or role, a scope that this agent does not see, a time that is none, or
@@ -93,10 +89,9 @@ class Queries(View):
         """
         from engrain.retrieval.search import SearchQuery
 
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         least = None if min_confidence is None else checks.number(min_confidence, name="min_confidence", low=0, high=1)
-        asked = SearchQuery(
+        search_query = SearchQuery(
             text=checks.query(query),
             preset=find_preset(parts, preset),
             limit=parse_limit(parts, limit),
@@ -119,7 +114,7 @@ class Queries(View):
             as_of=checks.moment(as_of, name="as_of"),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
         )
-        return search_counted(parts, caller, asked, narrowed)
+        return search_counted(parts, caller, search_query, narrowed)
 
     def context(
         self,
@@ -133,13 +128,12 @@ class Queries(View):
         with_dates: words.WithDates = True,
         with_sources: words.WithSources = False,
     ) -> ContextBlock:
-        """A Markdown block for a prompt: facts, rules, what was said, the latest reflection; what is best and fits.
+        """Build a Markdown block for a prompt from the best memories that fit its budget.
 
-        The current session is left out: the model has it already. What stands in the block counts as a reference. The
-        settings of `context` say the rest: `recipe` is engrain, butler or assistant; `count_tokens` a function of a
-        text, or characters, wordpiece or tiktoken:ENCODING; `recent_episodes` shows so many of the newest episodes,
-        whatever the query. With `include_superseded` facts that hold no more stand behind those that do, the newest
-        first, and say so; with `with_sources` each line ends with where it comes from and its id.
+        Its sections are facts, rules, episodes and the latest reflection. The current session is left out: the model
+        has it already. Memories in the block count as references. A `count_tokens` may be a function of a text, too.
+        Superseded facts stand behind those that hold, newest first, and say so; with `with_sources` a line ends with
+        its id, too.
 
         Raises:
             InvalidInput: a number out of its range, an unknown recipe or counter, or a counter that fails.
@@ -149,7 +143,7 @@ class Queries(View):
         from engrain.context.entries import LineOptions
 
         parts = self._parts()
-        asked = context_blocks.parse_request(
+        request = context_blocks.parse_request(
             parts,
             checks.query(query),
             budget_tokens=budget_tokens,
@@ -163,7 +157,7 @@ class Queries(View):
         )
         superseded = checks.flag(include_superseded, name="include_superseded")
         return context_blocks.build_block(
-            parts, self._caller, replace(asked, include_superseded=superseded, line_options=line_options)
+            parts, self._caller, replace(request, include_superseded=superseded, line_options=line_options)
         )
 
     def messages(
@@ -178,50 +172,49 @@ class Queries(View):
         recent_episodes: words.RecentEpisodes | None = None,
         summarise: words.Summarise | None = None,
     ) -> ContextMessages:
-        """Messages for a chat: the system prompt, the block of what is remembered, what is asked; never too long.
+        """Build chat messages from a system prompt, a context block and a prompt, within a window.
 
-        The window (the setting) is divided as the settings of `context` say; the answer keeps its share. `tools` are
-        their schemas, which are counted, or their number. Where memories do not fit, `summarise(memories, tokens)`
-        makes one message of them, if what it makes fits: by default of each the sentence closest to what is asked.
+        The window is divided as the settings of `context` say; the answer keeps its share. Where memories do not fit,
+        `summarise(memories, tokens)` makes one message of them, if its result fits: by default the sentence of each
+        memory that is closest to the prompt.
 
         Raises:
-            InvalidInput: what is asked does not fit beside the system prompt, the tools and the answer's share; or as
+            InvalidInput: the prompt does not fit beside the system prompt, the tools and the answer's share; or as
                 `context`.
         """
         from engrain.agent.reads import context_blocks
 
         parts = self._parts()
         window = parts.settings.context.window_tokens if window_tokens is None else window_tokens
-        wanted = context_blocks.parse_request(
+        request = context_blocks.parse_request(
             parts,
             checks.content(asked, name="asked"),
             count_tokens=count_tokens,
             recipe=recipe,
             recent_episodes=recent_episodes,
         )
-        inside = context_blocks.ChatWindow(
+        chat_window = context_blocks.ChatWindow(
             tokens=checks.count(window, name="window_tokens", high=context_blocks.MOST_TOKENS),
             system=checks.query(system, name="system"),
             tools=tools,
             summarise=summarise,
         )
-        return context_blocks.build_messages(parts, self._caller, wanted, inside)
+        return context_blocks.build_messages(parts, self._caller, request, chat_window)
 
     def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
-        """One memory by id, whether live, superseded or forgotten; None where this agent sees no such memory.
+        """Read one memory by id, be it live, superseded or forgotten; None where this agent sees none.
 
-        Counts as a reference (`reference_count`), unless the database cannot be written now. With `as_of` it is not
-        counted, and None too where it was not believed at that time.
+        Counts as a reference, unless the database cannot be written now. With `as_of` it is not counted, and None too
+        where it was not believed at that time.
 
         Raises:
             InvalidInput: an id that is no text, or a time that is none.
         """
         name, then = checks.name(id_, name="id"), checks.moment(as_of, name="as_of")
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         if then is None:
             return next(iter(get_counted(parts, caller, [name])), None)
-        return next((each for each in parts.store.get(caller, [name]) if each.was_believed(then)), None)
+        return next((memory for memory in parts.store.get(caller, [name]) if memory.was_believed(then)), None)
 
     def facts(
         self,
@@ -233,10 +226,9 @@ class Queries(View):
         limit: words.PageLimit = 100,
         after: words.After | None = None,
     ) -> Page[Fact]:
-        """What is known of a subject, a predicate or both, the newest first (by `happened_at`, then id).
+        """List the facts about a subject, with a predicate or both, newest first.
 
-        `as_of` gives what was believed at that time in place of what is now; `include_inactive` adds what is
-        superseded, retracted or expired. `after` is the `next` of the page before.
+        Ordered by `happened_at`, then id.
 
         Raises:
             InvalidInput: an empty name, a limit outside 0-1000, a time that is none, or a cursor of another list.
@@ -256,12 +248,11 @@ class Queries(View):
         return pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
 
     def latest_reflection(self) -> Fact | None:
-        """What this agent carries on from the last time it looked back (`Memory.reflect`); None before the first.
+        """Read the newest reflection of this agent (`Memory.reflect`); None before the first.
 
-        One that somebody stored for everybody (category "reflection", scope "global") counts as well.
-
-        A second call asks the database nothing: what this Memory writes is seen at once, what another process writes
-        after `notes.cache_ttl_s` at the latest. Not counted as a reference.
+        A fact of category "reflection" and scope "global" counts as well. A second call reads a cache: it sees writes
+        of this Memory at once, those of another process after `notes.cache_ttl_s` at the latest. Not counted as a
+        reference.
         """
         from engrain.agent.learning import reflection
 
@@ -270,9 +261,9 @@ class Queries(View):
     def links(
         self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
     ) -> list[Link]:
-        """The links of a memory whose both ends this agent sees, by creation; none where it sees no such memory.
+        """List the links of a memory whose both ends this agent sees, oldest first.
 
-        `direction` is outgoing (it is the source), incoming (it is the target) or both.
+        Empty where it sees no such memory.
 
         Raises:
             InvalidInput: an unknown direction or relation.
@@ -285,7 +276,10 @@ class Queries(View):
         )
 
     def history(self, id_: words.Id) -> list[Fact]:
-        """Every fact that ever held the place of this one, oldest first; none where this agent sees no such fact."""
+        """List every fact that was ever in the slot of this one, oldest first.
+
+        Empty where this agent sees no such fact.
+        """
         return self._parts().store.history(self._caller, checks.name(id_, name="id"))
 
     def events(
@@ -296,9 +290,9 @@ class Queries(View):
         limit: words.PageLimit = 100,
         after: words.After | None = None,
     ) -> Page[Event]:
-        """What was done to one memory, or to all that this agent sees, newest first: who, when, on whose request.
+        """List the changes of one memory, or of all that this agent sees, newest first.
 
-        `after` is the `next` of the page before.
+        An event says who made the change, when, and on whose request.
 
         Raises:
             InvalidInput: an id or event type that is no text, a limit outside 0-1000, or a cursor of another list.
@@ -314,21 +308,22 @@ class Queries(View):
         return pagination.cut("events", events, most, lambda event: (event.created_at, event.id))
 
     def stats(self, *, scope: words.WithinScope | None = None) -> Stats:
-        """How much this agent remembers; with a `scope`, facts and rules of it and "global" alone.
+        """Count the memories of this agent by kind and state.
+
+        With a `scope` facts and rules are those of it and of "global".
 
         Raises:
             InvalidInput: a scope that this agent does not see.
         """
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         narrowed = None if scope is None else checks.choice(scope, caller.scopes, name="scope")
         return parts.store.stats(caller, parts.clock(), scope=narrowed)
 
     def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
-        """What a dashboard shows of what this agent sees, as of one moment; nothing counts as a reference.
+        """Show counts, activity by day, newest and most used memories, entities, runs and backlog.
 
-        Counts by state, what was written, consolidated and expired on each of the last `days` (of UTC), the newest and
-        the most referenced memories, the entities with most facts, runs, and what waits: at most `limit` of each.
+        As of one moment; nothing counts as a reference. The days are of UTC: memories written, consolidated and expired
+        on each.
 
         Raises:
             InvalidInput: days outside 0-366, or a limit outside 0-100.
@@ -336,12 +331,12 @@ class Queries(View):
         from engrain.agent.reads import overview
 
         parts = self._parts()
-        asked = overview.OverviewRequest(
+        request = overview.OverviewRequest(
             days=checks.count(days, name="days", high=overview.MOST_DAYS),
             limit=checks.count(limit, name="limit", high=overview.MOST),
         )
         parts.references.flush()
-        return overview.read_overview(parts.store, self._caller, asked, now=parts.clock())
+        return overview.read_overview(parts.store, self._caller, request, now=parts.clock())
 
     def audit(
         self,
@@ -352,12 +347,11 @@ class Queries(View):
         unused_days: words.UnusedDays = 30.0,
         progress: words.Progress | None = None,
     ) -> Audit:
-        """What looks wrong with what this agent sees, with evidence and a command for each finding; changes nothing.
+        """Audit the memories for problems, with evidence and a command for each finding; change nothing.
 
         `kinds` are secret, contradiction, duplicate, near_duplicate, echo, stale, orphaned and never_recalled; without
-        any, all. Of each kind the answer has `limit` findings after the first `skip`, and `counts` all of them. Looks
-        at as many memories as the setting `audit.memories` says. What is older than `unused_days` and was never
-        asked for is never_recalled. `progress` is told how many memories were read.
+        any, all. `limit` findings of each kind are given after the first `skip`, and `counts` has all of them. Reads as
+        many memories as the setting `audit.memories` says, and tells `progress` how many.
 
         Raises:
             InvalidInput: an unknown kind, or a number out of its range.
@@ -365,7 +359,7 @@ class Queries(View):
         from engrain.lifecycle import audit
 
         parts = self._parts()
-        asked = audit.AuditOptions(
+        options = audit.AuditOptions(
             kinds=checks.choices(kinds, FINDING_KINDS, name="kind") or FINDING_KINDS,
             limit=checks.count(limit, name="limit"),
             skip=checks.count(skip, name="skip", high=_MOST_SKIPPED),
@@ -374,4 +368,4 @@ class Queries(View):
             unused_days=checks.number(unused_days, name="unused_days", low=0, high=36_500),
         )
         parts.references.flush()
-        return audit.audit(parts.store, self._caller, asked, now=parts.clock(), progress=progress)
+        return audit.audit(parts.store, self._caller, options, now=parts.clock(), progress=progress)

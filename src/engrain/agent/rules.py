@@ -8,7 +8,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_scope
-from engrain.agent.wiring.view import View
+from engrain.agent.wiring.view import View, enter
 from engrain.agent.writes.memories import store_memory
 from engrain.domain import checks, pagination
 from engrain.domain.memories.maturity import Thresholds
@@ -45,8 +45,7 @@ class Rules(View):
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
         """
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         rule = Rule(
@@ -106,8 +105,7 @@ class Rules(View):
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
         name = checks.name(id_, name="id")
-        parts = self._parts()
-        caller = self._caller
+        parts, caller = enter(self)
         thresholds = Thresholds(**parts.settings.maturity.model_dump())
         marked = parts.store.mark(new_act(parts, caller), name, outcome, reason=reason, thresholds=thresholds)
         if marked is None:

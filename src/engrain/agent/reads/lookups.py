@@ -8,8 +8,13 @@ from engrain.domain.records import Fact
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from engrain.domain.ports import Store
     from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.requests import Request
+
+_PAGE = 500
 
 
 def find_memory(store: Store, caller: Caller, id_: str) -> MemoryRecord | None:
@@ -42,6 +47,14 @@ def get_active_fact(store: Store, caller: Caller, id_: str) -> Fact:
     if memory.validity != "active":
         raise InvalidInput(f"fact {id_} is {memory.validity}; its history shows what holds its place now")
     return memory
+
+
+def read_all(store: Store, request: Request) -> Iterator[MemoryRecord]:
+    """Yield all memories that match a request, the newest first, 500 a statement."""
+    before: str | None = None
+    while page := store.page(request, before=before, limit=_PAGE):
+        yield from page
+        before = page[-1].id
 
 
 def memory_not_found(caller: Caller, id_: str) -> NotFound:

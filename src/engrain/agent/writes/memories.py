@@ -9,17 +9,31 @@ from engrain import metrics
 from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.writes import linking
 from engrain.agent.writes.retries import MOST_TRIES
-from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.records import DECAY_RATES, GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller
+    from engrain.domain.records import Caller, Permanence
     from engrain.domain.requests import Act
 
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
+
+
+def new_fact(parts: Parts, act: Act, *, permanence: Permanence = "standard", **values: Any) -> Fact:
+    """Return a fact of the caller made now, with these values, not stored yet."""
+    return Fact(
+        id=parts.ids(),
+        tenant_id=act.caller.tenant_id,
+        agent=act.caller.agent,
+        permanence=permanence,
+        decay_rate=DECAY_RATES[permanence],
+        created_at=act.at,
+        last_confirmed_at=act.at,
+        **values,
+    )
 
 
 def store_memory(parts: Parts, act: Act, memory: _Memory, *, idempotency_key: str | None = None) -> _Memory:
