@@ -104,6 +104,14 @@ class Signature:
             return get_args(self.answer)[0] if self.verb.field is None and origin is not dict else None
         return None
 
+    def bind(self, memory: Any, agent: Any) -> Callable[..., Any]:
+        """The method of a memory or of an agent's view of it."""
+        owner = memory if self.verb.owner == "memory" else agent
+        if self.verb.group is not None:
+            owner = getattr(owner, self.verb.group)
+        method: Callable[..., Any] = getattr(owner, self.verb.method_name)
+        return method
+
     def to_json(self, value: Any) -> Any:
         """The answer as JSON: an object; None of a verb that gives nothing, or where nothing is there.
 

@@ -68,10 +68,10 @@ def test_two_keys_never_see_each_others_memories_however_they_come(memory, addre
         with posted(address, key=keys[name], mode=mode) as tools:
             start.wait()
             for number in range(4):
-                tools.call("save_note", key=f"mine {number}", content=f"the secret of {name}")
-                said = tools.call("list_notes")["notes"]
+                tools.call("notes_save", key=f"mine {number}", content=f"the secret of {name}")
+                said = tools.call("notes_list")["answer"]["items"]
                 assert {each["content"] for each in said} == {f"the secret of {name}"}
-                assert 1 <= tools.call("memory_stats")["facts"]["active"] <= 4
+                assert 1 <= tools.call("stats")["answer"]["facts"]["active"] <= 4
             return said
 
     with ThreadPoolExecutor(len(keys) * 2) as pool:
@@ -92,21 +92,21 @@ def test_a_session_of_another_key_is_nobodys(memory, address, key):
         timeout=PATIENCE_S,
     )
     named = {"Mcp-Session-Id": begun.headers.get("Mcp-Session-Id", "an id that somebody made up")}
-    called(address, "save_note", {"key": "k", "content": "ours"}, key=ours, headers=named)
-    said = called(address, "list_notes", {}, key=theirs, headers=named)
-    assert result(said)["structuredContent"]["notes"] == []
-    assert called(address, "list_notes", {}, headers=named).status_code == 401
+    called(address, "notes_save", {"key": "k", "content": "ours"}, key=ours, headers=named)
+    notes = result(called(address, "notes_list", {}, key=theirs, headers=named))["structuredContent"]["answer"]
+    assert notes["items"] == []
+    assert called(address, "notes_list", {}, headers=named).status_code == 401
     assert [each.content for each in memory.agent("ada", tenant="acme").notes.list()] == ["ours"]
 
 
 def test_without_a_key_that_opens_nothing_is_done_and_the_answer_says_so(memory, address, key):
     revoked, expired = key(), key(expires_at=datetime.now(UTC) + timedelta(hours=1))
     told = {"key": "k", "content": "x"}
-    assert called(address, "save_note", told, key=revoked).status_code == 200
+    assert called(address, "notes_save", told, key=revoked).status_code == 200
     [first] = [each for each in memory.keys.list() if each.expires_at is None]
     memory.keys.revoke(first.id)
     for shown in (None, "nonsense", revoked, f"{expired}x"):
-        for body in ({**CALL, "params": {"name": "save_note", "arguments": told}}, "no JSON"):
+        for body in ({**CALL, "params": {"name": "notes_save", "arguments": told}}, "no JSON"):
             said = {} if shown is None else {"Authorization": f"Bearer {shown}"}
             refused = httpx2.post(f"{address}/mcp", json=body, headers={**SPEAKS, **said}, timeout=PATIENCE_S)
             assert (refused.status_code, refused.json()["code"]) == (401, "unauthenticated")
@@ -133,15 +133,14 @@ def test_a_key_does_what_its_role_allows(address, key):
 def test_an_agent_is_named_by_a_header_where_the_key_names_none(memory, address, key):
     ada, anybody = key(agent="ada"), key()
     as_bob = {"Engrain-Agent": "bob", "Engrain-Session": "monday", "X-Request-ID": "r-1"}
-    told = {"content": "We talked.", "butler": "bob"}
-    stored = result(called(address, "memory_store_episode", told, key=anybody, headers=as_bob))["structuredContent"]
-    assert (stored["memory"]["agent"], stored["memory"]["session"], stored["request_id"]) == ("bob", "monday", "r-1")
-    assert {each.request_id for each in memory.agent("bob").events(stored["id"])} == {"r-1"}
-    refused = called(address, "memory_stats", {}, key=ada, headers=as_bob)
+    stored = result(called(address, "observe", {"content": "We talked."}, key=anybody, headers=as_bob))
+    answer, request_id = (stored["structuredContent"][name] for name in ("answer", "request_id"))
+    assert (answer["agent"], answer["session"], request_id) == ("bob", "monday", "r-1")
+    assert {each.request_id for each in memory.agent("bob").events(answer["id"])} == {"r-1"}
+    refused = called(address, "stats", {}, key=ada, headers=as_bob)
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
-    assert result(called(address, "memory_store_episode", told, key=ada))["isError"] is True
     adas = key("admin", agent="ada")
-    for tool in ("memory_run_episode_cleanup", "cleanup", "decay"):  # for the whole tenant
+    for tool in ("cleanup", "decay"):  # for the whole tenant
         assert result(called(address, tool, {}, key=adas))["structuredContent"]["error"]["code"] == "forbidden"
     assert result(called(address, "undo", {"run_id": "nobody's"}, key=adas))["structuredContent"]["found"] is False
 
@@ -151,9 +150,9 @@ def test_a_request_id_of_the_call_goes_before_that_of_its_request(memory, addres
     shown = key()
     said = {"content": "Ask first.", "idempotency_key": "k", "request_context": {"request_id": "of the call"}}
     for _ in range(2):
-        stored = result(called(address, "memory_store_rule", said, key=shown, headers={"X-Request-ID": "of-http"}))
+        stored = result(called(address, "rules_add", said, key=shown, headers={"X-Request-ID": "of-http"}))
         assert stored["structuredContent"]["request_id"] == "of the call"
-    [event] = memory.agent().events(stored["structuredContent"]["id"])
+    [event] = memory.agent().events(stored["structuredContent"]["answer"]["id"])
     assert event.request_id == "of the call"
     assert memory.agent().stats().rules.candidate == 1
 
@@ -172,14 +171,14 @@ def test_what_is_no_message_is_refused_and_the_server_lives_on(address, key, era
         said = answer.json()
         assert "error" in said or said["result"]["isError"], (what, said)
     with posted(address, key=key()) as tools:
-        assert tools.call("list_notes")["notes"] == []
+        assert tools.call("notes_list")["answer"]["items"] == []
     assert httpx2.get(f"{address}/mcp", headers=shown, timeout=PATIENCE_S).status_code == 405
     assert httpx2.delete(f"{address}/mcp", headers=shown, timeout=PATIENCE_S).status_code == 405
 
 
 def test_a_fault_of_the_server_says_nothing_of_its_insides(memory, address, key, tmp_path):
     with posted(address, key=key()) as tools:
-        tools.call("list_notes")
+        tools.call("notes_list")
     gate = Gate(memory, keys_required=False)
     with serving(create_app(memory, gate=gate, mcp_profile="notes")) as open_address, posted(open_address) as tools:
         memory.close()

@@ -9,6 +9,7 @@ import pytest
 from engrain import Memory
 from engrain.interfaces.mcp.profiles import PROFILES, profile_of
 from engrain.interfaces.mcp.server import server_of
+from engrain.verbs.table import VERBS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
 NEEDED = object()
@@ -113,86 +114,6 @@ GRAPH = {
     "search_nodes": {"query": NEEDED},
     "open_nodes": {"names": NEEDED},
 }
-OF_A_PROMPT = {"count_tokens": None, "recipe": None, "recent_episodes": None}
-FROM = {"source_episode_id": None, "metadata": None}
-LIBRARY = {
-    "observe": {
-        "content": NEEDED,
-        "role": "user",
-        **dict.fromkeys(("speaker", "session_id", "event_time", "importance", "ttl_days", "tokens", "model")),
-        **dict.fromkeys(("tool_calls", "tags", "metadata")),
-        **KEYED,
-    },
-    "remember": {
-        **dict.fromkeys(("content", "subject", "predicate"), NEEDED),
-        **dict.fromkeys(("entity_id", "scope", "valid_from", "valid_to", "category", "importance", "source", "tags")),
-        "permanence": "standard",
-        "confidence": 1.0,
-        **FROM,
-        **KEYED,
-    },
-    "correct": {
-        **dict.fromkeys(("fact_id", "content"), NEEDED),
-        **dict.fromkeys(("valid_from", "valid_to", "source")),
-        "confidence": 1.0,
-        **FROM,
-        **MORE,
-    },
-    "rule_add": {"content": NEEDED, "scope": None, "tags": None, **FROM, **KEYED},
-    "rule_applications": {"rule_id": NEEDED, "limit": 100, **MORE},
-    "link": {**dict.fromkeys(("source_id", "target_id", "relation"), NEEDED), "weight": 1.0, **MORE},
-    "links": {"memory_id": NEEDED, "direction": "both", "relation": None, **MORE},
-    "erase": {"memory_ids": NEEDED, **MORE},
-    "recall": {
-        "query": NEEDED,
-        **dict.fromkeys(("limit", "preset", "kinds", "scope", "sessions", "exclude_sessions", "roles", "speakers")),
-        **dict.fromkeys(("subjects", "tags", "since", "until", "as_of", "min_confidence")),
-        **dict.fromkeys(("include_inactive", "deep", "explain"), False),
-        "neighbours": 0,
-        **MORE,
-    },
-    "get": {"memory_id": NEEDED, "as_of": None, **MORE},
-    "facts": {"subject": None, "predicate": None, "as_of": None, "include_inactive": False, "limit": 100, **MORE},
-    "history": {"fact_id": NEEDED, **MORE},
-    "context": {
-        "query": NEEDED,
-        "budget_tokens": None,
-        "include_superseded": False,
-        "with_dates": True,
-        "with_sources": False,
-        **OF_A_PROMPT,
-        **MORE,
-    },
-    "messages": {"asked": NEEDED, "system": "", "tools": 0, "window_tokens": None, **OF_A_PROMPT, **MORE},
-    "summarize": {
-        **dict.fromkeys(("query", "session_id", "memory_ids", "strategy", "target_tokens")),
-        "store": False,
-        **MORE,
-    },
-    "route": {"content": NEEDED, "role": "user", "speaker": None, **MORE},
-    "latest_reflection": MORE,
-    "events": {"memory_id": None, "event_type": None, "limit": 100, **MORE},
-    "overview": {"days": 30, "limit": 10, **MORE},
-    "audit": {"kinds": None, "limit": 100, "skip": 0, "unused_days": 30.0, **MORE},
-    "entity_find": {"entity_type": None, "limit": None, **MORE},
-    "entity_unmerge": {"source_entity_id": NEEDED, **MORE},
-    "summarize_notes": {"older_than_days": 30.0, **MORE},
-    "pool_create": {"pool": NEEDED, "members": None, "metadata": None, **MORE},
-    "pool_list": MORE,
-    "pool_add": {"pool": NEEDED, "member": NEEDED, **MORE},
-    "pool_remove": {"pool": NEEDED, "member": NEEDED, **MORE},
-    "pool_delete": {"pool": NEEDED, **MORE},
-    "pool_contribute": {"pool": NEEDED, "memory_id": NEEDED, **MORE},
-    "pool_query": {"pool": NEEDED, "query": NEEDED, "limit": None, "preset": None, **MORE},
-    "pool_sync": {"pool": NEEDED, **MORE},
-}
-UPKEEP = {
-    "consolidate": {"session_id": None, "exclude_session_id": None, "max_batches": None, "dry_run": False},
-    "runs": {"kind": None, "limit": 50},
-    "undo": {"run_id": NEEDED},
-    "decay": {"dry_run": False},
-    "cleanup": {"max_entries": None, "dry_run": False},
-}
 FEW = {
     "butler": BUTLER,
     "assistant": ASSISTANT,
@@ -200,9 +121,8 @@ FEW = {
     "notes": NOTES,
     "graph": GRAPH,
 }
-EXPECTED = {**FEW, "all": {**BUTLER, **ASSISTANT, **CONSOLIDATOR, **NOTES, **LIBRARY, **UPKEEP}}
-# What the HTTP API asks an admin for, it does not ask a writer for here.
-ADMINS = {"memory_run_episode_cleanup", "erase", "audit", "consolidate", "undo", "decay", "cleanup"}
+# What a host of a published profile may do with a writer's key, and the API asks an admin for.
+ADMINS = {"memory_run_episode_cleanup", *(verb.identifier for verb in VERBS if verb.tool and verb.role == "admin")}
 
 
 @pytest.fixture(scope="module")
@@ -247,11 +167,10 @@ def test_the_butler_offers_its_tools_by_these_names_and_parameters(offered, grou
         pytest.param("consolidator", marks=pytest.mark.req("Y18")),
         "notes",
         "graph",
-        "all",
     ],
 )
 def test_a_profile_offers_these_tools_and_no_other(offered, profile):
-    assert {name: parameters(each) for name, each in offered[profile].items()} == EXPECTED[profile]
+    assert {name: parameters(each) for name, each in offered[profile].items()} == FEW[profile]
 
 
 def test_the_numbers_of_tools_are_those_of_the_seeds():
@@ -259,39 +178,34 @@ def test_the_numbers_of_tools_are_those_of_the_seeds():
 
 
 @pytest.mark.req("N20")
-def test_every_tool_that_reads_or_writes_takes_a_request_context(offered):
-    without = {name for name, tool in offered["all"].items() if "request_context" not in parameters(tool)}
-    assert without == {*KEEPING, *UPKEEP}
+@pytest.mark.parametrize("profile", ["butler", "assistant", "consolidator", "notes", "all"])
+def test_every_tool_that_reads_or_writes_takes_a_request_context(offered, profile):
+    without = {name for name, tool in offered[profile].items() if "request_context" not in parameters(tool)}
+    assert without == ({*KEEPING} if profile == "butler" else set())
 
 
-@pytest.mark.parametrize("name", EXPECTED["all"])
-def test_a_tool_says_what_it_is_for_what_it_does_and_what_it_answers(offered, name):
-    tool = offered["all"][name]
-    assert tool.description
-    assert all(each["description"] for each in tool.input_schema["properties"].values())
-    assert isinstance(tool.annotations.read_only_hint, bool)
-    assert tool.output_schema["type"] == "object"
-    assert "request_id" in tool.output_schema["properties"]
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_tool_says_what_it_is_for_what_it_does_and_what_it_answers(offered, profile):
+    for tool in offered[profile].values():
+        assert tool.description
+        assert isinstance(tool.annotations.read_only_hint, bool)
+        assert tool.output_schema["type"] == "object"
+        if profile != "graph":  # the reference server's own schemas
+            assert all(field["description"] for field in tool.input_schema["properties"].values())
+            assert "request_id" in tool.output_schema["properties"]
 
 
-@pytest.mark.parametrize("name", [*EXPECTED["all"], *GRAPH])
-def test_a_tool_is_documented_with_its_parameters(name):
-    rows = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}(")]
-    parameters = {**EXPECTED["all"], **GRAPH}[name]
-    assert len(rows) == sum(name in tools for tools in (*FEW.values(), LIBRARY, UPKEEP))
-    assert all(each in row for row in rows for each in parameters if each != "request_context")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_tool_is_documented_with_its_parameters(offered, profile):
+    section = PAGE.partition(f"\n## {profile}\n")[2].partition("\n## ")[0]
+    for name, tool in offered[profile].items():
+        [row] = [line for line in section.splitlines() if line.startswith(f"| `{name}(")]
+        assert all(parameter in row for parameter in parameters(tool) if parameter != "request_context"), name
 
 
-def test_all_holds_every_tool_but_those_in_place_of_another_server(offered):
-    assert not set(GRAPH) & set(offered["all"])
-    few = {name for profile in ("butler", "assistant", "consolidator", "notes") for name in EXPECTED[profile]}
-    assert set(offered["all"]) > few
-    assert (len(few), len(offered["all"])) == (36, 72)
-
-
-def test_what_the_library_does_as_a_tool_no_profile_of_few_tools_has(offered):
-    own = {*LIBRARY, *UPKEEP}
-    assert all(not own & set(offered[profile]) for profile in FEW)
+def test_all_has_the_verbs_of_the_table_and_no_tool_of_a_published_profile(offered):
+    assert set(offered["all"]) == {verb.identifier for verb in VERBS if verb.tool}
+    assert not set(offered["all"]) & {name for tools in FEW.values() for name in tools}
 
 
 def test_what_a_tool_needs_is_what_it_does():

@@ -15,26 +15,20 @@ from engrain import Memory
 from engrain.domain.access.keys import ROLES, allows
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
+from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import server_of
 from tests.support.asgi import serving
 from tests.support.two_tenants import AGENT, NOTE, POOL, SESSION, WHO, Clock, TwoTenants
 
-PROFILES = ("all", "graph")  # together every tool there is
+# Together every tool there is; each with how many addresses, prompts and listings it has besides.
+PROFILES = {**dict.fromkeys(("all", "butler", "assistant", "consolidator", "notes"), 5 + 3 + 4), "graph": 6 + 3 + 4}
 SPEAKS = {"Accept": "application/json, text/event-stream"}
 WHO_ASKS = {"Engrain-Agent": AGENT, "Engrain-Session": SESSION}
-ADMINS = {"memory_run_episode_cleanup", "erase", "audit", "consolidate", "undo", "decay", "cleanup"}
-READERS = {
-    *("memory_search", "memory_recall", "memory_get", "memory_stats", "memory_context", "entity_get", "entity_resolve"),
-    *("search_memory", "get_entity_info", "is_session_consolidated", "get_episodes_for_consolidation"),
-    *("detect_conflicts", "recall_note", "list_notes", "search_notes", "related_notes"),
-    *("read_graph", "search_nodes", "open_nodes"),
-    *("recall", "get", "context", "messages", "route", "facts", "history", "links", "events", "rule_applications"),
-    *("latest_reflection", "entity_find", "overview", "pool_list", "pool_query", "runs"),
-}
-# What a tool is told otherwise than others.
-OF_ONE_TOOL = {"pool_query": {"query": "WebGPU"}}
 # Reads whose answer holds nothing that was said.
-SILENT = {"memory_stats", "is_session_consolidated", "detect_conflicts", "memory://stats", "links", "route"}
+SILENT = {
+    *("memory_stats", "is_session_consolidated", "detect_conflicts", "memory://stats", "links", "route", "stats"),
+    *("consolidation_is_session_consolidated", "consolidation_detect_conflicts", "entities_to_enrich"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,11 +41,33 @@ class Ask:
     needs: str = "reader"
 
 
-def arguments(ids):
+def arguments(tool, ids):
     """By the name of a parameter, what another tenant would say there to be told what it knows."""
+    group = tool.partition("_")[0]
+    of_group = {
+        "rules": {"id": ids["rule"]},
+        "entities": {"id": ids["entity"], "source_id": ids["entity"], "target_id": ids["entity"]},
+        "graph": {"names": [WHO]},
+        "pools": {"name": POOL, "query": "WebGPU"},
+        "jobs": {"name": "decay"},
+    }
+    named = {"entities_create": {"name": "Zoe"}, "entity_create": {"name": "Zoe"}, "add_observations": {}}
+    return {**_said(ids), **of_group.get(group, {}), **named.get(tool, {})}
+
+
+def _said(ids):
     node, asked = {"name": WHO, "entityType": "person", "observations": ["new"]}, "Lisbon"
     return {
         "content": "new",
+        "id": ids["fact"],
+        "ids": [ids["fact"], ids["episode"]],
+        "id_or_name": WHO,
+        "note": NOTE,
+        "category": "project",
+        "session": SESSION,
+        "job_id": ids["run"],
+        "old_id": ids["fact"],
+        "new_id": ids["other"],
         "subject": WHO,
         "predicate": "likes",
         "query": asked,
@@ -93,11 +109,12 @@ def arguments(ids):
 
 def asks(memory, profile, ids):
     """Every tool, resource and prompt of a profile, asked for what another tenant has."""
-    server, said = server_of(memory, profile), arguments(ids)
+    server, said = server_of(memory, profile), _said(ids)
+    needs = {offer.name: offer.needs for offer in profile_of(profile).offers}
     for tool in asyncio.run(server.list_tools()):
-        needs = "admin" if tool.name in ADMINS else "reader" if tool.name in READERS else "writer"
-        given = {name: said[name] for name in tool.input_schema.get("required", [])} | OF_ONE_TOOL.get(tool.name, {})
-        yield Ask(tool.name, "tools/call", {"name": tool.name, "arguments": given}, needs)
+        known = arguments(tool.name, ids) if profile == "all" else said
+        given = {name: known[name] for name in tool.input_schema.get("required", [])}
+        yield Ask(tool.name, "tools/call", {"name": tool.name, "arguments": given}, needs[tool.name])
     there = [str(each.uri) for each in asyncio.run(server.list_resources())]
     there += [each.uri_template for each in asyncio.run(server.list_resource_templates())]
     for address in there:
@@ -155,10 +172,10 @@ def fault_of(answer):
 
 
 def test_every_tool_is_a_readers_a_writers_or_an_admins(served):
-    """Those that read are named here, one by one; whatever is new needs a writer until somebody says otherwise."""
-    tools = asyncio.run(server_of(served.town.memory, served.profile).list_tools())
-    reads = {each.name for each in tools if each.annotations.read_only_hint}
-    assert reads - ADMINS == READERS & {each.name for each in tools}
+    """What only reads is a reader's, but for what an admin alone may look at; whatever else is at least a writer's."""
+    for offer in profile_of(served.profile).offers:
+        is_read = bool(offer.effect.read_only_hint)
+        assert (offer.needs == "reader") == (is_read and offer.name not in {"audit", "jobs_list"}), offer.name
 
 
 def test_whoever_shows_no_key_that_opens_is_refused_everywhere(served):
@@ -171,7 +188,7 @@ def test_whoever_shows_no_key_that_opens_is_refused_everywhere(served):
             refused[why] += 1
     assert refused == dict.fromkeys(shown, len(every))
     assert len(shown) == 7
-    assert len(every) == {"all": 72 + 5 + 3 + 4, "graph": 9 + 6 + 3 + 4}[served.profile]
+    assert len(every) == len(profile_of(served.profile).offers) + PROFILES[served.profile]
 
 
 def test_a_role_may_what_it_may_and_nothing_above(served):
@@ -186,7 +203,7 @@ def test_a_role_may_what_it_may_and_nothing_above(served):
     expected = Counter({("writer", "reader"): needing["writer"]})
     expected |= {("admin", role): needing["admin"] for role in ("reader", "writer")}
     assert refused == expected
-    assert needing["writer"] == {"all": 33, "graph": 6}[served.profile]
+    assert needing["writer"] == sum(offer.needs == "writer" for offer in profile_of(served.profile).offers)
 
 
 @pytest.mark.req("N12", "N21")

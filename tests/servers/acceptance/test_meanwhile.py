@@ -15,7 +15,7 @@ from engrain.domain.entities.graph import EntityObservations, GraphEntity, Graph
 from engrain.domain.records import SUMMARY
 from engrain.domain.runs.runs import Claim, Retry
 from engrain.errors import InvalidInput, NotFound
-from engrain.interfaces.mcp.assistant import confirm_fact
+from engrain.interfaces.compat.assistant import confirm_fact
 from engrain.interfaces.mcp.identity import Identity
 from engrain.service import Memory
 from engrain.storage.postgres.store import PostgresStore

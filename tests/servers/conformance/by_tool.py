@@ -1,4 +1,4 @@
-"""MCP as a way to a memory: which tool of the profile `all`, with which arguments, is which verb."""
+"""MCP as a way to a memory: the tools of the profile `all` from the table of verbs, and those of published profiles."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -10,13 +10,17 @@ from typing import Any
 
 from engrain import Memory
 from engrain.domain.records import Contribution, Explanation
+from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import server_of
-from tests.servers.conformance.interfaces import Library, Way, asked_for
+from engrain.verbs.signatures import Signature, signatures
+from engrain.verbs.table import Verb
+from tests.servers.conformance.interfaces import BESIDES as VERBS_BESIDES
+from tests.servers.conformance.interfaces import Library, Table, Way, asked_for, is_beside
 from tests.servers.conformance.scenario import ADA, SETTINGS, TENANT, Step
 from tests.servers.conformance.transcripts import Said, all_of_it
 from tests.support.mcp_clients import Tools, connected
 
-PROFILE = "all"
+PROFILES = ("all", "butler", "assistant", "consolidator", "notes")
 BUTLER, OF_THE_TENANT = {"butler": ADA}, {"tenant_id": TENANT}
 
 
@@ -152,28 +156,16 @@ def by_the_same(*names: str) -> dict[str, str]:
     return {name: name for name in names}
 
 
-PROMPT = by_the_same("count_tokens", "recipe", "recent_episodes")
-CORRECTION = by_the_same("confidence", "valid_from", "valid_to", "source")
 OF_ONE_AGENT = {"tenant": TENANT, "agent": ADA}
-POOL = {"name": "pool"}
 
-TOOLS: Mapping[str, tuple[Tool, ...]] = {
+# The tools of published profiles, each by the profile that has it.
+PUBLISHED: Mapping[str, tuple[Tool, ...]] = {
     "observe": (
         Tool(
             "memory_store_episode",
             {"content": "content", "session": "session_id", "importance": "importance", **KEY},
             "memory",
             always=BUTLER,
-        ),
-        Tool(
-            "observe",
-            {
-                "session": "session_id",
-                **by_the_same("content", "role", "speaker", "event_time", "importance", "ttl_days", "tokens", "model"),
-                **by_the_same("tool_calls", "tags", "metadata"),
-                **KEY,
-            },
-            "memory",
         ),
     ),
     "remember": (
@@ -187,50 +179,11 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             "memory",
         ),
         Tool("remember_fact", {**FACT, **KEY}, "memory"),
-        Tool(
-            "remember",
-            {
-                **by_the_same("entity_id", "scope", "category", "permanence", "importance"),
-                **FACT,
-                **CORRECTION,
-                **MORE,
-                **KEY,
-            },
-            "memory",
-        ),
     ),
-    "correct": (
-        Tool("correct_fact", {"id_": "fact_id", "content": "content"}, "memory"),
-        Tool("correct", {"id_": "fact_id", "content": "content", **CORRECTION, **MORE}, "memory"),
-    ),
+    "correct": (Tool("correct_fact", {"id_": "fact_id", "content": "content"}, "memory"),),
     "confirm": (Tool("memory_confirm", ID, "memory", of_a_kind=True),),
     "forget": (Tool("memory_forget", ID, "memory", of_a_kind=True),),
-    "get": (
-        Tool("memory_get", ID, "memory", of_a_kind=True),
-        Tool("get", {**ID, "as_of": "as_of"}, "memory"),
-    ),
-    "erase": (Tool("erase", {"ids": "memory_ids"}, "erased"),),
-    "facts": (Tool("facts", by_the_same("subject", "predicate", "as_of", "include_inactive", "limit", "after")),),
-    "history": (Tool("history", {"id_": "fact_id"}),),
-    "link": (Tool("link", by_the_same("source_id", "target_id", "relation", "weight"), "link"),),
-    "links": (Tool("links", {**ID, **by_the_same("direction", "relation")}),),
-    "events": (Tool("events", {**ID, **by_the_same("event_type", "limit", "after")}),),
-    "latest_reflection": (Tool("latest_reflection", {}, "memory"),),
-    "overview": (Tool("overview", by_the_same("days", "limit"), "overview"),),
-    "audit": (Tool("audit", by_the_same("kinds", "limit", "skip", "unused_days")),),
-    "route": (Tool("route", by_the_same("content", "role", "speaker")),),
-    "summarize": (
-        Tool(
-            "summarize",
-            {
-                "session": "session_id",
-                "ids": "memory_ids",
-                **by_the_same("query", "strategy", "target_tokens", "store"),
-            },
-            "summary",
-        ),
-    ),
-    "messages": (Tool("messages", {**by_the_same("asked", "system", "tools", "window_tokens"), **PROMPT}),),
+    "get": (Tool("memory_get", ID, "memory", of_a_kind=True),),
     "recall": (
         Tool(
             "memory_search",
@@ -250,14 +203,6 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             tells=_in_short,
             means={"preset": "assistant"},
         ),
-        Tool(
-            "recall",
-            {
-                **by_the_same("query", "limit", "preset", "kinds", "scope", "sessions", "exclude_sessions", "roles"),
-                **by_the_same("speakers", "subjects", "tags", "since", "until", "as_of", "include_inactive"),
-                **by_the_same("min_confidence", "deep", "neighbours", "explain"),
-            },
-        ),
     ),
     "context": (
         Tool(
@@ -267,21 +212,11 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             means={"recipe": "butler"},
             always=BUTLER,
         ),
-        Tool(
-            "context",
-            {
-                **by_the_same("query", "budget_tokens", "include_superseded", "with_dates", "with_sources"),
-                **PROMPT,
-            },
-            tells=_of_the_call,
-        ),
     ),
     "stats": (Tool("memory_stats", {"scope": "scope"}, adds=frozenset({"latest_at"}), tells=_own),),
     "rules.add": (
         Tool("memory_store_rule", {"content": "content", "scope": "scope", "tags": "tags", **KEY}, "memory"),
-        Tool("rule_add", {**by_the_same("content", "scope", "tags"), **MORE, **KEY}, "memory"),
     ),
-    "rules.applications": (Tool("rule_applications", {"id_": "rule_id", **by_the_same("limit", "after")}),),
     "rules.mark_helpful": (Tool("memory_mark_helpful", {"id_": "rule_id"}, "memory"),),
     "rules.mark_harmful": (Tool("memory_mark_harmful", {"id_": "rule_id", "reason": "reason"}, "memory"),),
     "entities.create": (
@@ -310,8 +245,6 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         ),
     ),
     "entities.merge": (Tool("entity_merge", {"source_id": "source_entity_id", "target_id": "target_entity_id"}),),
-    "entities.unmerge": (Tool("entity_unmerge", {"source_id": "source_entity_id"}, "merge"),),
-    "entities.find": (Tool("entity_find", by_the_same("entity_type", "limit", "after")),),
     "entities.profile": (Tool("get_entity_info", {"id_or_name": "name"}, "profile"),),
     "notes.save": (Tool("save_note", {"key": "key", "content": "content"}, "note"),),
     "notes.recall": (Tool("recall_note", {"key": "key"}, "note"),),
@@ -326,15 +259,6 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
     ),
     "notes.related": (Tool("related_notes", {"note": "key", "limit": "limit"}, "related", tells=_items),),
     "notes.forget": (Tool("forget_note", {"key": "key"}, "note"),),
-    "notes.summarize_old": (Tool("summarize_notes", by_the_same("older_than_days"), "archived"),),
-    "pools.create": (Tool("pool_create", {**POOL, **by_the_same("members", "metadata")}, "pool"),),
-    "pools.list": (Tool("pool_list", {}),),
-    "pools.add": (Tool("pool_add", {**POOL, "member": "member"}, "pool"),),
-    "pools.remove": (Tool("pool_remove", {**POOL, "member": "member"}, "pool"),),
-    "pools.delete": (Tool("pool_delete", POOL, gives_nothing=True),),
-    "pools.contribute": (Tool("pool_contribute", {**POOL, **ID}, "memory"),),
-    "pools.query": (Tool("pool_query", {**POOL, **by_the_same("query", "limit", "preset")}, "answer"),),
-    "pools.sync_to_agent": (Tool("pool_sync", POOL, "sync"),),
     "consolidation.is_session_consolidated": (
         Tool("is_session_consolidated", {"session": "session_id"}, "consolidated"),
     ),
@@ -347,23 +271,7 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
         Tool("resolve_conflict", {"old_id": "old_fact_id", "new_id": "new_fact_id"}, "memory"),
     ),
     "consolidation.mark_session": (Tool("mark_session_consolidated", {"session": "session_id"}, "marked"),),
-    "memory.consolidate": (
-        Tool("memory_run_consolidation", tells=_counted, means=OF_ONE_AGENT, of_a_request=False),
-        Tool(
-            "consolidate",
-            {
-                "session": "session_id",
-                "exclude_session": "exclude_session_id",
-                **by_the_same("max_batches", "dry_run"),
-            },
-            "report",
-            means=OF_ONE_AGENT,
-            of_a_request=False,
-        ),
-    ),
-    "memory.runs": (Tool("runs", by_the_same("kind", "limit", "after"), means=OF_ONE_AGENT, of_a_request=False),),
-    "memory.undo": (Tool("undo", by_the_same("run_id"), means=OF_ONE_AGENT, of_a_request=False),),
-    "memory.decay": (Tool("decay", by_the_same("dry_run"), means={"tenant": TENANT}, of_a_request=False),),
+    "memory.consolidate": (Tool("memory_run_consolidation", tells=_counted, means=OF_ONE_AGENT, of_a_request=False),),
     "memory.cleanup": (
         Tool(
             "memory_run_episode_cleanup",
@@ -372,13 +280,41 @@ TOOLS: Mapping[str, tuple[Tool, ...]] = {
             means={"tenant": TENANT},
             of_a_request=False,
         ),
-        Tool("cleanup", by_the_same("max_entries", "dry_run"), means={"tenant": TENANT}, of_a_request=False),
     ),
 }
 
 
+def _tool_of(found: Signature) -> Tool:
+    """The tool of a verb in the profile `all`."""
+    of_memory = found.verb.owner == "memory"
+    arguments = {parameter.name: parameter.json_name for parameter in found.parameters}
+    if of_memory:
+        arguments.pop("agent", None)
+    means = {name: value for name, value in OF_ONE_AGENT.items() if of_memory and _is_said(found, name)}
+    field_ = found.verb.field
+    return Tool(
+        found.verb.identifier,
+        arguments,
+        under="answer",
+        means=means,
+        tells=all_of_it if field_ is None else lambda answer: {field_: answer},
+        gives_nothing=found.answer is None,
+    )
+
+
+def _is_said(found: Signature, name: str) -> bool:
+    return name in found.caller_parameters or name in found.by_name
+
+
+def _name(verb: Verb) -> str:
+    return f"memory.{verb.name}" if verb.owner == "memory" else verb.name
+
+
+OF_VERBS: Mapping[str, Tool] = {_name(found.verb): _tool_of(found) for found in signatures() if found.verb.tool}
+ALL: Table = {verb: (tool,) for verb, tool in OF_VERBS.items() if not is_beside(verb, VERBS_BESIDES)}
 # Tools that are no verb of the scenario, and why.
 BESIDES = {
+    **{tool.name: "no verb of the scenario" for verb, tool in OF_VERBS.items() if verb not in ALL},
     "memory_recall": "ranks by the clock",
     "confirm_fact": "stores the fact anew, as one that never fades",
 }
@@ -387,7 +323,8 @@ BESIDES = {
 class ByTool:
     """A call of a tool for each step, the server being the agent's; what no tool does the library does."""
 
-    def __init__(self, server: Callable[[str], tuple[Memory, Tools]]) -> None:
+    def __init__(self, table: Table, server: Callable[[str], tuple[Memory, Mapping[str, Tools]]]) -> None:
+        self._table = table
         self._server = server
         self._kinds: dict[str, str] = {}
         self._called: Counter[str] = Counter()
@@ -399,9 +336,10 @@ class ByTool:
 
     def take(self, step: Step) -> Said:
         memory, tools = self._server(step.agent)
-        able = [tool for tool in TOOLS.get(step.verb, ()) if tool.answers(step)]
+        able = [tool for tool in self._table.get(step.verb, ()) if tool.answers(step)]
         if able:
-            said = self._call(min(able, key=lambda tool: self._called[tool.name]), tools, step)
+            chosen = min(able, key=lambda tool: self._called[tool.name])
+            said = self._call(chosen, tools[chosen.name], step)
         else:
             said = Library(memory).take(step)
         memory.flush()
@@ -434,19 +372,24 @@ class ByTool:
 
 
 @contextmanager
-def by_tool(folder: Path) -> Iterator[Way]:
+def by_tool(table: Table, folder: Path) -> Iterator[Way]:
     with ExitStack() as stack:
 
         @cache
-        def server(agent: str) -> tuple[Memory, Tools]:
+        def server(agent: str) -> tuple[Memory, Mapping[str, Tools]]:
             memory = stack.enter_context(Memory.open(folder / "memory.db", settings={**SETTINGS, "agent": agent}))
-            return memory, stack.enter_context(connected(server_of(memory, PROFILE), "auto"))
+            served = {name: stack.enter_context(connected(server_of(memory, name), "auto")) for name in PROFILES}
+            return memory, {offer.name: served[name] for name in PROFILES for offer in profile_of(name).offers}
 
-        yield ByTool(server)
+        yield ByTool(table, server)
 
 
 def offered() -> dict[str, frozenset[str]]:
-    """The tools of the profile by name, each with its parameters."""
-    with Memory.open(":memory:", settings=SETTINGS) as memory, connected(server_of(memory, PROFILE), "auto") as tools:
-        found = tools.portal.call(tools.client.list_tools).tools
-    return {each.name: frozenset(each.input_schema["properties"]) for each in found}
+    """The tools of all these profiles by name, each with its parameters."""
+    found = {}
+    with Memory.open(":memory:", settings=SETTINGS) as memory:
+        for name in PROFILES:
+            with connected(server_of(memory, name), "auto") as tools:
+                listed = tools.portal.call(tools.client.list_tools).tools
+                found |= {tool.name: frozenset(tool.input_schema["properties"]) for tool in listed}
+    return found

@@ -81,13 +81,16 @@ def named(table: Table) -> set[str]:
     return {row.name for rows in table.values() for row in rows}
 
 
+def is_beside(name: str, besides: Iterable[str]) -> bool:
+    """Whether a name such as `group.verb` or `group command`, or its group, is left out of the scenario."""
+    return any(name == left_out or name.startswith((f"{left_out}.", f"{left_out} ")) for left_out in besides)
+
+
 def without(names: Iterable[str], besides: Mapping[str, str]) -> set[str]:
-    """What is left of names such as `group.verb` or `group command`; each that is left out has to be there."""
-    left = {
-        name for name in names if not any(name == each or name.startswith((f"{each}.", f"{each} ")) for each in besides)
-    }
+    """The names that are not left out; whatever is left out has to be there."""
+    left = {name for name in names if not is_beside(name, besides)}
     gone = set(names) - left
-    assert all(any(name.startswith(each) for name in gone) for each in besides), sorted(besides)
+    assert all(any(name.startswith(left_out) for name in gone) for left_out in besides), sorted(besides)
     return left
 
 

@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
-from engrain.interfaces.mcp import library
 from tests.servers.conformance import by_command, by_route, by_tool, interfaces
 from tests.servers.conformance.interfaces import Table, without
 from tests.servers.conformance.scenario import STEPS
@@ -23,7 +23,7 @@ class Interface:
 
     table: Table
     besides: Mapping[str, str]
-    lacks: Mapping[str, tuple[str, ...]]
+    lacks: Mapping[str, tuple[str, ...]] | None  # None: a published contract says what it has
 
 
 # What a way lacks the library does on the same file. A verb or an argument that gets its command, tool or route leaves
@@ -34,16 +34,14 @@ INTERFACES = {
         by_command.BESIDES,
         {},
     ),
-    "mcp": Interface(
-        by_tool.TOOLS,
-        by_tool.BESIDES,
-        {"notes.list": ("after",), "notes.list_by_category": ("after",)},  # the profile `notes` has no pages
-    ),
+    "mcp": Interface(by_tool.ALL, by_tool.BESIDES, {}),
+    "mcp published profiles": Interface(by_tool.PUBLISHED, by_tool.BESIDES, None),
 }
 WAYS = {
     "async library": interfaces.async_library,
     "command line": by_command.command_line,
-    "mcp": by_tool.by_tool,
+    "mcp": partial(by_tool.by_tool, by_tool.ALL),
+    "mcp published profiles": partial(by_tool.by_tool, by_tool.PUBLISHED),
     "http": by_route.by_route,
     "library on postgres": interfaces.library_on_postgres,
 }
@@ -109,7 +107,7 @@ def test_every_verb_of_the_library_is_in_the_scenario():
     assert {step.verb for step in STEPS} == without(interfaces.verbs(), interfaces.BESIDES)
 
 
-@pytest.mark.parametrize("name", INTERFACES)
+@pytest.mark.parametrize("name", [name for name, interface in INTERFACES.items() if interface.lacks is not None])
 def test_what_a_way_lacks_is_said(name):
     interface = INTERFACES[name]
     assert interfaces.lacking(interface.table) == interface.lacks
@@ -118,13 +116,6 @@ def test_what_a_way_lacks_is_said(name):
 def test_every_verb_has_a_route_and_every_route_is_a_verb():
     assert interfaces.lacking(by_route.table()) == {}
     assert without(by_route.table(), by_route.BESIDES) == {step.verb for step in STEPS}
-
-
-def test_a_tool_of_the_library_needs_the_role_that_its_route_does():
-    needs = {offer.name: offer.needs for offer in library.OFFERS}
-    routes = {verb: route.role for verb, (route,) in by_route.table().items()}
-    asked = {tool.name: routes[verb] for verb, tools in by_tool.TOOLS.items() for tool in tools if tool.name in needs}
-    assert needs == asked
 
 
 def test_every_command_and_option_is_one_of_the_library():
@@ -139,8 +130,9 @@ def test_every_command_and_option_is_one_of_the_library():
 
 def test_every_tool_and_parameter_is_one_of_the_library():
     offered = by_tool.offered()
-    assert interfaces.named(by_tool.TOOLS) == without(offered, by_tool.BESIDES)
+    tables = (by_tool.ALL, by_tool.PUBLISHED)
+    assert set().union(*map(interfaces.named, tables)) == without(offered, by_tool.BESIDES)
     known = {}
-    for tool in (tool for tools in by_tool.TOOLS.values() for tool in tools):
+    for tool in (tool for table in tables for tools in table.values() for tool in tools):
         known[tool.name] = known.get(tool.name, frozenset()) | tool.parameters
     assert {name: offered[name] for name in known} == known

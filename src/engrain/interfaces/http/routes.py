@@ -17,10 +17,10 @@ from engrain.domain import checks
 from engrain.domain.records import Caller, Entity, Episode, Fact, Rule
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.http import answers, files
-from engrain.interfaces.http.bodies import body_of, described, field_type
 from engrain.interfaces.http.problems import Refused
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 from engrain.interfaces.http.schemas import answer_type, reference, summary_of
+from engrain.interfaces.json_arguments import body_of, described, field_type
 from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
 from engrain.verbs.table import Verb
@@ -227,10 +227,8 @@ def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _call(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Any:
     """Do the verb on behalf of whoever sent the request."""
-    owner: Any = identity.memory if found.verb.owner == "memory" else identity.agent()
-    for name in filter(None, (found.verb.group, found.verb.method_name)):
-        owner = getattr(owner, name)
-    return owner(**{**arguments, **_caller_arguments(found, identity, arguments)})
+    method = found.bind(identity.memory, identity.agent())
+    return method(**{**arguments, **_caller_arguments(found, identity, arguments)})
 
 
 def _caller_arguments(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> dict[str, Any]:

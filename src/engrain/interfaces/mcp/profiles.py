@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from engrain.interfaces.mcp import assistant, butler, consolidator, graph, notes
+from engrain.interfaces.compat import assistant, butler, consolidator, graph, notes
 from engrain.interfaces.mcp.offers import Offer
 from engrain.interfaces.mcp.resources import KNOWLEDGE_GRAPH, Address
 
@@ -18,7 +18,7 @@ class Profile:
     addresses: tuple[Address, ...] = ()  # what it lets a client read besides what all do
 
 
-_ALONE = {
+_FEW: Mapping[str, Profile] = {
     "butler": Profile(
         offers=butler.OFFERS,
         instructions=(
@@ -47,9 +47,6 @@ _ALONE = {
         offers=notes.OFFERS,
         instructions="Notes that an agent keeps for itself under keys such as project:alpha; saving a key replaces it.",
     ),
-}
-# What stands in for another server is no part of `all`: a model would find two ways to do the same.
-_IN_PLACE = {
     "graph": Profile(
         offers=graph.OFFERS,
         addresses=(KNOWLEDGE_GRAPH,),
@@ -59,29 +56,24 @@ _IN_PLACE = {
         ),
     ),
 }
-_FEW: Mapping[str, Profile] = {**_ALONE, **_IN_PLACE}
 PROFILES = (*_FEW, "all")
 
 
 def profile_of(name: str) -> Profile:
     """The profile of a name, one of PROFILES."""
-    return _whole() if name == "all" else _FEW[name]
+    return _verbs() if name == "all" else _FEW[name]
 
 
 @cache
-def _whole() -> Profile:
-    """Every tool but those in place of another server, put together when it is asked for.
+def _verbs() -> Profile:
+    """Every verb of the library as a tool, made when it is asked for: a server of few tools does not load them."""
+    from engrain.interfaces.mcp import verbs
 
-    Its own tools are more than all others: a server of few does not load them.
-    """
-    from engrain.interfaces.mcp import library
-
-    shared = {offer.name: offer for each in _ALONE.values() for offer in each.offers}
-    instructions = (
-        "Besides, the verbs of the library by their own names and with all their arguments (observe, remember, recall, "
-        "context, ...), what was done and learned (events, runs, undo), pools, and upkeep."
-    )
     return Profile(
-        offers=(*shared.values(), *library.OFFERS),
-        instructions="\n\n".join([*(each.instructions for each in _ALONE.values()), instructions]),
+        offers=verbs.offers(),
+        instructions=(
+            "Long-term memory, with every verb of the library as a tool of its own name (observe, remember, recall, "
+            "context, ...): recall finds what is known, observe stores what happened, remember what is true, rules_add "
+            "what works. Every answer is {found, answer, request_id}."
+        ),
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 from engrain.domain.records import KINDS
 from engrain.errors import NotFound
-from engrain.interfaces.mcp.counting import memory_stats
-from engrain.interfaces.mcp.graph import Told
+from engrain.interfaces.compat.counting import memory_stats
+from engrain.interfaces.compat.graph import Told
 from engrain.interfaces.mcp.identity import Identity
 from engrain.interfaces.mcp.results import Profiled
 

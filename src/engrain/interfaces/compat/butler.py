@@ -7,8 +7,8 @@ from pydantic import Field
 
 from engrain.agent.compat import is_of_kind
 from engrain.domain.records import DEFAULT_TENANT, EntityType
+from engrain.interfaces.compat.counting import memory_stats
 from engrain.interfaces.mcp import arguments as given
-from engrain.interfaces.mcp.counting import memory_stats
 from engrain.interfaces.mcp.identity import Identity, RequestContextArgument
 from engrain.interfaces.mcp.offers import ADDS, CONFIRMS, LEARNS, READS, REMOVES, REPLACES, Offer, unless_absent
 from engrain.interfaces.mcp.results import (

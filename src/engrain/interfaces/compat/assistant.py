@@ -7,8 +7,8 @@ from pydantic import Field
 from engrain.agent.compat import protect_fact
 from engrain.domain.records import Fact
 from engrain.errors import InvalidInput
+from engrain.interfaces.compat.counting import memory_stats
 from engrain.interfaces.mcp import arguments as given
-from engrain.interfaces.mcp.counting import memory_stats
 from engrain.interfaces.mcp.identity import Identity, RequestContextArgument
 from engrain.interfaces.mcp.offers import READS, REPLACES, Offer, unless_absent
 from engrain.interfaces.mcp.results import EntityInfo, Found, Known, Profiled, Recollection, Stored
