@@ -6,7 +6,7 @@ that begins with or holds the text 50, one that is alike by trigrams 20, and up 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -123,10 +123,3 @@ def _match(entity: Entity, tier: NameMatch, score: float) -> EntityMatch:
         name_match=tier,
         aliases=entity.aliases,
     )
-
-
-def best_match(matches: Sequence[EntityMatch]) -> EntityMatch | None:
-    """The one match with the highest score; None where there is none, or the first two are equal."""
-    if not matches or (len(matches) > 1 and matches[0].score == matches[1].score):
-        return None
-    return matches[0]

@@ -124,8 +124,6 @@ CHANNELS: Mapping[str, Callable[[ChannelInput], Sequence[Candidate] | Wording]] 
 }
 # These score the candidates of other channels, and return none of their own.
 RESCORING_CHANNELS = frozenset({"tfidf"})
-# The candidates of these do not depend on the query.
-QUERY_INDEPENDENT = frozenset({"newest", "important"})
 
 
 def candidate_names(text: str) -> Collection[str]:

@@ -42,7 +42,7 @@ def test_names_are_found_wherever_they_stand_and_what_is_made_up_is_left_out():
 @pytest.mark.req("Y14")
 def test_the_text_is_data_and_the_schema_names_every_kind():
     asked = ScriptedLLM([names()])
-    assert LLMNames(asked).find(TEXT).items == ()
+    assert LLMNames(asked).find(TEXT) == []
     [prompt] = asked.prompts
     assert prompt.user == TEXT
     assert TEXT not in prompt.system
