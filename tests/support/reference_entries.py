@@ -25,7 +25,7 @@ class Entry:
     memory: MemoryRecord
     own: list[str]
     near: list[str] | None = None
-    settled: bool = False
+    flushed: bool = False
     gone: bool = False  # forgotten, superseded, or inactive from the beginning
     vectors: dict[int, NDArray[np.float32]] = field(default_factory=dict)  # by version
 
@@ -35,7 +35,7 @@ class Entry:
 
     @property
     def packed(self) -> IndexedWords:
-        """What it is judged by: of what is gone or not settled yet, its own words alone."""
+        """What it is judged by: of what is gone or not flushed yet, its own words alone."""
         return pack(self.own, self.near or [])
 
     @property
@@ -95,14 +95,14 @@ class Entries(dict[int, Entry]):
             and (entry.memory.tenant_id, entry.memory.scope, entry.memory.session) == place
         ]
 
-    def unsettled(self) -> list[Entry]:
-        return [entry for entry in self.values() if not entry.settled]
+    def unflushed(self) -> list[Entry]:
+        return [entry for entry in self.values() if not entry.flushed]
 
-    def settle(self, entries: Sequence[Entry]) -> None:
+    def flush_index(self, entries: Sequence[Entry]) -> None:
         """Index memories with their neighbours' words, and those neighbours again with theirs."""
         sessions: dict[tuple[str, str, str], list[Entry]] = {}
         for entry in entries:
-            entry.settled = True
+            entry.flushed = True
             memory = entry.memory
             if entry.gone:
                 continue
@@ -114,12 +114,12 @@ class Entries(dict[int, Entry]):
             self.index_around([turn_of(each) for each in turns], max(turn.memory.created_at for turn in turns))
 
     def index_around(self, turns: Sequence[Episode], now: datetime) -> None:
-        """Index the settled turns near some of a session, those included, with the words of the live ones near them."""
+        """Index the flushed turns near some of a session, those included, with the words of the live ones near them."""
         session = [entry for entry in self.session(turns[0]) if not entry.gone]
         lenders = [entry for entry in session if entry.memory.is_live(now)]
         for entry in session:
             place = turn_of(entry).turn
-            if entry.settled and any(abs(place - turn.turn) <= NEIGHBOURS for turn in turns):
+            if entry.flushed and any(abs(place - turn.turn) <= NEIGHBOURS for turn in turns):
                 around = [each for each in lenders if 0 < abs(turn_of(each).turn - place) <= NEIGHBOURS]
                 entry.near = near_terms(each.memory.content for each in around)
 

@@ -31,7 +31,7 @@ class ReferenceKeys(ReferenceRecords):
             own = [held.key for (tenant_id, _), held in self._keys.items() if tenant_id == caller.tenant_id]
             return sorted(own, key=lambda key: (key.created_at, key.id), reverse=True)
 
-    def held_key(self, caller: Caller, key_id: str) -> StoredKey | None:
+    def find_key(self, caller: Caller, key_id: str) -> StoredKey | None:
         with self._open():
             return self._keys.get((caller.tenant_id, key_id))
 

@@ -64,14 +64,14 @@ class ReferenceRecords:
             self._check_references(act, new)
             added = [self._add(act, memory) for memory in new]
             if len(memories) > 1 or any(not isinstance(each, Episode) for each in memories):
-                self._entries.settle(self._entries.unsettled())
+                self._entries.flush_index(self._entries.unflushed())
             return [entry.memory for entry in added]
 
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         with self._open():
             return [entry.memory for entry in self._entries.named(caller, ids)]
 
-    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+    def find_active_fact(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         with self._open():
             seen = [entry.memory for entry in self._entries.visible(caller)]
             active = [each for each in seen if isinstance(each, Fact) and each.validity == "active"]
@@ -169,7 +169,7 @@ class ReferenceRecords:
                 before = entry.memory
                 if entry.gone or not before.is_live(act.at):
                     return before
-                self._entries.settle(self._entries.unsettled())
+                self._entries.flush_index(self._entries.unflushed())
                 entry.memory = _forgotten(before, act.at)
                 entry.take_out()
                 if isinstance(before, Episode) and before.session is not None:
@@ -180,7 +180,7 @@ class ReferenceRecords:
 
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
         with self._writing():
-            self._entries.settle(self._entries.unsettled())
+            self._entries.flush_index(self._entries.unflushed())
             going = self._entries.named(act.caller, ids)
             tenant_id = act.caller.tenant_id
             gone = {entry.memory.id for entry in going}

@@ -1,7 +1,7 @@
 """The Store port over dictionaries: slow, obvious, and the model the databases are compared with.
 
 What the port leaves to a backend is decided here as plainly as it can be: a ref is the number of arrival, and a memory
-counts in what words weigh by from the moment its words are settled until it is forgotten or superseded. Copying whole
+counts in what words weigh by from the moment its words are flushed until it is forgotten or superseded. Copying whole
 databases is not for a model: it has no Archive.
 """
 
@@ -217,10 +217,10 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
             ]
             return sorted(found, key=lambda entity: entity.id)[: max(limit, 0)]
 
-    def settle(self) -> int:
+    def flush_index(self) -> int:
         with self._open():
-            oldest = self._entries.unsettled()[:AT_MOST]
-            self._entries.settle(oldest)
+            oldest = self._entries.unflushed()[:AT_MOST]
+            self._entries.flush_index(oldest)
             return len(oldest)
 
     def waiting(self, caller: Caller) -> int:
@@ -264,7 +264,7 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
     def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
         with self._open():
             number = self._active_number() if version is None else self._version(version).version
-            found = [e for e in self._entries.values() if not e.gone and e.settled and number not in e.vectors]
+            found = [e for e in self._entries.values() if not e.gone and e.flushed and number not in e.vectors]
             return [
                 Unembedded(ref=entry.ref, id=entry.memory.id, text=embedding_text(entry.memory))
                 for entry in found[: max(limit, 0)]
@@ -281,7 +281,7 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
                 raise InvalidInput(f"vectors of shape {rows.shape}; {shape} and finite numbers were expected")
             for ref, row in zip(refs, rows, strict=True):
                 entry = self._entries.get(int(ref))
-                if entry is not None and entry.settled and not entry.gone and asked.state != "retired":
+                if entry is not None and entry.flushed and not entry.gone and asked.state != "retired":
                     entry.vectors.setdefault(asked.version, row.copy())
 
     def switch_version(self, act: Act, version: int) -> bool:

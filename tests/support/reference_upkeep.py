@@ -48,7 +48,7 @@ class ReferenceUpkeep(ReferenceRecords):
                 if after.content != before.content:
                     del self._entries[entry.ref]
                     self._arrive(after)
-                    self._entries.settle(self._entries.unsettled())
+                    self._entries.flush_index(self._entries.unflushed())
                     self._events.append(events.rule_inverted(act, before, self._ids))
                 return after
             return None
@@ -124,7 +124,7 @@ class ReferenceUpkeep(ReferenceRecords):
 
     def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
         with self._writing():
-            self._entries.settle(self._entries.unsettled())
+            self._entries.flush_index(self._entries.unflushed())
             every = [entry for entry in self._entries.values() if _is_episode_of(entry, act)]
             expired = [entry for entry in every if has_run_out(turn_of(entry), retention, now=act.at)]
             kept = [entry for entry in every if entry not in expired]

@@ -59,7 +59,7 @@ def store_of(memories, *, embedded=True):
     store = ReferenceStore()
     store.use_embedder("test:words", DIMS)
     put(store, memories)
-    store.settle()
+    store.flush_index()
     if embedded:
         waiting = store.unembedded(10_000)
         store.attach(

@@ -44,15 +44,15 @@ def put(store: Store, memories: list[MemoryRecord], *, by: Caller | None = None)
     ]
 
 
-def settle(store: Store) -> None:
+def flush_index(store: Store) -> None:
     """Finish whatever was left for later."""
-    while store.settle():
+    while store.flush_index():
         pass
 
 
 def refs(store: Store, caller: Caller = CALLER, words: set[str] = frozenset()) -> dict[Ref, str]:
     """Settled, the ids behind the refs of all `caller` may find that waits for a vector, has one, or says any word."""
-    settle(store)
+    flush_index(store)
     everything = Request(caller=caller, filter=Filter(include_inactive=True), now=LONG_AGO)
     handles = [each.ref for each in store.unembedded(100_000)]
     handles += [each.ref for each in store.nearest(everything, axis(0), 100_000)]

@@ -102,7 +102,7 @@ class Keys(View):
         """
         parts, shown, held = self._parts(), str(secret), None
         if (named := parse_secret(shown)) is not None:
-            held = parts.store.held_key(replace(self._who, tenant_id=named.tenant_id), named.key_id)
+            held = parts.store.find_key(replace(self._who, tenant_id=named.tenant_id), named.key_id)
         now = parts.clock()
         if not _is_right(shown, held) or held is None or not held.key.is_valid(now):
             metrics.count("keys_refused")

@@ -286,7 +286,7 @@ class Notes(View):
     def _active(self, key: str) -> Fact | None:
         caller = self._who
         own = caller.agent
-        return self._parts().store.held(caller, scope=own, subject=own, predicate=key)
+        return self._parts().store.find_active_fact(caller, scope=own, subject=own, predicate=key)
 
     def _newest(self, verb: str, narrowed: Filter, limit: int, after: str | None) -> Page[Note]:
         """A page of notes; facts that stand among them and are none are passed over. All is of one state."""

@@ -248,7 +248,7 @@ def _held(parts: Parts, caller: Caller, scope: str) -> Iterator[Fact | Rule]:
 def _in_place(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
     """The active fact whose place a new one would take."""
     if fact.entity_id is None:
-        return parts.store.held(caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
+        return parts.store.find_active_fact(caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
     asked = Filter(kinds=("fact",), scopes=(fact.scope,), predicates=(fact.predicate,))
     request = Request(caller=caller, filter=asked, now=parts.clock())
 

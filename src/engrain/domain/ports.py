@@ -111,7 +111,7 @@ class Records(Protocol):
         one in the same `place`: the old one is closed (`validity`, `invalidated_at`, `valid_to` where it was open:
         where the new one begins, not before itself), the new one names it in `supersedes_id` and by a link
         `supersedes`, which `fact_superseded` tells of. Found by its own words when it returns, and by its neighbours'
-        after `settle` at the latest.
+        after `flush_index` at the latest.
 
         Raises:
             InvalidInput: a memory of another tenant or of a scope the caller does not see; a new one whose `entity_id`
@@ -122,7 +122,7 @@ class Records(Protocol):
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         """Those of `ids` the caller may see, live or not, in the order asked; strangers and unknown ids are absent."""
 
-    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+    def find_active_fact(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         """The active fact about no entity in this place; None where there is none, or the caller does not see it."""
 
     def put_related(
@@ -333,7 +333,7 @@ class Searches(Protocol):
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
         """The turns within `reach` of an episode in its session that match, in order, without itself."""
 
-    def settle(self) -> int:
+    def flush_index(self) -> int:
         """Finish what single puts left for later: the words of neighbours, and a place in the queue for a vector.
 
         At most 1,000 memories a call, the oldest first; how many it was. Until then they are found by their own words.

@@ -103,7 +103,9 @@ class RecordConverter:
         """Supersede a fact where its slot holds one that was learned later."""
         if fact.validity != "active" or fact.entity_id is not None:
             return fact
-        current = self.store.held(self.act.caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
+        current = self.store.find_active_fact(
+            self.act.caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate
+        )
         if current is None or current.id == fact.id or current.created_at <= fact.created_at:
             return fact
         return replace(

@@ -144,7 +144,7 @@ class EmbeddingQueue:
             return self._index_and_embed()
 
     def _index_and_embed(self) -> tuple[int, int]:
-        settled = self._store.settle()
+        settled = self._store.flush_index()
         if self._embedder is None:
             return settled, 0
         waiting = self._store.unembedded(_BATCH)

@@ -90,7 +90,7 @@ class _VersionBuilder:
             EngineUnavailable: some texts are refused, and all the others have their vectors.
         """
         while True:
-            settled = self._store.settle()
+            settled = self._store.flush_index()
             missing = self._store.unembedded(_LOOK_AHEAD + len(self._refused), version=self._version.version)
             fresh = [memory for memory in missing if memory.ref not in self._refused]
             for first in range(0, len(fresh), BATCH):

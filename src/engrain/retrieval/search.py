@@ -97,7 +97,7 @@ def search(store: Store, request: Request, query: SearchQuery, embedding: Callab
 def _flush_index(store: Store) -> list[Wording]:
     """Finish the index of recent writes; a busy or read-only file is searched as it is, and the answer says so."""
     try:
-        store.settle()
+        store.flush_index()
     except (DatabaseBusy, DatabaseReadOnly):
         return [
             Wording("the newest memories were searched by their own words alone: the database cannot be written now")

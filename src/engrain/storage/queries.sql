@@ -609,7 +609,7 @@ WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :
 SELECT id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
 FROM access_keys WHERE tenant_id = :tenant_id ORDER BY created_at DESC, id DESC;
 
--- held_key --
+-- find_key --
 -- One key, and the digest of its secret
 SELECT digest, id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
 FROM access_keys WHERE tenant_id = :tenant_id AND id = :id;

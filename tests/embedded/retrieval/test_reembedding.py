@@ -11,7 +11,7 @@ from engrain.retrieval.reembedding import BATCH, reembed
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.engines import HashEmbedder
 from tests.support.sample_records import act, episode, fact
-from tests.support.store_samples import put, settle
+from tests.support.store_samples import flush_index, put
 
 OLD = HashEmbedder("test:old", dims=16)
 
@@ -85,7 +85,7 @@ def test_old_vectors_that_a_stopped_run_left_behind_are_removed(store):
     filled(store, 3)
     version = store.begin_version("test:new", 24).version
     EmbeddingQueue(store, OLD).drain()
-    settle(store)
+    flush_index(store)
     missing = store.unembedded(9, version=version)
     store.attach(
         [each.ref for each in missing], new().embed([each.text for each in missing], role="document"), version=2

@@ -343,7 +343,7 @@ say(sorted(memory.content for memory in store.recent(request(), 99)))
 say(len(keyword(store, "bread")))
 say(len(store.nearest(request(), axis(0), 9)))
 say(store.use_embedder("test:axes", 4))
-say(store.settle())
+say(store.flush_index())
 say(list(store.health().problems))
 known = store.recent(request(), 1)[0].id
 say(code_of(put, store, [episode("New.")]))
@@ -420,7 +420,7 @@ def test_a_closed_store_says_that_it_is_closed(path):
         lambda: put(store, [episode("Two.")]),
         lambda: store.forget(act(), stored.id),
         store.health,
-        store.settle,
+        store.flush_index,
     ):
         with pytest.raises(errors.MemoryClosed):
             use()

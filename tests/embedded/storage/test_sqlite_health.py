@@ -119,7 +119,7 @@ def test_a_check_up_sees_what_is_not_in_the_file_proper_yet(path):
 def test_what_something_else_did_is_found_and_there_is_advice(path, deed, sentence):
     with closing(SqliteStore(path)) as store:
         use(store)
-        store.settle()
+        store.flush_index()
         assert store.health().problems == ()
         meddle(path, deed)
         problems = store.health().problems

@@ -49,9 +49,9 @@ def test_what_one_has_settled_the_other_finds_by_its_neighbours_words(two):
     here, there = two
     turns = [put(store, [turn])[0] for store, turn in zip(two, conversation("Bread.", "Tram."), strict=True)]
     assert set(keyword(there, "bread")) == {turns[0].id}
-    assert here.settle() == 2
+    assert here.flush_index() == 2
     assert set(keyword(there, "bread")) == {turn.id for turn in turns}
-    assert there.settle() == 0
+    assert there.flush_index() == 0
 
 
 def test_vectors_of_one_are_found_by_the_other_at_once(two):
@@ -105,7 +105,7 @@ def test_a_writer_that_waits_too_long_is_told_busy_and_nothing_is_written(two):
             lambda: put(there, [episode("During."), fact("During")]),
             lambda: there.forget(act(), stored.id),
             lambda: there.use_embedder("test:axes", 4),
-            there.settle,
+            there.flush_index,
         ):
             with pytest.raises(errors.DatabaseBusy, match="try again"):
                 write()
@@ -158,7 +158,7 @@ def test_threads_and_stores_that_read_and_write_at_once_lose_nothing(path):
             store = stores[number % 2]
             for place in range(25):
                 [stored] = put(store, [episode(f"Word{number} {place}", session=f"session {number % 3}")])
-                store.settle()
+                store.flush_index()
                 found = [each.ref for each in store.keyword(request(), {f"word{number}"}, 999)]
                 assert stored.id in {each.id for each in store.load(request(), found).values()}
                 if place % 5 == 0:

@@ -54,7 +54,7 @@ SERVES = {
     "episodes_pending": ["claim", "pending_sessions"],
     "episodes_consolidated": ["oldest_consolidated"],
     "facts_id": ["has_memory", "get", "touch", "supersede_fact", "forget_fact", "confirm_fact", "erase_fact"],
-    "facts_active_subject": ["supersede", "held", "put_related"],
+    "facts_active_subject": ["supersede", "find_active_fact", "put_related"],
     "facts_active_entity": ["supersede of an entity"],
     "facts_subject": ["history"],
     "facts_entity": ["history of an entity"],
@@ -142,7 +142,9 @@ def plan(store, sql) -> list[str]:
 
 READS = {
     "get": lambda store: store.get(CALLER, ["one", "two"]),
-    "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
+    "find_active_fact": lambda store: store.find_active_fact(
+        CALLER, scope="global", subject="Ana", predicate="lives in"
+    ),
     "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
     "of a category": lambda store: store.recent(request(categories=("task",)), 10),
     "of a scope": lambda store: store.keyword(request(scopes=("aide",)), {"tram"}, 10),
@@ -185,7 +187,7 @@ READS = {
     "runs": lambda store: store.runs(CALLER, limit=9),
     "runs after one": lambda store: store.runs(CALLER, limit=9, after=PLACE),
     "keys": lambda store: store.keys(CALLER),
-    "held_key": lambda store: store.held_key(CALLER, "k"),
+    "find_key": lambda store: store.find_key(CALLER, "k"),
     "unembedded": lambda store: store.unembedded(64),
     "versions": lambda store: store.embedding_versions(),
     "rows": lambda store: [store.rows(table, after=store.last_key(table), limit=9) for table in store.tables],
@@ -200,7 +202,7 @@ WRITES = {
     ),
     "put_related": lambda store: store.put_related(act(), fact("Porto"), {TEA.id: 0.5}),
     "supersede several": lambda store: store.supersede(act(), fact("Porto"), [LISBON.id, TEA.id]),
-    "settle": lambda store: (put(store, [episode("One more.", session="monday")]), store.settle()),
+    "flush_index": lambda store: (put(store, [episode("One more.", session="monday")]), store.flush_index()),
     "touch": lambda store: store.touch(act(), ["one", LISBON.id]),
     "confirm": lambda store: store.confirm(act(), TRAM.id),
     "mark": lambda store: [store.mark(act(), TRAM.id, "harmful", reason="late") for _ in range(3)],
@@ -421,7 +423,7 @@ def test_a_whole_search_takes_few_statements_however_many_memories_there_are(sto
         keyword = [each.ref for each in store.keyword(asked, {"tram", "turn"}, 50)]
         nearest = [each.ref for each in store.nearest(asked, axis(0), 50, also=keyword)]
         assert len(ran) <= FIND, "\n".join(ran)
-        store.settle()
+        store.flush_index()
         store.traits(asked, {*keyword, *nearest})
         store.speakers(asked)
         store.load(asked, keyword[:10])
@@ -440,7 +442,7 @@ def search(store):
         store.traits(asked, {*keyword, *nearest})
         return store.load(asked, [*nearest[:10], *nearest[-3:]])
 
-    store.settle()
+    store.flush_index()
     return {each.kind for each in store.in_one_snapshot(TEAM, work).values()}
 
 
@@ -484,7 +486,7 @@ def test_what_waits_is_counted_where_anything_does(store):
     assert store.in_one_snapshot(CALLER, work) == (0, 0)
     put(store, [episode("Not yet embedded.")])
     assert store.in_one_snapshot(CALLER, work) == (1, 1)
-    store.settle()
+    store.flush_index()
     assert store.in_one_snapshot(CALLER, work) == (1, 1)
 
 
@@ -492,5 +494,5 @@ def test_reading_runs_no_write(store):
     with statements(store) as ran:
         for read in READS.values():
             read(store)
-        store.settle()
+        store.flush_index()
     assert [sql for sql in ran if not sql.startswith(("SELECT", "WITH"))] == []

@@ -346,7 +346,7 @@ class Unsettled(ReferenceStore):
         super().__init__()
         self._reason = reason
 
-    def settle(self):
+    def flush_index(self):
         raise self._reason
 
 

@@ -198,7 +198,7 @@ def test_assistant_adds_the_list_of_whom_the_question_names():
     named, linked, worded = fact("Lisbon", entity_id=ana.id), episode("river"), episode("boats, many boats")
     put(store, [named, linked, worded])
     store.link(act(), link(linked, named))
-    store.settle()
+    store.flush_index()
     answer = asked(store, "What boats has Annie?", "assistant")
     by_content = {hit.memory.content: hit for hit in answer}
     assert by_content["Lisbon"].score == 1 / (60 + 1)

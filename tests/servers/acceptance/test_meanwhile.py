@@ -233,7 +233,7 @@ def test_what_the_agent_learns_while_a_pool_is_synced_stays(memories, agent, oth
     memories[1].agent("ben").remember("Porto", subject="Ana", predicate="lives in", scope="pool:team")
     own = []
     told = {"subject": "Ana", "predicate": "lives in", "scope": "aide"}
-    store.after("held", lambda: own.append(other.remember("Lisbon", **told)))
+    store.after("find_active_fact", lambda: own.append(other.remember("Lisbon", **told)))
     synced = agent.pools.sync_to_agent("team")
     assert (synced.copied, synced.kept) == ((), (own[0].id,))
     assert [each.content for each in agent.facts("Ana") if each.scope == "aide"] == ["Lisbon"]
@@ -242,7 +242,7 @@ def test_what_the_agent_learns_while_a_pool_is_synced_stays(memories, agent, oth
 def test_two_that_sync_a_pool_at_once_have_one_copy(memories, agent, other, store):
     other.pools.create("team", ["ben"])
     original = memories[1].agent("ben").remember("Porto", subject="Ana", predicate="lives in", scope="pool:team")
-    store.after("held", lambda: other.pools.sync_to_agent("team"))
+    store.after("find_active_fact", lambda: other.pools.sync_to_agent("team"))
     [copy] = agent.pools.sync_to_agent("team").copied
     assert [each.id for each in agent.facts("Ana") if each.scope == "aide"] == [copy]
     assert [each.target_id for each in agent.links(copy, relation="derived_from")] == [original.id]

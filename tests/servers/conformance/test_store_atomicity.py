@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engrain.domain.records import KINDS
 from engrain.errors import InvalidInput, NotFound
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
-from tests.support.store_samples import keyword, put, settle
+from tests.support.store_samples import flush_index, keyword, put
 
 LATER = NOON + timedelta(hours=1)
 INVALID = {
@@ -33,7 +33,7 @@ def test_one_invalid_memory_keeps_all_the_others_out(store, reason, place):
     memories.insert(place, INVALID[reason]())
     with pytest.raises(InvalidInput):
         store.put(act(LATER), memories)
-    settle(store)
+    flush_index(store)
     assert store.recent(request(include_inactive=True), 9) == [old]
     assert keyword(store, "bread", asked=request(include_inactive=True)) == {}
     assert store.events(CALLER) == before

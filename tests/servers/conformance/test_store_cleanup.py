@@ -11,7 +11,7 @@ from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_ru
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle
+from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put
 
 NIGHT = NOON + timedelta(days=10)
 UPKEEP = Caller(agent="upkeep")
@@ -125,7 +125,7 @@ def test_nothing_of_what_was_cleaned_away_is_found_and_what_named_it_names_nothi
     assert gone.id in keyword(store, "secret")
     store.forget(Act(caller=CALLER, at=NIGHT - timedelta(hours=1)), gone.id)
     assert clean(store) == CleanupBatch(expired=1, capacity=0, remaining=2)
-    settle(store)
+    flush_index(store)
     assert keyword(store, "secret", asked=request(**EVERYTHING)) == {}
     assert set(nearest(store, axis(0), refs, **EVERYTHING)) == {first.id, last.id}
     assert store.links(CALLER, learned[0].id) == store.links(CALLER, gone.id) == []

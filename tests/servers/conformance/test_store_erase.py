@@ -8,7 +8,7 @@ import pytest
 from engrain.domain import events
 from engrain.domain.text.analysis import terms
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import axis, conversation, embed_all, keyword, nearest, put, refs, settle
+from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put, refs
 
 LATER = NOON + timedelta(hours=1)
 LATEST = LATER + timedelta(hours=1)
@@ -147,9 +147,9 @@ def test_the_words_of_an_erased_turn_leave_its_neighbours(store, grouped, settle
     turns = conversation("Tram.", "Secret.", "Bread.", "River.")
     stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
     if settled:
-        settle(store)
+        flush_index(store)
     store.erase(act(LATER), [stored[1].id])
-    settle(store)
+    flush_index(store)
     assert keyword(store, *terms("secret")) == {}
     assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
     [next_] = put(store, [episode("Late.", session="monday")])

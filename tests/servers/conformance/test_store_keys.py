@@ -36,9 +36,9 @@ def events_of(store, caller):
 def test_a_key_is_as_it_was_put_and_found_with_its_digest(store):
     store.put_key(by(ANA), PHONE, "d1")
     store.put_key(by(ANA), DESK, "d2")
-    assert store.held_key(ANA, PHONE.id) == StoredKey(key=PHONE, digest="d1")
-    assert store.held_key(ANA, DESK.id) == StoredKey(key=DESK, digest="d2")
-    assert store.held_key(ANA, "nobody's") is None
+    assert store.find_key(ANA, PHONE.id) == StoredKey(key=PHONE, digest="d1")
+    assert store.find_key(ANA, DESK.id) == StoredKey(key=DESK, digest="d2")
+    assert store.find_key(ANA, "nobody's") is None
 
 
 def test_keys_are_listed_newest_first(store):
@@ -52,14 +52,14 @@ def test_keys_are_listed_newest_first(store):
 def test_a_key_is_its_tenants_alone_and_another_may_have_the_same_id(store):
     store.put_key(by(ANA), PHONE, "d1")
     assert store.keys(BOLT) == []
-    assert store.held_key(BOLT, PHONE.id) is None
+    assert store.find_key(BOLT, PHONE.id) is None
     assert store.revoke_key(by(BOLT), PHONE.id) is None
     assert store.use_key(by(BOLT), PHONE.id, since=NOON) is False
     theirs = replace(PHONE, tenant_id="bolt")
     store.put_key(by(BOLT), theirs, "d2")
-    assert store.held_key(BOLT, PHONE.id) == StoredKey(key=theirs, digest="d2")
+    assert store.find_key(BOLT, PHONE.id) == StoredKey(key=theirs, digest="d2")
     store.revoke_key(by(BOLT), PHONE.id)
-    assert store.held_key(ANA, PHONE.id) == StoredKey(key=PHONE, digest="d1")
+    assert store.find_key(ANA, PHONE.id) == StoredKey(key=PHONE, digest="d1")
 
 
 def test_a_key_of_another_tenant_or_with_an_id_that_is_taken_is_refused(store):
@@ -76,7 +76,7 @@ def test_a_key_is_revoked_once(store):
     store.put_key(by(ANA), PHONE, "d1")
     revoked = replace(PHONE, revoked_at=NOON + timedelta(minutes=1))
     assert store.revoke_key(by(ANA, 1), PHONE.id) == revoked
-    assert store.held_key(ANA, PHONE.id) == StoredKey(key=revoked, digest="d1")
+    assert store.find_key(ANA, PHONE.id) == StoredKey(key=revoked, digest="d1")
     assert store.revoke_key(by(ANA, 2), PHONE.id) == revoked
     assert store.revoke_key(by(ANA), "nobody's") is None
     assert [each.event_type for each in store.events(ANA)] == ["key_revoked", "key_created"]
@@ -97,7 +97,7 @@ def test_the_use_of_a_key_is_noted_unless_one_was_lately_and_is_no_event(store):
     store.put_key(by(ANA), PHONE, "d1")
     assert store.use_key(by(ANA, 5), PHONE.id, since=NOON) is True
     assert store.use_key(by(ANA, 6), PHONE.id, since=NOON + timedelta(minutes=5)) is False
-    assert store.held_key(ANA, PHONE.id).key.last_used_at == NOON + timedelta(minutes=5)
+    assert store.find_key(ANA, PHONE.id).key.last_used_at == NOON + timedelta(minutes=5)
     assert store.use_key(by(ANA, 7), PHONE.id, since=NOON + timedelta(minutes=6)) is True
     assert store.keys(ANA) == [replace(PHONE, last_used_at=NOON + timedelta(minutes=7))]
     assert len(store.events(ANA)) == 1

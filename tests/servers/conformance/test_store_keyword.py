@@ -14,7 +14,7 @@ from engrain.domain.text.analysis import terms
 from engrain.domain.text.bm25 import K1, NEAR_WEIGHT, B
 from engrain.domain.text.indexing import NEIGHBOURS, near_terms, own_terms
 from tests.support.sample_records import CALLER, NOON, episode, fact, request, rule
-from tests.support.store_samples import conversation, keyword, put, settle
+from tests.support.store_samples import conversation, flush_index, keyword, put
 
 LATER = NOON + timedelta(hours=1)
 VOCABULARY = ["lisbon", "tram", "river", "bread", "late", "blue", "Zürich", "東京都", "x2", "café"]
@@ -66,7 +66,7 @@ def test_scores_are_bm25_over_what_the_caller_can_see(backend, memories, query, 
     caller = replace(CALLER, pools=("team",) if in_team else ())
     with backend.fresh() as store:
         stored = put(store, memories)
-        settle(store)
+        flush_index(store)
         now_stored = store.get(replace(CALLER, pools=("team",)), [each.id for each in stored])
         visible = [each for each in now_stored if each.scope in caller.scopes and each.is_live(NOON)]
         found = keyword(store, *query, asked=Request(caller=caller, filter=Filter(), now=NOON))
@@ -87,8 +87,8 @@ def test_what_others_keep_changes_no_score(backend, memories, others, query):
         put(crowded, strangers[::2])
         put(crowded, memories)
         put(crowded, strangers[1::2])
-        settle(alone)
-        settle(crowded)
+        flush_index(alone)
+        flush_index(crowded)
         assert keyword(crowded, *query) == keyword(alone, *query)
 
 

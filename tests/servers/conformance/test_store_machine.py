@@ -27,7 +27,7 @@ from engrain.errors import EngineUnavailable, InvalidInput, NotFound
 from tests.support import sample_records as sample
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import FILTERS, NOON, act, several
-from tests.support.store_samples import DIMS, EMBEDDER, LONG_AGO, axis, settle
+from tests.support.store_samples import DIMS, EMBEDDER, LONG_AGO, axis, flush_index
 
 TENANTS = ["default", "other"]
 WORDS = ["lisbon", "tram", "river", "bread", "late", "Ana", "Ben", "may"]
@@ -188,7 +188,7 @@ class StoreMachine(RuleBasedStateMachine):
     def embed(self, version):
         """Give a version all the vectors it lacks."""
         for each in self.both:
-            settle(each)
+            flush_index(each)
             missing = each.unembedded(1_000, version=version)
             rows = [axis((len(one.text) + version) % DIMS) for one in missing]
             each.attach([one.ref for one in missing], np.array(rows).reshape(-1, DIMS), version=version)
@@ -273,16 +273,16 @@ class StoreMachine(RuleBasedStateMachine):
         self.same(lambda store: sorted(store.erase(act(self.now, caller), ids)))
 
     @rule()
-    def settle(self):
+    def flush_index(self):
         for each in self.both:
-            settle(each)
+            flush_index(each)
 
     @rule(data=st.data(), building=st.booleans())
     def attach(self, data, building):
         """Vectors for some of what waits, in any order, and for a memory that may have gone or had one already."""
         versions = {each.state: each.version for each in self.model.embedding_versions()}
         version = versions.get("building") if building else None
-        self.settle()
+        self.flush_index()
         waiting = self.same(
             lambda store: {
                 self.refs[id(store)].get(one.ref): one.text for one in store.unembedded(1_000, version=version)
@@ -331,7 +331,7 @@ class StoreMachine(RuleBasedStateMachine):
     def search(self, data, asking, words, limit):
         also = set(self.some(data, max_size=3)) if self.memories else set()
         place = data.draw(st.integers(0, DIMS - 1))
-        self.settle()
+        self.flush_index()
         self.same_answers(self.asked(asking), words, limit, place=place, also=also)
 
     def same_answers(self, asked, words, limit, *, place, also=()):
@@ -348,7 +348,7 @@ class StoreMachine(RuleBasedStateMachine):
         )
 
     @precondition(lambda self: self.memories)
-    @rule(data=st.data(), asking=ASKING, address=st.integers(0, 4))
+    @rule(data=st.data(), asking=ASKING, reach=st.integers(0, 4))
     def look_around(self, data, asking, reach):
         asked = self.asked(asking)
         for read in ("traits", "load"):
@@ -390,7 +390,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.same(lambda store, at=id_: store.links(caller, at))
             self.same(lambda store, at=id_: store.history(caller, at))
         if self.steps % 2:  # what is left for later, and what words weigh until then, is each backend's own
-            self.settle()
+            self.flush_index()
         words = WORDS if self.steps % 2 else ()
         self.same_answers(asked, words, 1_000, place=self.steps % DIMS, also=self.memories)
 

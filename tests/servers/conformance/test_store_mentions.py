@@ -11,7 +11,7 @@ from engrain.domain.entities.names import name_key
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, NotFound
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import put, refs, settle
+from tests.support.store_samples import flush_index, put, refs
 
 LATER = NOON + timedelta(hours=1)
 TEAM = Caller(agent="aide", pools=("team",))
@@ -239,7 +239,7 @@ def test_a_turn_is_found_by_whom_it_mentions_before_it_is_settled(store):
     [said] = put(store, [episode("The first of all.")])
     store.mention(act(LATER), said.id, [ana.id])
     assert mentioned(store, "Ana") == {said.id: 1.0}
-    settle(store)
+    flush_index(store)
     assert mentioned(store, "Ana") == {said.id: 1.0}
 
 

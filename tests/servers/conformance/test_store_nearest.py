@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
-from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, nearest, put, refs, settle
+from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, nearest, put, refs
 
 LATER = NOON + timedelta(hours=1)
 BAND = 1e-5  # what two ways of adding up a cosine may differ by
@@ -113,7 +113,7 @@ def test_every_scope_and_kind_of_the_caller_is_searched_together(store):
 
 def test_no_embedder_no_vectors(store):
     put(store, [episode("One."), episode("Two.")])
-    settle(store)
+    flush_index(store)
     place = next(iter(refs(store)))
     with pytest.raises(InvalidInput, match="use_embedder"):
         store.attach([place], axis(0)[None, :])
@@ -134,7 +134,7 @@ def test_no_embedder_no_vectors(store):
 )
 def test_vectors_of_the_wrong_shape_or_no_numbers_are_refused_whole(store, vectors):
     put(store, [episode("One."), episode("Two.")])
-    settle(store)
+    flush_index(store)
     store.use_embedder(EMBEDDER, DIMS)
     with pytest.raises(InvalidInput):
         store.attach(list(refs(store)), vectors)
@@ -163,7 +163,7 @@ def test_a_memory_keeps_its_first_vector(store):
 
 def test_a_memory_named_twice_keeps_its_first_vector(store):
     put(store, [episode("One."), episode("Two.")])
-    settle(store)
+    flush_index(store)
     store.use_embedder(EMBEDDER, DIMS)
     known = refs(store)
     place = next(iter(known))
@@ -174,7 +174,7 @@ def test_a_memory_named_twice_keeps_its_first_vector(store):
 @pytest.mark.parametrize("forgotten", [episode("Gone."), fact("Gone"), rule("Gone.")], ids=["episode", "fact", "rule"])
 def test_a_vector_that_comes_too_late_is_passed_over(store, forgotten):
     gone, kept = put(store, [forgotten, episode("Kept.")])
-    settle(store)
+    flush_index(store)
     store.use_embedder(EMBEDDER, DIMS)
     known = refs(store)
     store.forget(act(LATER), gone.id)

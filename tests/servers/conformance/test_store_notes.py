@@ -19,18 +19,18 @@ def note(key="editor", content="vim", **changes):
     return fact(content, **{"subject": "aide", "scope": "aide", "predicate": key, **changes})
 
 
-def held(store, key="editor", caller=CALLER):
-    return store.held(caller, scope="aide", subject="aide", predicate=key)
+def stored_note(store, key="editor", caller=CALLER):
+    return store.find_active_fact(caller, scope="aide", subject="aide", predicate=key)
 
 
 @pytest.mark.req("C01")
 def test_the_active_fact_of_a_place_is_found_by_it(store):
-    assert held(store) is None
+    assert stored_note(store) is None
     put(store, [note(content="emacs")])
     [vim] = put(store, [note()])
-    assert held(store) == vim
+    assert stored_note(store) == vim
     store.forget(act(LATER), vim.id)
-    assert held(store) is None
+    assert stored_note(store) is None
 
 
 def test_only_the_place_that_was_asked_for_counts(store):
@@ -38,14 +38,14 @@ def test_only_the_place_that_was_asked_for_counts(store):
     elsewhere = [{"scope": "global"}, {"subject": "Ana"}, {"predicate": "shell"}, {"tenant_id": "other"}]
     put(store, [note(**change) for change in elsewhere])
     put(store, [note(entity_id=ana.id)])
-    assert held(store) is None
+    assert stored_note(store) is None
 
 
 @pytest.mark.req("C18")
 def test_a_place_outside_of_the_callers_scopes_is_empty(store):
     put(store, [note()])
-    assert held(store, caller=STRANGER) is None
-    assert held(store, caller=replace(CALLER, tenant_id="other")) is None
+    assert stored_note(store, caller=STRANGER) is None
+    assert stored_note(store, caller=replace(CALLER, tenant_id="other")) is None
 
 
 @pytest.mark.req("C13")
@@ -83,7 +83,7 @@ def test_an_id_that_is_taken_puts_nothing(store):
     [there, other] = put(store, [note(), note("a")])
     assert store.put_related(act(LATER), replace(note("b"), id=there.id), {other.id: 0.5}) is None
     assert store.links(CALLER, there.id) == []
-    assert held(store) == there
+    assert stored_note(store) == there
 
 
 def test_a_scope_that_is_not_the_callers_is_refused(store):
@@ -127,16 +127,16 @@ def test_what_held_its_own_place_is_one_of_them(store):
 def test_a_fact_may_take_a_place_without_being_derived_from_what_was_there(store):
     [before] = put(store, [note(content="vim")])
     corrected = store.supersede(act(LATER), note(content="emacs", created_at=LATER), [before.id], derives=False)
-    assert (corrected.supersedes_id, held(store)) == (before.id, corrected)
+    assert (corrected.supersedes_id, stored_note(store)) == (before.id, corrected)
     edge = Link(source_id=corrected.id, target_id=before.id, relation="supersedes", created_at=LATER)
     assert store.links(CALLER, corrected.id) == [edge]
 
 
 def test_a_fact_may_take_an_empty_place_alone(store):
     first = store.supersede(act(), note(content="vim"), [], derives=False)
-    assert held(store) == first
+    assert stored_note(store) == first
     assert store.supersede(act(LATER), note(content="emacs"), [], derives=False) is None
-    assert held(store) == first
+    assert stored_note(store) == first
 
 
 def test_a_note_is_made_what_it_is_to_be_after_the_one_before_it(store):
@@ -147,7 +147,7 @@ def test_a_note_is_made_what_it_is_to_be_after_the_one_before_it(store):
     second = store.put_related(act(LATER), note(content="emacs"), {}, after=counted)
     third = store.put_related(act(LATER), note(content="ed"), {}, after=counted)
     assert [each.metadata for each in (first, second, third)] == [{}, {"version": 2}, {"version": 3}]
-    assert store.get(CALLER, [second.id, third.id])[1] == held(store) == third
+    assert store.get(CALLER, [second.id, third.id])[1] == stored_note(store) == third
 
 
 def test_nothing_is_written_where_one_of_them_is_not_active_any_more(store):
@@ -176,7 +176,7 @@ def test_of_many_who_save_under_one_key_one_holds_it_and_each_is_in_its_history(
         saved = list(pool.map(save, range(12)))
     history = store.history(CALLER, saved[0].id)
     assert {each.id for each in history} == {each.id for each in saved}
-    assert [each for each in history if each.validity == "active"] == [held(store)]
+    assert [each for each in history if each.validity == "active"] == [stored_note(store)]
     assert len({each.supersedes_id for each in history}) == 12
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engrain.domain.records import Caller
 from engrain.domain.text.analysis import terms
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
-from tests.support.store_samples import conversation, keyword, put, settle
+from tests.support.store_samples import conversation, flush_index, keyword, put
 
 LATER = NOON + timedelta(hours=1)
 
@@ -104,8 +104,8 @@ def test_how_memories_are_grouped_into_puts_changes_nothing_once_settled(backend
         together = [each for start, end in itertools.pairwise(cuts) for each in put(grouped, turns[start:end])]
         apart = [stored for turn in turns for stored in put(single, [turn])]
         assert together == apart
-        settle(grouped)
-        settle(single)
+        flush_index(grouped)
+        flush_index(single)
         for word in ("lisbon", "tram", "river", "bread", "late", "blue"):
             assert keyword(grouped, *terms(word)) == pytest.approx(keyword(single, *terms(word)))
 
@@ -119,7 +119,7 @@ def test_a_single_turn_is_found_by_its_own_words_at_once_and_by_its_neighbours_o
     first, second = (put(store, [turn])[0] for turn in conversation("Bread.", "Tram."))
     assert first.id in keyword(store, "bread")
     assert second.id in keyword(store, "tram")
-    settle(store)
+    flush_index(store)
     assert set(keyword(store, "bread")) == set(keyword(store, "tram")) == {first.id, second.id}
 
 
@@ -136,7 +136,7 @@ def test_what_had_expired_before_it_was_put_is_kept_and_lends_no_words(store, gr
     turns = conversation("Bread.", "Tram.")
     turns[0] = replace(turns[0], expires_at=NOON - timedelta(days=1))
     expired, live = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
-    settle(store)
+    flush_index(store)
     assert store.get(CALLER, [expired.id]) == [expired]
     assert keyword(store, "bread") == {}
     assert set(keyword(store, "tram")) == {live.id}

@@ -1,25 +1,25 @@
-"""What waits: for its neighbours' words (`settle`), and for a vector (`waiting`, `unembedded`, `attach`)."""
+"""What waits: for its neighbours' words (`flush_index`), and for a vector (`waiting`, `unembedded`, `attach`)."""
 
 import numpy as np
 import pytest
 
 from engrain.domain.records import Caller
 from tests.support.sample_records import CALLER, episode, fact, request, rule
-from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword, put, refs, settle
+from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, flush_index, keyword, put, refs
 
 
 def test_settling_ends_with_nothing_left(store):
     for turn in conversation("One.", "Two.", "Three."):
         put(store, [turn])
-    settle(store)
-    assert store.settle() == 0
+    flush_index(store)
+    assert store.flush_index() == 0
     assert len(store.unembedded(9)) == 3
 
 
 def test_settling_takes_every_tenants_memories(store):
     put(store, [episode("Mine.")])
     put(store, [episode("Theirs.", tenant_id="other", agent="someone", scope="someone")])
-    settle(store)
+    flush_index(store)
     assert sorted(each.text for each in store.unembedded(9)) == ["Mine.", "Theirs."]
 
 
@@ -27,22 +27,22 @@ def test_settling_takes_a_thousand_at_most_and_the_oldest_first(store):
     for place in range(1_001):
         put(store, [episode(f"Number {place}.")])
     left = 1_001 - len(store.unembedded(2_000))
-    first = store.settle()
+    first = store.flush_index()
     assert first == min(left, 1_000)
     if first < left:
         assert "Number 1000." not in {each.text for each in store.unembedded(2_000)}
-    settle(store)
+    flush_index(store)
     assert [each.text for each in store.unembedded(2_000)] == [f"Number {place}." for place in range(1_001)]
 
 
 def test_what_is_not_settled_is_found_once_and_by_its_own_words_however_much_it_is(store):
     turns = [put(store, [turn])[0] for turn in conversation(*(f"Number {place}." for place in range(1_003)))]
     assert turns[1_002].id in keyword(store, "1002")
-    store.settle()
+    store.flush_index()
     assert turns[1_002].id in keyword(store, "1002")
     assert set(keyword(store, "1000")) >= {turns[place].id for place in (998, 999, 1_000)}
     assert set(keyword(store, "number", limit=2_000)) == {turn.id for turn in turns}
-    settle(store)
+    flush_index(store)
     assert set(keyword(store, "1002")) == {turns[place].id for place in (1_000, 1_001, 1_002)}
 
 
@@ -56,7 +56,7 @@ def test_every_kind_is_embedded_as_what_it_says(store, grouped):
     memories = [episode("One.", speaker="Ana"), fact("Lisbon"), rule("Ask first.")]
     for each in [memories] if grouped else [[memory] for memory in memories]:
         put(store, each)
-    settle(store)
+    flush_index(store)
     assert [each.text for each in store.unembedded(9)] == ["Ana: One.", "Ana lives in: Lisbon", "Ask first."]
 
 
@@ -75,7 +75,7 @@ def test_what_waits_is_counted_settled_or_not(store):
     put(store, [rule("Five.")])
     put(store, [episode("Six.")])
     assert store.waiting(CALLER) == 6
-    settle(store)
+    flush_index(store)
     assert store.waiting(CALLER) == 6
 
 
@@ -97,7 +97,7 @@ def test_a_store_takes_the_first_embedder_and_names_it_to_others(store):
 
 def test_a_batch_is_attached_in_any_order(store):
     stored = put(store, [episode(f"Number {place}.") for place in range(4)])
-    settle(store)
+    flush_index(store)
     store.use_embedder(EMBEDDER, DIMS)
     known = refs(store)
     ids = [each.id for each in stored]

@@ -11,7 +11,7 @@ from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats
 from engrain.domain.records import Caller, Episode
 from engrain.domain.requests import Request, Traits
 from tests.support.sample_records import CALLER, MEMORIES, NOON, act, episode, fact, request, rule
-from tests.support.store_samples import axis, conversation, embed_all, put, refs, settle
+from tests.support.store_samples import axis, conversation, embed_all, flush_index, put, refs
 
 LATER = NOON + timedelta(hours=1)
 TEAM = replace(CALLER, pools=("team",))
@@ -38,7 +38,7 @@ def test_an_empty_store_answers_every_read(store):
     assert store.traits(asked, []) == store.load(asked, []) == {}
     assert store.neighbours(asked, episode(session="monday", turn=1), 2) == []
     assert store.get(CALLER, ["nothing"]) == []
-    assert store.settle() == store.waiting(CALLER) == 0
+    assert store.flush_index() == store.waiting(CALLER) == 0
     assert store.unembedded(9) == []
 
 
@@ -251,7 +251,7 @@ def test_health_of_a_used_store_is_sound(store):
     health = store.health()
     assert health.problems == ()
     assert (health.memories, health.embedded) == (13, 3)
-    settle(store)
+    flush_index(store)
     health = store.health()
     assert health.problems == ()
     assert (health.indexed, health.embedded, health.waiting) == (10, 3, 7)

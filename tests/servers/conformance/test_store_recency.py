@@ -11,7 +11,7 @@ from engrain.domain.filters import matches
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from tests.support.sample_records import CALLER, FILTERS, MEMORIES, MOMENTS, NOON, act, episode, fact, request, rule
-from tests.support.store_samples import put, refs, settle
+from tests.support.store_samples import flush_index, put, refs
 
 LATER = NOON + timedelta(hours=1)
 LIMITS = st.integers(-1, 8) | st.just(1 << 31)
@@ -79,7 +79,7 @@ def test_what_was_just_said_is_found_before_anything_is_settled(store, verb):
     [said] = put(store, [episode("Said just now.")])
     [found] = getattr(store, verb)(request(), 9)
     assert store.load(request(), [found.ref]) == {found.ref: said}
-    settle(store)
+    flush_index(store)
     assert getattr(store, verb)(request(), 9) == [found]
 
 

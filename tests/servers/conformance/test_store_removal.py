@@ -80,7 +80,7 @@ def test_of_two_facts_that_then_hold_one_place_the_one_of_lower_confidence_is_su
         "superseded",
         LATER,
     )
-    assert store.held(CALLER, scope="global", subject="Ana", predicate="lives in") == wins
+    assert store.find_active_fact(CALLER, scope="global", subject="Ana", predicate="lives in") == wins
     assert [(each.source_id, each.relation) for each in store.links(CALLER, loser.id)] == [(winner.id, "supersedes")]
     assert store.health().problems == ()
 

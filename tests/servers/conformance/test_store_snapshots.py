@@ -10,7 +10,7 @@ import pytest
 from engrain.domain.records import Caller
 from engrain.storage.transaction import Transaction
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, put, settle
+from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, put
 
 LATER = NOON + timedelta(hours=1)
 FOREIGN = replace(CALLER, tenant_id="other")
@@ -77,7 +77,7 @@ def test_all_that_is_asked_in_one_of_them_is_of_one_state(used, backend):
 
     before, after = used.in_one_snapshot(CALLER, work)
     assert before == after
-    settle(used)
+    flush_index(used)
     assert len(everything(used)["recent"]) == 3 + len(meanwhile)
 
 
@@ -132,7 +132,7 @@ def test_one_inside_another_is_part_of_it(used):
 
 def test_others_are_asked_inside_and_see_what_is_theirs(used):
     put(used, [replace(episode("Foreign bread."), tenant_id="other")])
-    settle(used)
+    flush_index(used)
     expected = {caller: everything(used, caller) for caller in (CALLER, FOREIGN, Caller(agent="nobody"))}
 
     def work():
@@ -145,7 +145,12 @@ def test_others_are_asked_inside_and_see_what_is_theirs(used):
 
 def test_the_housekeeping_that_reads_may_be_asked_inside(used):
     def work():
-        return used.settle(), used.unembedded(9), used.embedding_versions()[0].name, used.use_embedder(EMBEDDER, DIMS)
+        return (
+            used.flush_index(),
+            used.unembedded(9),
+            used.embedding_versions()[0].name,
+            used.use_embedder(EMBEDDER, DIMS),
+        )
 
     assert used.in_one_snapshot(CALLER, work) == (0, [], EMBEDDER, None)
 

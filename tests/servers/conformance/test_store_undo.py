@@ -14,7 +14,7 @@ from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
 from engrain.domain.runs.runs import Claim, Retry
 from engrain.errors import InvalidInput, NotFound
 from tests.support.sample_records import CALLER, NOON, act, fact, request, rule
-from tests.support.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle
+from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put
 
 DAY = timedelta(days=1)
 NIGHT, LATER, MORNING = NOON + DAY, NOON + DAY + timedelta(seconds=5), NOON + 2 * DAY
@@ -40,7 +40,7 @@ def home(store):
 
 def state(store, made=()):
     """All there is and how it is found, but for what was made, and then taken back."""
-    settle(store)
+    flush_index(store)
     there = {each.id: each for each in store.recent(request(**EVERYTHING), 1_000) if each.id not in made}
     refs = embed_all(store, {})
     return {

@@ -7,7 +7,7 @@ import pytest
 
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
-from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, nearest, put, refs, settle
+from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, nearest, put, refs
 
 LATER = NOON + timedelta(hours=1)
 NEXT, NEXT_DIMS = "test:next", 3
@@ -20,7 +20,7 @@ def pointing(place: int) -> np.ndarray:
 
 def build(store, version, place=0):
     """Vectors of a version for all that lack one."""
-    settle(store)
+    flush_index(store)
     missing = [each.ref for each in store.unembedded(1_000, version=version)]
     rows = np.array([pointing(place)] * len(missing), np.float32).reshape(-1, NEXT_DIMS)
     store.attach(missing, rows, version=version)
@@ -106,7 +106,7 @@ def test_whoever_still_asks_with_the_old_embedder_is_told_so(store):
     assert nearest(store, axis(0), known) == {one.id: 1.0}
     store.switch_version(act(LATER), version)
     [late] = put(store, [episode("Late.")])
-    settle(store)
+    flush_index(store)
     missing = [each.ref for each in store.unembedded(9)]
     with pytest.raises(EngineUnavailable, match="test:like"):
         store.attach(missing, axis(0)[None, :])
@@ -131,7 +131,7 @@ def test_no_switch_while_one_memory_lacks_its_vector(store, memory, settled):
     build(store, version)
     [late] = put(store, [memory])
     if settled:
-        settle(store)
+        flush_index(store)
     before = store.events(CALLER)
     assert store.switch_version(act(LATER), version) is False
     assert (store.events(CALLER), described(store)[0][3]) == (before, "active")

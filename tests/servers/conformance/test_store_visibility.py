@@ -10,7 +10,7 @@ from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
-from tests.support.store_samples import axis, conversation, embed_all, keyword, nearest, put, settle
+from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put
 
 LATER = NOON + timedelta(hours=1)
 STRANGERS = [
@@ -81,7 +81,7 @@ def test_what_waits_is_counted_in_the_callers_scopes_alone(store):
         assert store.waiting(CALLER) == store.stats(CALLER, LATER).pending_embeddings == 2
         assert store.waiting(Caller(agent="nobody", pools=("x",))) == 2
         assert store.waiting(Caller(tenant_id="third", agent="aide")) == 0
-        settle(store)
+        flush_index(store)
 
 
 @pytest.mark.parametrize("stranger", STRANGERS, ids=lambda caller: f"{caller.tenant_id}-{caller.agent}")
@@ -151,9 +151,9 @@ def test_a_forgotten_memory_is_gone_from_every_search_and_from_the_queue(store, 
 def test_a_forgotten_memory_waits_for_no_vector(store, settled):
     [stored] = put(store, [episode("Gone.")])
     if settled:
-        settle(store)
+        flush_index(store)
     store.forget(act(LATER), stored.id)
-    settle(store)
+    flush_index(store)
     assert store.waiting(CALLER) == 0
     assert store.unembedded(9) == []
     assert store.health().problems == ()
@@ -165,9 +165,9 @@ def test_the_words_of_a_forgotten_turn_leave_its_neighbours(store, grouped, sett
     turns = conversation("Tram.", "Secret.", "Bread.", "River.")
     stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
     if settled:
-        settle(store)
+        flush_index(store)
     store.forget(act(LATER), stored[1].id)
-    settle(store)
+    flush_index(store)
     assert keyword(store, *terms("secret")) == {}
     assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
 
@@ -180,7 +180,7 @@ def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, cr
     for content in ("Bread.", "River."):
         put(store, [episode(content, session="monday", created_at=created_at)])
     put(store, [episode(content, session="monday", created_at=created_at) for content in ("Late.", "Blue.")])
-    settle(store)
+    flush_index(store)
     assert keyword(store, *terms("secret")) == {}
     assert store.health().problems == ()
 

@@ -22,7 +22,7 @@ def test_an_empty_database_is_counted_too(store):
 def test_memories_of_every_tenant_are_counted_by_kind(store):
     put(store, [episode(), episode(), fact("One"), rule()])
     put(store, [episode(tenant_id="other")])
-    store.settle()
+    store.flush_index()
     assert store.vitals(LATER).memories == {"episode": 3, "fact": 1, "rule": 1}
 
 

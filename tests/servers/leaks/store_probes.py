@@ -23,7 +23,7 @@ from tests.support.sample_search import WORDS, vector_of
 
 # Of the whole database: nothing of theirs reaches a caller.
 HOUSEKEEPING = frozenset(
-    "settle use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
+    "flush_index use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
     "tenants agents learners sweep clean backlogs tables rows key_of last_key restore reindex backed_up extracting "
     "restoring health vitals close add_job take_job renew_job end_job retry_job jobs last_firing prune_jobs "
     "compact".split()
@@ -140,11 +140,11 @@ def get(reader: Reader) -> Asked:
         yield id_, reader.store.get(reader.caller, [id_])
 
 
-def held(reader: Reader) -> Asked:
+def find_active_fact(reader: Reader) -> Asked:
     """Every place that any fact of the world ever had."""
     for fact in (each for each in reader.world.memories if isinstance(each, Fact)):
         place = {"scope": fact.scope, "subject": fact.subject, "predicate": fact.predicate}
-        yield f"{fact.tenant_id} {place}", reader.store.held(reader.caller, **place)
+        yield f"{fact.tenant_id} {place}", reader.store.find_active_fact(reader.caller, **place)
 
 
 def history(reader: Reader) -> Asked:
@@ -387,22 +387,22 @@ def keys(reader: Reader) -> Asked:
     yield "", reader.store.keys(reader.caller)
 
 
-def held_key(reader: Reader) -> Asked:
+def find_key(reader: Reader) -> Asked:
     """Everybody's, by their ids: which are a tenant's own, so another's may be the same."""
     for key in reader.world.keys:
-        yield key.id, reader.store.held_key(reader.caller, key.id)
+        yield key.id, reader.store.find_key(reader.caller, key.id)
 
 
 READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
-        *(get, held, history, links, events, applications, entities, stats),
+        *(get, find_active_fact, history, links, events, applications, entities, stats),
         *(find_entities, entities_named, resembling, facts_about, sightings, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
         *(page, links_from, vectors_of, unmentioned, activity, standouts),
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),
-        *(keys, held_key),
+        *(keys, find_key),
     )
 }
 

@@ -61,7 +61,7 @@ def test_every_verb_of_a_store_is_asked_or_is_known_to_be_housekeeping():
     of_callers = set[str]().union(
         *map(verbs, (Records, Registry, Pools, Searches, Surveys, Overviews, Runs, AccessKeys))
     )
-    assert of_callers == {*READS, *WRITES, "settle", "backlogs"}
+    assert of_callers == {*READS, *WRITES, "flush_index", "backlogs"}
 
 
 @pytest.mark.parametrize("kind", [SqliteStore, PostgresStore])

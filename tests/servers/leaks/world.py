@@ -100,7 +100,7 @@ class Admit:
 
 @dataclass(frozen=True)
 class Upkeep:
-    """`settle`, `embed` or `build`: done for every tenant at once."""
+    """`flush_index`, `embed` or `build`: done for every tenant at once."""
 
     verb: str
 
@@ -278,9 +278,9 @@ def _refs_of_owners(store: Store, world: World, refs: range) -> dict[Ref, str]:
 
 
 def _keep_up(store: Store, verb: str) -> dict[Ref, str]:
-    while store.settle():
+    while store.flush_index():
         pass
-    if verb == "settle":
+    if verb == "flush_index":
         return {}
     version = store.begin_version(NEXT_EMBEDDER, DIMS + 1).version if verb == "build" else None
     waiting = store.unembedded(100_000, version=version)

@@ -55,7 +55,7 @@ _VERBS = ["put"] * 12 + [
     *["link"] * 6,
     *["entity"] * 3,
     *["mention"] * 6,
-    "settle",
+    "flush_index",
 ]
 
 
@@ -86,7 +86,7 @@ class _Maker:
             made = self._step(self.numbers.choice(callers), self.numbers.choice(_VERBS))
             steps += [] if made is None else [made]
         steps += [step for caller in callers for step in self._acquaintances(caller)]
-        return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("settle")))
+        return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("flush_index")))
 
     def _acquaintances(self, caller: Caller) -> tuple[Step, ...]:
         """Whom everybody knows: somebody it keeps a fact about, and a stranger; its own run and its own key.
@@ -161,8 +161,8 @@ class _Maker:
             return Put(act, tuple(self._memory(caller, at) for _ in range(self.numbers.choice([1, 1, 1, 2, 3]))))
         if verb == "entity":
             return self._register(act)
-        if verb == "settle":
-            return Upkeep("settle")
+        if verb == "flush_index":
+            return Upkeep("flush_index")
         there = [each for each in self._memories if sees(caller, each) and canary_of(each) not in self._erased]
         if verb in ("link", "mention"):
             relate = self._join if verb == "link" else self._mention

@@ -191,7 +191,9 @@ def merge_and_part(store):
 
 VERBS = {
     "get": lambda store: store.get(CALLER, ["one", "two"]),
-    "held": lambda store: store.held(CALLER, scope="global", subject="Ana", predicate="lives in"),
+    "find_active_fact": lambda store: store.find_active_fact(
+        CALLER, scope="global", subject="Ana", predicate="lives in"
+    ),
     "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
     "history": lambda store: store.history(CALLER, newest(store, kinds=("fact",)).id),
     "links": lambda store: store.links(CALLER, newest(store).id),
@@ -257,7 +259,7 @@ VERBS = {
         store.recent(request(after=(NOON, "z")), 9),
     ],
     "keys": lambda store: store.keys(CALLER),
-    "held_key": lambda store: store.held_key(CALLER, "k"),
+    "find_key": lambda store: store.find_key(CALLER, "k"),
     "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
     "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
     "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
@@ -412,7 +414,7 @@ def test_a_search_takes_one_transaction_and_asks_each_thing_once(store):
 
 def test_settling_asks_nothing(store):
     with recorded(store) as seen:
-        assert store.settle() == 0
+        assert store.flush_index() == 0
     assert seen.statements == []
 
 

@@ -12,7 +12,7 @@ from engrain.domain.runs.runs import Claim, Retry
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, episode
 from tests.support.schemas import DATABASES
-from tests.support.store_samples import conversation, put, settle
+from tests.support.store_samples import conversation, flush_index, put
 from tests.support.wiped import fresh_store
 
 NIGHT = NOON + timedelta(days=1)
@@ -51,15 +51,15 @@ def test_a_session_is_done_with_its_last_episode_and_begins_again_with_a_new_one
     put(store, [episode("Later.", session="monday", created_at=NOON + timedelta(hours=1))])
     put(store, [episode("One.", session="monday")])
     if settles:
-        settle(store)
+        flush_index(store)
     consolidate(store, limit=1)
     assert done(store) == {}
     consolidate(store)
     assert done(store) == SINCE
-    settle(store)
+    flush_index(store)
     assert done(store) == SINCE
     put(store, [episode("An import.", session="monday", consolidation_status="consolidated")])
-    settle(store)
+    flush_index(store)
     assert done(store) == SINCE
     put(store, [episode("Three.", session="monday")])
     assert done(store) == {}

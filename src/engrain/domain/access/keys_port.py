@@ -29,7 +29,7 @@ class AccessKeys(Protocol):
     def keys(self, caller: Caller) -> list[AccessKey]:
         """The tenant's keys, revoked and expired ones too, newest first (then the larger id)."""
 
-    def held_key(self, caller: Caller, key_id: str) -> StoredKey | None:
+    def find_key(self, caller: Caller, key_id: str) -> StoredKey | None:
         """One key of the tenant as it stands now, in one statement: whoever revoked it, in whatever process, did so."""
 
     def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:

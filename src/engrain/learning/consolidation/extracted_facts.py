@@ -131,7 +131,7 @@ def _load_sources(store: Store, act: Act, batch: Iterable[ExtractedFact]) -> Map
 def _load_near(store: Store, act: Act, statement: Statement, *, scope: str, search: HybridSearch) -> list[Fact]:
     """Active facts near a statement, those of its own scope first."""
     subject, predicate = statement.subject, statement.predicate
-    holder = store.held(act.caller, scope=scope, subject=subject, predicate=predicate)
+    holder = store.find_active_fact(act.caller, scope=scope, subject=subject, predicate=predicate)
     near = search(act.caller, f"{subject} {predicate} {statement.content}", ("fact",), _NEAR)
     facts = [memory for memory in near if isinstance(memory, Fact) and memory.validity == "active"]
     return sorted([*([] if holder is None else [holder]), *facts], key=lambda fact: fact.scope != scope)

@@ -70,7 +70,7 @@ def load_related(
             case Statement(subject=subject, predicate=predicate):
                 query = f"{subject} {predicate} {content.content}"
                 related |= _by_id(search(caller, query[:_MOST_QUERY], ("fact",), _MOST_NEAR))
-                holder = store.held(caller, scope=scope, subject=subject, predicate=predicate)
+                holder = store.find_active_fact(caller, scope=scope, subject=subject, predicate=predicate)
                 related |= _by_id([] if holder is None else [holder])
             case Guidance():
                 related |= _by_id(search(caller, content.content[:_MOST_QUERY], ("rule",), _MOST_NEAR))

@@ -31,7 +31,7 @@ class SqlAccessKeys(Transactions):
 
         return self._read(caller, work)
 
-    def held_key(self, caller: Caller, key_id: str) -> StoredKey | None:
+    def find_key(self, caller: Caller, key_id: str) -> StoredKey | None:
         return self._read(caller, lambda tx: _load_key(tx, caller.tenant_id, key_id))
 
     def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:
@@ -51,7 +51,7 @@ def _put_key(unit: UnitOfWork, key: AccessKey, digest: str) -> None:
 
 
 def _load_key(tx: Transaction, tenant_id: str, key_id: str) -> StoredKey | None:
-    found = tx.one("held_key", tenant_id=tenant_id, id=key_id)
+    found = tx.one("find_key", tenant_id=tenant_id, id=key_id)
     return None if found is None else StoredKey(key=tx.statements.records.keys.record(found[1:]), digest=found[0])
 
 

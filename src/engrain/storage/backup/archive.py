@@ -55,7 +55,7 @@ class Table:
 
 
 _MEMORY_TIMES = "created_at last_referenced_at"
-# The docs of all tenants in order. PostgreSQL keeps it here alone; SQLite has no more than what is settled.
+# The docs of all tenants in order. PostgreSQL keeps it here alone; SQLite has no more than what is indexed.
 _PLACED = "(SELECT tenant_id, doc FROM memory_index) AS placed"
 DEPARTURES, VECTORS = (
     "memory_departures",

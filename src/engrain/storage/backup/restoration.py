@@ -41,7 +41,7 @@ class RestoreIndex(Protocol):
     def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
         """Give memories that were just added their places, now or by `finish`."""
 
-    def settle(self, tx: Transaction) -> None:
+    def flush_index(self, tx: Transaction) -> None:
         """Let everything that was added have its place."""
 
     def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
@@ -68,7 +68,7 @@ class SqlRestoration:
         embedding_versions.use_embedder(self.tx, embedder.name, embedder.dims, at)
 
     def clear(self, extent: Extent, at: datetime) -> int:
-        self.searches.settle(self.tx)
+        self.searches.flush_index(self.tx)
         return clearance.clear_extent(self.tx, extent, self.searches.index, at)
 
     def fates(self, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
@@ -160,7 +160,7 @@ class SqlRestoration:
 
     def _depart(self, rows: Sequence[Row]) -> int:
         """Take episodes out of the searches that were forgotten where they come from."""
-        self.searches.settle(self.tx)
+        self.searches.flush_index(self.tx)
         placed = self._with_docs(rows)
         for row in placed:
             for doc, memory in selection.load_docs(self.tx, [row["doc"]], [row["tenant_id"]]).items():
@@ -172,7 +172,7 @@ class SqlRestoration:
 
     def _attach(self, rows: Sequence[Row]) -> int:
         """Give memories their vectors, those that left the searches too: a question about the past may want them."""
-        self.searches.settle(self.tx)
+        self.searches.flush_index(self.tx)
         active = embedding_versions.find_active(self.tx)
         placed = self._with_docs(rows)
         if placed and active is not None:

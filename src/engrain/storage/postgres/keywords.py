@@ -38,9 +38,9 @@ def search_keywords(
     """Memories that hold any of the terms and match the request, by `text.bm25`; best first, ties newest first."""
     asked = sorted(set(terms))
     few = where.memories <= read_all
-    settled = few or not where.has_expired
+    only_live = few or not where.has_expired
     corpus, ask = (_read_all if few else _read_promising)(tx, request, where, asked)
-    found = matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=narrow)
+    found = matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=narrow)
     gone = matching.load_inactive(tx, request)
     if gone:
         found = sorted(found + candidates.rank_unindexed(gone, asked, corpus, limit), key=candidates.best_first)[:limit]

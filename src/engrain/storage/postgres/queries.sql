@@ -82,7 +82,7 @@ WHERE tenant_id = :tenant_id AND namespace = :namespace;
 
 -- searched --
 -- Whose vectors are searched, and the namespaces of some scopes: totals, whether something ran out that they hold, and
--- whether something waits for its vector. Nothing is ever left unsettled
+-- whether something waits for its vector. Nothing is ever left unindexed
 SELECT version, dims, 0, FALSE, kind, scope, namespace, memories, words,
     EXISTS (
         SELECT 1 FROM memory_index

@@ -178,8 +178,8 @@ class PostgresRestoreIndex:
     def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
         self.index(tenant_id).add(tx, memories)
 
-    def settle(self, tx: Transaction) -> None:
-        """All is settled."""
+    def flush_index(self, tx: Transaction) -> None:
+        """Everything is indexed already."""
 
     def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
         _attach_vectors(tx, rows)

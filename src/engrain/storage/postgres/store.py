@@ -153,7 +153,7 @@ class PostgresStore(
 
         return self._read(caller, work_inside)
 
-    def settle(self) -> int:
+    def flush_index(self) -> int:
         return 0
 
     def use_embedder(self, name: str, dims: int) -> str | None:

@@ -62,13 +62,13 @@ def find_nearest(
         return search.scan(count) if is_small else search.walk(count)
 
     is_about_the_past = request.filter.as_of is not None or request.filter.include_inactive
-    settled = not where.has_expired
-    best = matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=narrow) if limit > 0 else []
+    only_live = not where.has_expired
+    best = matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=narrow) if limit > 0 else []
     gone = search.of(list(matching.load_inactive(tx, request)), past=True) if limit > 0 else []
     if gone:
         best = sorted(best + gone, key=candidates.best_first)[:limit]
     others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
-    if request.filter.is_narrow or not settled:
+    if request.filter.is_narrow or not only_live:
         others = matching.filter_docs(tx, request, others)
     return sorted(best + search.of(others, past=is_about_the_past), key=candidates.best_first)
 

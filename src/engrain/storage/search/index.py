@@ -16,7 +16,7 @@ class SearchIndex(Protocol):
     """Keyword index and vectors of a backend, as far as writes touch them."""
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
-        """Give new memories, by doc, their places in the searches, at once or by the next `settle`."""
+        """Give new memories, by doc, their places in the searches, at once or by the next `flush_index`."""
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
         """Whether a memory is out of the searches already."""

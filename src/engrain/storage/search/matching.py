@@ -57,14 +57,14 @@ def collect_enough(
     limit: int,
     ask: Callable[[int, Sequence[int] | None], list[Candidate]],
     *,
-    settled: bool,
+    only_live: bool,
     narrow: int,
 ) -> list[Candidate]:
     """The best `limit` candidates that match the request, exactly, however few its filter lets through.
 
-    `ask` gives the best so many, of all or of some docs; `settled` says that whatever it gives is live.
+    `ask` gives the best so many, of all or of some docs; `only_live` says that whatever it gives is live.
     """
-    if settled and not request.filter.is_narrow:
+    if only_live and not request.filter.is_narrow:
         return ask(limit, None)
     among = find_few(tx, request, narrow) if request.filter.is_narrow else None
     count = limit

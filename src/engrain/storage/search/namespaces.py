@@ -42,7 +42,7 @@ class SearchSpace:
     version: int | None  # of the embedder whose vectors are searched
     dims: int | None
     change: int  # the newest of the file's vectors, where a process keeps its own copy of them
-    has_unsettled: bool  # memories, of whomever, have no place in the searches yet
+    has_unindexed: bool  # memories, of whomever, have no place in the searches yet
 
     @property
     def namespaces(self) -> list[int]:
@@ -73,7 +73,7 @@ class SearchSpace:
     @property
     def has_waiting(self) -> bool:
         """Whether anything may wait for a vector."""
-        return self.has_unsettled or any(space.has_waiting for space in self.spaces)
+        return self.has_unindexed or any(space.has_waiting for space in self.spaces)
 
     def of(self, kinds: Collection[Kind], scopes: Collection[str]) -> SearchSpace:
         """The part of some kinds and scopes, of every scope where none is named."""
@@ -116,11 +116,11 @@ def count_waiting(tx: Transaction, caller: Caller) -> int:
 
 def _load_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
     rows = tx.rows("searched", **caller_bindings(caller, tx.dialect), now=tx.dialect.time(now))
-    version, dims, change, has_unsettled = rows[0][:4]
+    version, dims, change, has_unindexed = rows[0][:4]
     spaces = tuple(Namespace(*row[4:]) for row in rows if row[4] is not None)
-    # What is not settled may be the first of its kind and scope.
+    # What is not indexed may be the first of its kind and scope.
     places = [(space.kind, space.scope) for space in spaces]
-    if has_unsettled:
+    if has_unindexed:
         places = [(kind, scope) for kind in KINDS for scope in dict.fromkeys(caller.scopes)]
     return SearchSpace(
         spaces=spaces,
@@ -128,7 +128,7 @@ def _load_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
         version=version,
         dims=dims,
         change=change,
-        has_unsettled=bool(has_unsettled),
+        has_unindexed=bool(has_unindexed),
     )
 
 

@@ -24,7 +24,7 @@ _WAITS, _GONE = 1, 3
 class SqliteIndex:
     """The `Index` that the unit tells of every write.
 
-    One episode alone, the hot path, is settled later; whatever else is settled at once.
+    One episode alone, the hot path, is indexed later; whatever else is indexed at once.
     """
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
@@ -123,13 +123,13 @@ def index_batch(tx: Transaction) -> int:
     )
     _record_sessions(tx, memories)
     _index(tx, memories, namespaces)
-    tx.run("set_settled", doc=docs[-1])
+    tx.run("set_indexed", doc=docs[-1])
     return len(docs)
 
 
 def unindexed_docs(tx: Transaction, limit: int) -> list[int]:
-    """The oldest docs that are not settled, ascending."""
-    return [doc for (doc,) in tx.rows("unsettled", limit=limit)]
+    """The oldest docs that are not indexed, ascending."""
+    return [doc for (doc,) in tx.rows("unindexed_docs", limit=limit)]
 
 
 def _expiry(tx: Transaction, memory: MemoryRecord) -> int | None:
@@ -167,15 +167,17 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord], namespaces: Ma
         elif is_searched(memory):
             word_index.index_words(tx, namespaces[doc], {doc: (own_terms(memory), ())})
     for (namespace, _), episodes in sessions.items():
-        _index_around(tx, namespace, episodes, max(episode.created_at for episode in episodes), settled=max(memories))
+        _index_around(
+            tx, namespace, episodes, max(episode.created_at for episode in episodes), indexed_up_to=max(memories)
+        )
 
 
 def _index_around(
-    tx: Transaction, namespace: int, episodes: Sequence[Episode], now: datetime, *, settled: int | None = None
+    tx: Transaction, namespace: int, episodes: Sequence[Episode], now: datetime, *, indexed_up_to: int | None = None
 ) -> None:
     """Index the turns of one session that stand at most two places from one of `episodes`, those included.
 
-    Docs beyond `settled` lend their words and wait for their own turn: they are found by another way until then.
+    Docs beyond `indexed_up_to` lend their words and wait for their own turn: they are found by another way until then.
     """
     session = {
         "tenant_id": episodes[0].tenant_id,
@@ -185,5 +187,7 @@ def _index_around(
     }
     for bounds, near in neighbour_words.split_stretches([episode.turn for episode in episodes]):
         turns = neighbour_words.read_turns(tx.rows("turns_between", **session, **bounds), tx.dialect.moment)
-        touched = {each.turn for each in turns if each.turn in near and (settled is None or each.doc <= settled)}
+        touched = {
+            each.turn for each in turns if each.turn in near and (indexed_up_to is None or each.doc <= indexed_up_to)
+        }
         word_index.index_words(tx, namespace, neighbour_words.collect_words(turns, touched))

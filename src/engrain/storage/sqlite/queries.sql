@@ -3,9 +3,9 @@
 UPDATE sequences SET value = value + :count WHERE tenant_id = '' AND name = :name RETURNING value;
 
 -- searched --
--- Whose vectors are searched, the newest change of the file, and whether anything is not settled; the namespaces of some
+-- Whose vectors are searched, the newest change of the file, and whether anything is not indexed; the namespaces of some
 -- scopes: totals, whether something ran out that they hold, and whether something waits for its vector
-SELECT version, dims, change, has_unsettled, kind, scope, namespace, memories, words,
+SELECT version, dims, change, has_unindexed, kind, scope, namespace, memories, words,
     EXISTS (
         SELECT 1 FROM memory_index
         WHERE memory_index.namespace = namespaces.namespace AND state < 3 AND expires_at <= :now
@@ -15,7 +15,7 @@ FROM (
     SELECT version, dims, change.value AS change,
         EXISTS (SELECT 1 FROM episodes WHERE doc > settled.value)
             OR EXISTS (SELECT 1 FROM facts WHERE doc > settled.value)
-            OR EXISTS (SELECT 1 FROM rules WHERE doc > settled.value) AS has_unsettled
+            OR EXISTS (SELECT 1 FROM rules WHERE doc > settled.value) AS has_unindexed
     FROM sequences AS change JOIN sequences AS settled ON settled.tenant_id = '' AND settled.name = 'settled'
     LEFT JOIN embedding_versions ON embedding_versions.tenant_id = '' AND state = 'active'
     WHERE change.tenant_id = '' AND change.name = 'change'
@@ -118,12 +118,12 @@ UPDATE namespaces SET memories = memories + :memories, words = words + :words WH
 SELECT group_concat(rowid) FROM memory_words WHERE memory_words MATCH ?;
 
 -- place --
--- A settled memory's place in the searches
+-- A indexed memory's place in the searches
 INSERT INTO memory_index (doc, tenant_id, namespace, state, expires_at)
 VALUES (:doc, :tenant_id, :namespace, :state, :expires_at) ON CONFLICT DO NOTHING;
 
 -- state --
--- How far a settled memory is
+-- How far a indexed memory is
 SELECT state FROM memory_index WHERE doc = :doc;
 
 -- drop_places --
@@ -189,7 +189,7 @@ SELECT doc, embedding FROM memory_vectors INDEXED BY memory_vectors_doc
 WHERE version = :version AND doc IN :docs AND tenant_id = :tenant_id AND embedding IS NOT NULL;
 
 -- unembedded --
--- Some settled memories without a vector
+-- Some indexed memories without a vector
 SELECT doc FROM memory_index INDEXED BY memory_index_waiting WHERE state = 1 LIMIT :limit;
 
 -- without_vector --
@@ -215,13 +215,13 @@ DELETE FROM memory_vectors WHERE rowid IN (
 ) RETURNING 1;
 
 -- tenants --
--- Whoever keeps anything; what is not settled has no namespace yet
+-- Whoever keeps anything; what is not indexed has no namespace yet
 SELECT tenant_id FROM namespaces UNION
 SELECT tenant_id FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
 ORDER BY tenant_id;
 
--- unsettled --
--- The oldest docs that are not settled
+-- unindexed_docs --
+-- The oldest docs that are not indexed
 SELECT doc FROM (
     SELECT doc FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
     UNION ALL
@@ -230,17 +230,17 @@ SELECT doc FROM (
     SELECT doc FROM rules WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
 ) ORDER BY doc LIMIT :limit;
 
--- set_settled --
--- All docs up to this one are settled
+-- set_indexed --
+-- All docs up to this one are indexed
 UPDATE sequences SET value = :doc WHERE tenant_id = '' AND name = 'settled';
 
--- unsettle --
--- Docs after this one have to be settled, some of them anew
+-- reset_indexed --
+-- Docs after this one have to be indexed, some of them anew
 UPDATE sequences SET value = min(value, :doc) WHERE tenant_id = '' AND name = 'settled';
 
 -- count_waiting --
--- How many memories of some scopes wait for a vector, settled or not, each up to a bound. The plus keeps SQLite from
--- reading all of a tenant's episodes; only episodes are ever left unsettled
+-- How many memories of some scopes wait for a vector, indexed or not, each up to a bound. The plus keeps SQLite from
+-- reading all of a tenant's episodes; only episodes are ever left unindexed
 SELECT (
     SELECT count(*) FROM (
         SELECT 1 FROM memory_index WHERE state = 1 AND namespace IN (
@@ -266,7 +266,7 @@ SELECT date(created_at / 1000000, 'unixepoch') AS day, event_type, count(*), min
 ) GROUP BY day, event_type;
 
 -- waiting_docs --
--- Memories of every tenant that wait for a vector, settled or not
+-- Memories of every tenant that wait for a vector, indexed or not
 SELECT doc FROM (
     SELECT doc FROM episodes WHERE doc > (SELECT value FROM sequences WHERE tenant_id = '' AND name = 'settled')
     UNION ALL

@@ -30,7 +30,7 @@ def restore_rows(tx: Transaction, table: str, rows: Iterable[Mapping[str, Any]])
         case _:
             archive.restore_rows(tx, table, given)
     if table in archive.MEMORIES:
-        tx.run("unsettle", doc=min(row["doc"] for row in given) - 1)
+        tx.run("reset_indexed", doc=min(row["doc"] for row in given) - 1)
 
 
 def _take_out_forgotten(tx: Transaction, docs: Iterable[int]) -> None:
@@ -80,7 +80,7 @@ class SqliteRestoreIndex:
     def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
         """Later: a session is indexed once when it is whole."""
 
-    def settle(self, tx: Transaction) -> None:
+    def flush_index(self, tx: Transaction) -> None:
         index.index_all(tx)
 
     def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:

@@ -111,13 +111,13 @@ class SqliteStore(
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
                 return word_index.search_words(tx, where, terms, count, among=among)
 
-            settled = not (where.has_expired or where.has_unsettled)
+            only_live = not (where.has_expired or where.has_unindexed)
             found = (
-                matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=self._narrow)
+                matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=self._narrow)
                 if where.spaces
                 else []
             )
-            outside = matching.load_matching(tx, request, index.unindexed_docs(tx, _ALL)) if where.has_unsettled else {}
+            outside = matching.load_matching(tx, request, index.unindexed_docs(tx, _ALL)) if where.has_unindexed else {}
             outside |= matching.load_inactive(tx, request)
             if outside:
                 found += word_index.search_unindexed(tx, where, terms, outside, limit=limit)
@@ -138,9 +138,9 @@ class SqliteStore(
                 docs = self._vectors.finalists(tx, where, vector, limit=count, among=only)
                 return sorted(exact.of(docs, ahead=also), key=candidates.best_first)[:count]
 
-            settled = not (where.has_expired or where.has_unsettled)
+            only_live = not (where.has_expired or where.has_unindexed)
             best = (
-                matching.collect_enough(tx, request, limit, ask, settled=settled, narrow=self._narrow)
+                matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=self._narrow)
                 if limit > 0
                 else []
             )
@@ -149,7 +149,7 @@ class SqliteStore(
                 gone = exact.of(list(matching.load_inactive(tx, request)), ahead=also)
                 best = sorted(best + gone, key=candidates.best_first)[: max(limit, 0)]
             others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
-            if request.filter.is_narrow or not settled:
+            if request.filter.is_narrow or not only_live:
                 others = matching.filter_docs(tx, request, others)
             return sorted(best + exact.of(others), key=candidates.best_first)
 
@@ -163,7 +163,7 @@ class SqliteStore(
             finally:
                 self._snapshot.tx = None
 
-    def settle(self) -> int:
+    def flush_index(self) -> int:
         with self._reading() as tx:
             if not index.unindexed_docs(tx, 1):
                 return 0
@@ -224,8 +224,8 @@ class SqliteStore(
         with self._writing() as tx:
             restoration.restore_rows(tx, table, rows)
 
-    def reindex(self, limit: int) -> int:  # noqa: ARG002  # settle has a bound of its own
-        return self.settle()
+    def reindex(self, limit: int) -> int:  # noqa: ARG002  # flush_index has a bound of its own
+        return self.flush_index()
 
     def compact(self) -> Compaction:
         return compaction.compact(self._connections)

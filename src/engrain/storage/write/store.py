@@ -46,7 +46,7 @@ class SqlRecords(Transactions):
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
         return self._read(caller, lambda tx: [memory for _, memory in selection.load_visible(tx, caller, ids)])
 
-    def held(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+    def find_active_fact(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
         def work(tx: Transaction) -> Fact | None:
             return selection.find_active_fact(tx, caller, scope=scope, subject=subject, predicate=predicate)
 
