@@ -19,7 +19,12 @@ STREAMS = (0, 1, 2)
 COMMAND = "engrain.interfaces.cli:main"
 # Loaded in the server before the first process that needs them is forked, so that the next ones have them, too.
 LOADED = {
-    COMMAND: ["engrain.interfaces.cli.commands", "engrain.service", "engrain.storage.sqlite.store"],
+    COMMAND: [
+        "engrain.interfaces.cli.commands",
+        "engrain.interfaces.cli.verb_commands",
+        "engrain.service",
+        "engrain.storage.sqlite.store",
+    ],
     "serve": ["engrain.interfaces.http.app", "engrain.interfaces.mcp.server", "engrain.interfaces.serving", "uvicorn"],
     "mcp": ["engrain.interfaces.mcp.server"],
     "migrate": ["engrain.storage.postgres.store"],

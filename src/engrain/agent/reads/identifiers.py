@@ -1,4 +1,4 @@
-"""Identifiers that begin with a prefix: of what an agent sees, for people who type and for shells that complete."""
+"""Ids and sessions that begin with a prefix: of what an agent sees, for people who type and shells that complete."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.agent.wiring.view import enter
 from engrain.domain.filters import Filter
+from engrain.domain.records import Episode
 from engrain.domain.requests import Request
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ def find_ids(view: View, kind: Identified, prefix: str, *, limit: int) -> list[s
     ids_of_kind = {"entity": _entity_ids, "run": _run_ids}.get(kind)
     found = () if ids_of_kind is None else ids_of_kind(parts, caller)
     return list(islice((id_ for id_ in found if id_.startswith(prefix)), limit))
+
+
+def find_sessions(view: View, prefix: str, *, limit: int) -> list[str]:
+    """Sessions of the newest 1,000 episodes that begin with a prefix, the newest first; at most `limit`."""
+    parts, caller = enter(view)
+    request = Request(caller=caller, filter=Filter(kinds=("episode",)), now=parts.clock())
+    episodes = [memory for memory in parts.store.recent(request, _PAGE) if isinstance(memory, Episode)]
+    names = dict.fromkeys(episode.session for episode in episodes if episode.session is not None)
+    return [name for name in names if name.startswith(prefix)][:limit]
 
 
 def _run_ids(parts: Parts, caller: Caller) -> Iterator[str]:

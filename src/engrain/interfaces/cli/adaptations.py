@@ -14,7 +14,7 @@ import typer
 from engrain.domain.text.categories import CATEGORIES
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli import importing, output
-from engrain.interfaces.cli.completion import names
+from engrain.interfaces.cli.completion import complete_names, complete_sessions
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.options import Option, flag
 
@@ -123,7 +123,11 @@ def _text_of(path: str) -> str:
 
 
 _SESSION = Option(
-    name="session", flags=("--session",), metavar="NAME", help="Conversation going on, which is left out."
+    name="session",
+    flags=("--session",),
+    metavar="NAME",
+    help="Conversation going on, which is left out.",
+    complete=complete_sessions,
 )
 _SYSTEM = Option(
     name="system",
@@ -145,7 +149,7 @@ _CATEGORY = Option(
     flags=("--category",),
     metavar="WORD",
     help=f"Only notes of this category. One of: {', '.join(CATEGORIES)}.",
-    complete=names(CATEGORIES),
+    complete=complete_names(CATEGORIES),
 )
 _EXPIRES = Option(
     name="expires_at",

@@ -1,19 +1,33 @@
 """`engrain config`: every setting in force, and where it comes from."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from engrain import config
+from engrain.errors import InvalidInput
+from engrain.interfaces.cli.completion import complete_settings
 from engrain.interfaces.cli.invocation import Invocation
 from engrain.storage import mask_password as shown_location
 
 
-def show_settings(invocation: Invocation) -> None:
+def show_settings(
+    invocation: Invocation,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Only this setting or section.", autocompletion=complete_settings),
+    ] = None,
+) -> None:
     """Every setting in force, and who gave it.
 
     An option, a variable, a file, or nobody: then it is the default. Of a key only whether it is set.
     """
     found = in_force(invocation)
+    if name is not None:
+        found = [setting for setting in found if f"{setting['name']}.".startswith(f"{name}.")]
+    if not found:
+        raise InvalidInput(f"no setting or section is called {name!r}; engrain config lists all")
     invocation.answer({"settings": found}, shown(found))
 
 

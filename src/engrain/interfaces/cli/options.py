@@ -100,7 +100,7 @@ def option_of(parameter: Parameter, *, is_placed: bool, default: Any = None) -> 
         is_required=parameter.is_required,
         is_repeated=items is not None,
         convert=convert,
-        complete=completion.of(parameter, choices),
+        complete=completion.complete_parameter(parameter, choices),
     )
 
 

@@ -7,22 +7,27 @@ import typer
 
 from engrain.domain import checks
 from engrain.errors import EngineUnavailable
-from engrain.interfaces.cli.completion import names
+from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation
 
 # Those of interfaces/mcp/profiles.py, which only the extra `mcp` can load.
 PROFILES = ("butler", "assistant", "consolidator", "notes", "graph", "all")
-_CHOICE = f"One of: {', '.join(PROFILES)}."
+_Profile = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help=f"Tools to offer. One of: {', '.join(PROFILES)}.",
+        autocompletion=complete_names(PROFILES),
+    ),
+]
 _OF_THE_SERVER = frozenset({"anyio", "fastapi", "mcp", "opentelemetry", "prometheus_client", "starlette", "uvicorn"})
 
 
 def mcp(
     invocation: Invocation,
     *,
-    profile: Annotated[
-        str,
-        typer.Option("--profile", metavar="NAME", help=f"Tools to offer. {_CHOICE}", autocompletion=names(PROFILES)),
-    ] = "butler",
+    profile: _Profile = "butler",
 ) -> None:
     """Serve the memory as tools of the Model Context Protocol, on stdin and stdout.
 
@@ -48,12 +53,7 @@ def serve(
     port: Annotated[
         int | None, typer.Option("--port", metavar="N", help="Port to serve on, 0 for any; the setting if left out.")
     ] = None,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile", metavar="NAME", help=f"Tools that /mcp offers. {_CHOICE}", autocompletion=names(PROFILES)
-        ),
-    ] = "butler",
+    profile: _Profile = "butler",
     keys: Annotated[
         bool | None,
         typer.Option("--keys/--no-keys", help="Ask for keys or not; left out, everywhere but on loopback."),
