@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import Memory
+from tests.support.clock import Clock
 
 BATCH = 5
 # Of a reply's fields those that carry what it says; a small model fills every field it is shown.
@@ -59,16 +60,9 @@ class Narrow:
         return self._llm.complete(asked, timeout_s=timeout_s)
 
 
-class Clock:
-    now = NOON
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture

@@ -1,27 +1,12 @@
 """Memories with a language model whose replies are known, on a clock that the test moves."""
 
 import json
-from datetime import UTC, datetime, timedelta
 
 from engrain import Memory
 from engrain.domain.runs.completions import Completion
+from tests.support.clock import Clock
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOTHING = '{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}'
-
-
-class Clock:
-    """Each look is a second later."""
-
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(seconds=1)
-        return self.now
-
-    def pass_time(self, **time):
-        self.now += timedelta(**time)
 
 
 class LLM:
@@ -44,7 +29,7 @@ class LLM:
 
 def opened(location, llm, *, clock=None, **consolidation):
     settings = {"embedding": {"model": "none"}, "consolidation": {"on_session_switch": False, **consolidation}}
-    return Memory.open(location, llm=llm, clock=clock or Clock(), settings=settings)
+    return Memory.open(location, llm=llm, clock=clock or Clock(seconds=1), settings=settings)
 
 
 def fact(subject, predicate, content, quote, episode="e1", **more):

@@ -10,7 +10,8 @@ from engrain.agent.learning import consolidation_runs
 from engrain.engines.endpoint import Refused
 from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
-from tests.support.learning_memories import LLM, NOTHING, Clock, fact, opened, reply
+from tests.support.clock import Clock
+from tests.support.learning_memories import LLM, NOTHING, fact, opened, reply
 
 
 def content(memory, agent="assistant", **conditions):
@@ -137,7 +138,7 @@ def test_without_a_model_or_in_a_dry_run_groups_are_counted_and_nothing_is_writt
     ],
 )
 def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
-    clock = Clock()
+    clock = Clock(seconds=1)
     with opened(":memory:", LLM([fault, learns_one, learns_one]), clock=clock) as memory:
         episodes = {agent: observed(memory, 2, agent) for agent in ("a", "b", "c")}
         report = memory.consolidate()
@@ -197,7 +198,7 @@ def test_one_poisonous_episode_ends_alone_and_all_others_are_learned_from():
     def poisoned(prompt):
         return "I cannot." if "17" in asked_about(prompt) else NOTHING
 
-    clock = Clock()
+    clock = Clock(seconds=1)
     llm = LLM([poisoned] * 100)
     with opened(":memory:", llm, clock=clock) as memory:
         episodes = observed(memory, 40)
@@ -218,7 +219,7 @@ def test_one_poisonous_episode_ends_alone_and_all_others_are_learned_from():
 
 @pytest.mark.req("N15")
 def test_every_episode_ends_in_one_state_and_only_once():
-    clock = Clock()
+    clock = Clock(seconds=1)
     replies = [NOTHING, "broken", Refused("no"), NOTHING]
     with opened(":memory:", LLM(replies), clock=clock, batch=2, max_attempts=1) as memory:
         episodes = observed(memory, 8)
@@ -234,7 +235,7 @@ def test_every_episode_ends_in_one_state_and_only_once():
 
 
 def test_a_failed_episode_waits_twice_as_long_each_time():
-    clock = Clock()
+    clock = Clock(seconds=1)
     with opened(":memory:", LLM(["no"] * 9), clock=clock, retry_pause_s=100) as memory:
         [episode] = observed(memory, 1)
         waits = []
@@ -250,7 +251,7 @@ def test_a_failed_episode_waits_twice_as_long_each_time():
 @pytest.mark.req("N16")
 def test_what_is_learned_from_again_adds_nothing():
     """The model says the same of the same episodes; its words decide the ids, and not the time."""
-    clock = Clock()
+    clock = Clock(seconds=1)
     learned = reply(
         fact("Ana", "said", "number 0", "Turn number 0 of mine"), fact("Ana", "tells", "1", "Turn number 1", "e2")
     )
@@ -277,7 +278,7 @@ def test_what_was_handed_out_comes_back_and_confirms_nothing():
         again = fact("Ana", "owns", "a flat with a view of the river", "a flat with a view of the river", "e2")
         return reply(again, confirmations=[echo])
 
-    clock = Clock()
+    clock = Clock(seconds=1)
     with opened(":memory:", LLM([repeats]), clock=clock) as memory:
         agent = memory.agent("assistant")
         known = agent.remember("a flat with a view of the river", subject="Ana", predicate="owns", scope="assistant")
@@ -324,7 +325,7 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
 
 def test_who_loses_the_lease_writes_nothing():
     """A model that takes longer than its lease finds that somebody else has learned the batch."""
-    clock = Clock()
+    clock = Clock(seconds=1)
 
     def slow(prompt):
         clock.pass_time(hours=1)

@@ -1,26 +1,12 @@
 """What a prompt is given: through the library and the command line, on a real file."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 from engrain.service import Memory
+from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
-
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-class Clock:
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        return self.now
-
-    def tick(self, **much):
-        self.now += timedelta(**much or {"minutes": 1})
 
 
 @pytest.fixture
@@ -48,7 +34,7 @@ def test_a_host_gets_facts_rules_and_recent_episodes_of_its_tenant_for_a_request
     known = aide.remember("Lisbon", subject="Ana", predicate="flies to")
     learned = aide.rules.add("Offer Ana no early flight")
     early = memory.agent("aide", session="monday").observe("Ana: I hate early flights", speaker="Ana")
-    clock.tick()
+    clock.pass_time(minutes=1)
     late = memory.agent("aide", session="friday").observe("The cat sleeps", speaker="Bo")
     stranger = memory.agent("aide", tenant="elsewhere", session="monday")
     stranger.remember("Oslo", subject="Ana", predicate="flies to")
@@ -109,7 +95,7 @@ def test_an_assistant_is_told_five_facts_of_other_sessions_and_the_latest_reflec
         now.remember(f"city {number}", subject=f"Ana {number}", predicate="saw", source_episode_id=told.id)
     fresh = now.remember("city now", subject="Ana now", predicate="saw", source_episode_id=telling.id)
     for week, insight in ((20, "Ana stayed in her city."), (21, "Ana travels more.")):
-        clock.tick(days=7)
+        clock.pass_time(days=7)
         now.remember(
             insight, subject=f"week {week}", predicate="insight", category="reflection", permanence="permanent"
         )
@@ -121,7 +107,7 @@ def test_an_assistant_is_told_five_facts_of_other_sessions_and_the_latest_reflec
     assert "Ana stayed" not in block.text
     elsewhere = memory.agent("aide", session="later").context("Which city did Ana see now?", recipe="assistant")
     assert fresh.id in ids_of(elsewhere, "facts")
-    clock.tick()
+    clock.pass_time(minutes=1)
     now.remember("Ana rests.", subject="week 22", predicate="insight", category="reflection")
     assert now.context("cities", recipe="assistant").text.endswith("## Weekly insight\n- Ana rests.")
 
@@ -137,7 +123,7 @@ def test_superseded_facts_are_told_only_where_they_are_asked_for(aide, clock):
     cities = []
     for city in ("Oslo", "Lisbon", "Porto"):
         cities.append(aide.remember(city, subject="Ana", predicate="lives in"))
-        clock.tick(days=1)
+        clock.pass_time(days=1)
     gone = aide.remember("Faro", subject="Ana", predicate="was born in")
     aide.forget(gone.id)
     assert ids_of(aide.context("Ana lives"), "facts") == (cities[2].id,)

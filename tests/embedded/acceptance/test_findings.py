@@ -1,7 +1,7 @@
 """What an audit finds in a memory where problems of every kind were planted, and in one where none were."""
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from engrain.interfaces.cli.commands import parser
 from engrain.lifecycle.audit import AuditOptions, audit
 from engrain.service import Memory
 from tests.pure.domain.test_secrets import HARMLESS
+from tests.support.clock import Clock
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
 BEGIN = datetime(2026, 1, 1, 9, tzinfo=UTC)
@@ -32,20 +33,9 @@ class Watched:
         return getattr(self.store, name)
 
 
-class Clock:
-    def __init__(self):
-        self.now = BEGIN
-
-    def __call__(self):
-        return self.now
-
-    def pass_(self, **time):
-        self.now += timedelta(**time)
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(BEGIN)
 
 
 @pytest.fixture
@@ -63,7 +53,7 @@ def plant(memory, clock):
         agent.remember("Porto", subject="ana", predicate="lives in", scope="aide").id,
     }
     planted["duplicate"] = {agent.rules.add("Ask before booking.").id, agent.rules.add("ask before  BOOKING").id}
-    clock.pass_(seconds=1)
+    clock.pass_time(seconds=1)
     planted["near_duplicate"] = {agent.rules.add(TRAMS).id, agent.rules.add(f"{TRAMS} sharp").id}
     source = agent.observe("Ben said that he plays the violin.")
     orphan = agent.remember("violin", subject="Ben", predicate="plays", source_episode_id=source.id)
@@ -72,10 +62,10 @@ def plant(memory, clock):
     planted["orphaned"] = {orphan.id, nobody.id}
     over = agent.remember("the market hall", subject="Cid", predicate="works in", valid_to="2026-02-01")
     planted["stale"] = {over.id}
-    clock.pass_(days=60)
+    clock.pass_time(days=60)
     recalled = agent.remember("a red bicycle with a wooden basket", subject="Dora", predicate="rides to the market on")
     agent.recall("Which bicycle does Dora ride to the market?")
-    clock.pass_(seconds=30)
+    clock.pass_time(seconds=30)
     echo = agent.observe("Dora rides to the market on a red bicycle with a wooden basket.", role="assistant")
     planted["echo"] = {recalled.id, echo.id}
     return agent, planted
@@ -163,7 +153,7 @@ def test_a_sample_dialogue_and_harmless_sentences_are_clean(memory, clock):
     agent.import_file(SAMPLE)
     for sentence in HARMLESS:
         agent.observe(sentence)
-    clock.pass_(days=365)
+    clock.pass_time(days=365)
     found = agent.audit()
     assert found.memories > 300 + len(HARMLESS)
     assert [each.to_dict() for each in found.findings] == []

@@ -1,7 +1,7 @@
 """What the host of an agent calls around a conversation: it goes on whatever memory cannot do just now."""
 
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import apsw
 import pytest
@@ -9,21 +9,11 @@ import pytest
 from engrain import InvalidInput, Memory, metrics
 from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import IntegrityViolated, MemoryClosed
+from tests.support.clock import Clock
 from tests.support.learning_memories import NOTHING
 from tests.support.sqlite_statements import statements
 
 START = datetime(2026, 11, 20, 8, tzinfo=UTC)
-
-
-class Clock:
-    """A minute passes at each look."""
-
-    def __init__(self):
-        self.now = START
-
-    def __call__(self):
-        self.now += timedelta(minutes=1)
-        return self.now
 
 
 @pytest.fixture
@@ -34,7 +24,7 @@ def path(tmp_path):
 @pytest.fixture
 def memory(path):
     settings = {"entities": {"link": "fast"}, "storage": {"busy_timeout_s": 0}}
-    with Memory.open(path, embedder="none", settings=settings, clock=Clock()) as opened:
+    with Memory.open(path, embedder="none", settings=settings, clock=Clock(START, minutes=1)) as opened:
         yield opened
 
 

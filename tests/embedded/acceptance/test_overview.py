@@ -1,7 +1,7 @@
 """What a dashboard shows: of one agent, of one moment, and the same over the library, the command line and HTTP."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import httpx2
 import pytest
@@ -10,21 +10,12 @@ from engrain import InvalidInput, Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
 from tests.support.asgi import serving
-
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-class Clock:
-    def __init__(self):
-        self.now = NOON - timedelta(days=2)
-
-    def __call__(self):
-        return self.now
+from tests.support.clock import NOON, Clock
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(NOON - timedelta(days=2))
 
 
 @pytest.fixture

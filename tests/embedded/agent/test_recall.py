@@ -12,6 +12,7 @@ from engrain import metrics
 from engrain.config import load
 from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
+from tests.support.clock import Clock
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
@@ -32,14 +33,6 @@ class Words:
         return np.array([vector_of(text) for text in texts], np.float32).reshape(-1, DIMS)
 
 
-class Clock:
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -47,7 +40,7 @@ def _elsewhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture

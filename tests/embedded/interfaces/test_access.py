@@ -9,18 +9,12 @@ from engrain.domain.access.keys import ROLES, Grant
 from engrain.errors import Forbidden, RateLimited, Unauthenticated
 from engrain.interfaces.access import Gate, require, secret_in
 from engrain.interfaces.rates import Rate
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
+from tests.support.clock import Clock
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(0.0)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from engrain.agent.wiring.note_cache import NoteCache
 from engrain.domain.memories.notes import note_of
 from engrain.domain.records import Caller
+from tests.support.clock import Clock
 from tests.support.sample_records import fact
 
 ANA, BEN = Caller(agent="ana"), Caller(agent="ben")
@@ -30,13 +31,7 @@ class Database:
 
 @pytest.fixture
 def clock():
-    class Clock:
-        now = 0.0
-
-        def __call__(self):
-            return self.now
-
-    return Clock()
+    return Clock(0.0)
 
 
 @pytest.fixture

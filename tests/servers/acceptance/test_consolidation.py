@@ -8,27 +8,10 @@ from engrain import Memory
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE
 from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.learning.consolidation.reply_parser import NO_JSON
-from tests.support.postgres import server
+from tests.support.clock import NOON, Clock
 from tests.support.recorded_replies import NAMES, recorded
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SETTINGS = {"embedding": {"model": "none"}, "consolidation": {"on_session_switch": False}}
-
-
-class Clock:
-    """Each look is a second later."""
-
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def location(request, tmp_path):
-    return tmp_path / "memory.db" if request.param == "sqlite" else server().new_database()
 
 
 @pytest.fixture
@@ -39,7 +22,7 @@ def opened(location):
     def make(*replies, **settings):
         llm = ScriptedLLM(replies)
         chosen = {name: {**SETTINGS.get(name, {}), **settings.get(name, {})} for name in {*SETTINGS, *settings}}
-        memory = Memory.open(location, llm=llm, clock=Clock(), settings=chosen)
+        memory = Memory.open(location, llm=llm, clock=Clock(seconds=1), settings=chosen)
         made.append(memory)
         memory.asked = llm.prompts
         return memory

@@ -6,7 +6,7 @@ from engrain.agent.wiring.acts import new_act
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
-from tests.support.learning_memories import Clock
+from tests.support.clock import Clock
 from tests.support.postgres import server
 
 OFF = {"embedding": {"model": "none"}}
@@ -16,7 +16,7 @@ TEA = {"subject": "Ana", "predicate": "drinks", "content": "green tea in the mor
 @pytest.fixture(params=["sqlite", "postgres"])
 def memory(request, tmp_path):
     location = tmp_path / "memory.db" if request.param == "sqlite" else server().new_database()
-    with Memory.open(location, settings=OFF, clock=Clock()) as memory:
+    with Memory.open(location, settings=OFF, clock=Clock(seconds=1)) as memory:
         yield memory
 
 

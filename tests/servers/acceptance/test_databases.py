@@ -1,29 +1,18 @@
 """`Memory.open("postgresql://...")` is the only difference: one story told to both databases, step by step."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
+from tests.support.clock import NOON, Clock
 from tests.support.engines import HashEmbedder
 from tests.support.postgres import server
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
-
-
-class Clock:
-    """Each look is a second later."""
-
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(seconds=1)
-        return self.now
 
 
 def opened(location):
@@ -31,7 +20,7 @@ def opened(location):
     return Memory.open(
         location,
         embedder=HashEmbedder(),
-        clock=Clock(),
+        clock=Clock(seconds=1),
         ids=lambda: f"018f0000-0000-7000-8000-{next(numbers):012}",
         settings={"embedding": {"wait_s": 60}},
     )

@@ -1,7 +1,7 @@
 """The registry of entities as agents use it: found, resolved, merged, told of, and filled by what is said."""
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import pytest
 
@@ -9,19 +9,10 @@ from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.entities.registry import Enrichment
 from engrain.domain.records import ENTITY_TYPES
 from engrain.engines import CallableNames
+from tests.support.clock import NOON, Clock
 from tests.support.postgres import server
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 PEOPLE = ("Ana", "Ben")
-
-
-class Clock:
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(minutes=1)
-        return self.now
 
 
 def names(text):
@@ -31,7 +22,7 @@ def names(text):
 @pytest.fixture
 def memory(tmp_path):
     finder = CallableNames(names, name="mine")
-    with Memory.open(tmp_path / "m.db", embedder="none", name_finder=finder, clock=Clock()) as memory:
+    with Memory.open(tmp_path / "m.db", embedder="none", name_finder=finder, clock=Clock(minutes=1)) as memory:
         yield memory
 
 
@@ -177,7 +168,7 @@ def test_what_mentions_few_is_read_again_once_and_stamped(agent):
 
 @pytest.mark.req("Y06")
 def test_without_a_name_finder_the_accurate_strategy_is_skipped(tmp_path):
-    with Memory.open(tmp_path / "m.db", embedder="none", clock=Clock()) as memory:
+    with Memory.open(tmp_path / "m.db", embedder="none", clock=Clock(minutes=1)) as memory:
         agent = memory.agent()
         said = agent.remember("Mail ana@x.org", subject="they", predicate="said")
         done = agent.entities.enrich([said.id])
@@ -214,7 +205,7 @@ def test_a_night_reads_what_mentions_few_alone(tmp_path):
 
 @pytest.mark.req("Y06")
 def test_without_a_name_finder_a_night_is_skipped(tmp_path):
-    with Memory.open(tmp_path / "m.db", embedder="none", clock=Clock()) as memory:
+    with Memory.open(tmp_path / "m.db", embedder="none", clock=Clock(minutes=1)) as memory:
         agent = memory.agent()
         said = agent.observe("Ana called.")
         done = agent.entities.enrich_waiting()
@@ -258,7 +249,7 @@ def test_a_private_memory_adds_no_name_unless_its_owner_publishes_it(memory, age
 
 def test_new_memories_are_linked_where_the_settings_say_so(tmp_path):
     settings = {"entities": {"link": "fast"}}
-    with Memory.open(tmp_path / "m.db", embedder="none", settings=settings, clock=Clock()) as memory:
+    with Memory.open(tmp_path / "m.db", embedder="none", settings=settings, clock=Clock(minutes=1)) as memory:
         agent = memory.agent()
         ana = agent.entities.create("Ana", "person")
         agent.observe("@ana called @ben")

@@ -10,8 +10,8 @@ import pytest
 from engrain import AsyncMemory, InvalidInput, Memory, NotFound
 from engrain.engines.callables import CallableNames
 from engrain.jobs.worker import Worker
+from tests.support.clock import Clock
 from tests.support.learning_memories import LLM, NOTHING, fact, reply
-from tests.support.postgres import server
 
 EVENING = datetime(2026, 11, 21, 20, tzinfo=UTC)  # a Saturday
 NIGHTLY = ["enrichment", "consolidation", "decay", "cleanup", "compaction"]
@@ -19,29 +19,15 @@ WEEKLY = ["reflection"]
 DAY = timedelta(days=1)
 
 
-class Clock:
-    def __init__(self):
-        self.now = EVENING
-
-    def __call__(self):
-        return self.now
-
+class EveningClock(Clock):
     def at(self, hour, *, days=1):
         """So many days after that evening, at an hour."""
         self.now = EVENING.replace(hour=0) + days * DAY + timedelta(hours=hour)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def location(request, tmp_path):
-    made = str(tmp_path / "memory.db") if request.param == "sqlite" else server().new_database()
-    yield made
-    if request.param == "postgres":
-        server().drop_database(made)
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return EveningClock(EVENING)
 
 
 def opened(location, clock, *, llm=None, name_finder=None, **settings):
@@ -364,7 +350,7 @@ def test_a_job_that_takes_too_long_at_the_end_is_given_back_and_its_worker_no_lo
 def test_a_lease_is_renewed_while_its_job_is_done(asked):
     """The clock tells who looks at it: the thread that renews does, when a third of the lease is over."""
     renewed = threading.Event()
-    now = Clock()
+    now = EveningClock(EVENING)
 
     def clock():
         if threading.current_thread().name == "engrain-lease":

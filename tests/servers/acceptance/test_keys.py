@@ -13,19 +13,12 @@ from engrain import AsyncMemory, Memory
 from engrain.domain.access.keys import Grant
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
 from engrain.interfaces.cli.adaptations import until
+from tests.support.clock import Clock
 from tests.support.postgres import server
 from tests.support.schemas import DATABASES, Postgres, Sqlite
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 NO_EMBEDDER = {"embedding": {"model": "none"}}
-
-
-class Clock:
-    def __init__(self):
-        self.now = NOW
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture(params=DATABASES)
@@ -41,7 +34,7 @@ def location(request, tmp_path):
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(NOW)
 
 
 @pytest.fixture
@@ -145,7 +138,7 @@ def test_a_use_is_noted_once_a_minute_and_after_the_request(location, clock):
     ],
 )
 def test_a_key_that_would_be_wrong_is_not_made(wrong):
-    with Memory.open(":memory:", settings=NO_EMBEDDER, clock=Clock()) as memory:
+    with Memory.open(":memory:", settings=NO_EMBEDDER, clock=Clock(NOW)) as memory:
         with pytest.raises(InvalidInput):
             memory.keys.create(**wrong)
         assert memory.keys.list() == []

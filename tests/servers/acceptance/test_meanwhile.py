@@ -20,7 +20,7 @@ from engrain.interfaces.mcp.identity import Identity
 from engrain.service import Memory
 from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite.store import SqliteStore
-from tests.support.learning_memories import NOON, Clock
+from tests.support.clock import NOON, Clock
 from tests.support.wiped import fresh_store
 
 
@@ -80,7 +80,7 @@ def store(stores):
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(seconds=1)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -14,25 +14,16 @@ from engrain.engines.callables import CallableReranker
 from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
 from engrain.storage.sqlite.store import SqliteStore
+from tests.support.clock import NOON, Clock
 from tests.support.sqlite_statements import statements
 from tests.support.wiped import fresh_store
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-class Clock:
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(microseconds=1)
-        return self.now
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(microseconds=1)
 
 
 @pytest.fixture

@@ -10,14 +10,8 @@ from engrain.domain.runs.summaries import STRATEGIES
 from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
 from engrain.service import Memory
-from tests.support.postgres import server
 
 SAID = "Ana spoke of the canoe and its price."
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def location(request, tmp_path):
-    return tmp_path / "agent.db" if request.param == "sqlite" else server().new_database()
 
 
 @pytest.fixture

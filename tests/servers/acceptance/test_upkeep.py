@@ -13,7 +13,6 @@ from engrain.domain.memories.maturity import OUTCOMES
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.storage import open_store
-from tests.support.postgres import server
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
 
 DAY = timedelta(days=1)
@@ -202,16 +201,6 @@ for _ in range(40):
     store.mark(act(NOON + timedelta(days=1)), sys.argv[1], sys.argv[2])
 store.close()
 """
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def location(request, tmp_path):
-    if request.param == "sqlite":
-        yield str(tmp_path / "memory.db")
-        return
-    url = server().new_database()
-    yield url
-    server().drop_database(url)
 
 
 @contextmanager

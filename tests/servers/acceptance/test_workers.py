@@ -14,7 +14,7 @@ from engrain import Memory
 from engrain.jobs.worker import Worker
 from tests.support import models
 from tests.support.learning_memories import LLM, fact, reply
-from tests.support.postgres import PostgresServer, server
+from tests.support.postgres import PostgresServer
 
 LISBON = reply(fact("Ana", "lives in", "Lisbon", "I live in Lisbon"))
 SETTINGS = {"embedding": {"model": "none"}, "consolidation": {"on_session_switch": False}}
@@ -42,14 +42,6 @@ def model():
         served.may_answer = Gate()
         yield served
         served.may_answer.open()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def location(request, tmp_path):
-    made = str(tmp_path / "memory.db") if request.param == "sqlite" else server().new_database()
-    yield made
-    if request.param == "postgres":
-        server().drop_database(made)
 
 
 def opened(location, llm, clock=lambda: datetime.now(UTC)):
