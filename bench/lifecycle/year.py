@@ -15,7 +15,7 @@ from bench.lifecycle.bare import BareDatabase
 from engrain import Memory
 from engrain.domain.ids import derived_id
 from engrain.domain.memories import maturity
-from engrain.domain.memories.scoring import effective_confidence
+from engrain.domain.memories.decay import effective_confidence
 from engrain.domain.records import DECAY_RATES, Caller, Fact, Permanence, Rule
 from engrain.domain.requests import Act
 

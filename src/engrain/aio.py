@@ -50,8 +50,7 @@ if TYPE_CHECKING:
         NoteCacheStats,
         NoteRelation,
     )
-    from engrain.domain.memories.routing import HandledInput, Routing
-    from engrain.domain.memories.working import WorkingStats
+    from engrain.domain.memories.routing import HandledInput, Routing, WorkingStats
     from engrain.domain.pagination import Page
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
     from engrain.domain.records import (

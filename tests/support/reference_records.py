@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 from engrain.domain import events
 from engrain.domain.entities.registry import merged_into
-from engrain.domain.filters import Place
+from engrain.domain.filters import TimePosition
 from engrain.domain.ids import IdSource
-from engrain.domain.memories import aging
-from engrain.domain.memories.aging import Standing
+from engrain.domain.memories import decay
+from engrain.domain.memories.decay import Standing
 from engrain.domain.records import (
     Caller,
     EmbeddingVersion,
@@ -35,7 +35,7 @@ AT_MOST = 1_000
 
 def aged_event(act, before, to, ids):
     """What is written down when time moves a fact or rule to another standing."""
-    event_type, payload = events.standing_changed(before.kind, aging.standing(before, act.at), to)
+    event_type, payload = events.standing_changed(before.kind, decay.standing(before, act.at), to)
     return events.memory_event(act, event_type, before, ids, payload=payload)
 
 
@@ -84,7 +84,7 @@ class ReferenceRecords:
         with self._writing():
             for entry in self._entries.values() if after is not None else ():
                 held = entry.memory
-                if isinstance(held, Fact) and held.validity == "active" and held.place == fact.place:
+                if isinstance(held, Fact) and held.validity == "active" and held.slot == fact.slot:
                     fact = after(fact, held)
                     break
             for stored in self.put(act, [fact]):
@@ -116,7 +116,7 @@ class ReferenceRecords:
                 for entry in self._entries.values()
                 if isinstance(entry.memory, Fact)
                 and entry.memory.validity == "active"
-                and entry.memory.place == fact.place
+                and entry.memory.slot == fact.slot
             }
             if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
                 return None
@@ -155,8 +155,8 @@ class ReferenceRecords:
                 before = entry.memory
                 if isinstance(before, Episode):
                     raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
-                if before.is_live(act.at) and aging.standing(before, act.at) != to:
-                    entry.memory = aging.with_standing(before, to, act.at)
+                if before.is_live(act.at) and decay.standing(before, act.at) != to:
+                    entry.memory = decay.with_standing(before, to, act.at)
                     if to == "expired":
                         entry.take_out()
                     self._events.append(aged_event(act, before, to, self._ids))
@@ -198,8 +198,8 @@ class ReferenceRecords:
         with self._open():
             seen = [entry.memory for entry in self._entries.visible(caller)]
             facts = [memory for memory in seen if isinstance(memory, Fact)]
-            places = {fact.place for fact in facts if fact.id == id_}
-            return sorted((fact for fact in facts if fact.place in places), key=lambda fact: (fact.created_at, fact.id))
+            places = {fact.slot for fact in facts if fact.id == id_}
+            return sorted((fact for fact in facts if fact.slot in places), key=lambda fact: (fact.created_at, fact.id))
 
     def link(self, act: Act, link: Link) -> bool:
         with self._writing():
@@ -238,7 +238,7 @@ class ReferenceRecords:
         memory_id: str | None = None,
         event_type: str | None = None,
         limit: int = AT_MOST,
-        after: Place | None = None,
+        after: TimePosition | None = None,
     ) -> list[Event]:
         with self._open():
             found = [
@@ -377,7 +377,7 @@ class ReferenceRecords:
         for entry in self._entries.values():
             old = entry.memory
             if fact.validity == "active" and isinstance(old, Fact) and old.validity == "active":
-                if old.place != fact.place:
+                if old.slot != fact.slot:
                     continue
                 self._close(act, entry, fact)
                 edge = Link(source_id=fact.id, target_id=old.id, relation="supersedes", created_at=act.at)

@@ -9,12 +9,11 @@ from typing import Any
 
 from engrain.domain import events
 from engrain.domain.entities import merges
-from engrain.domain.entities.names import name_key, new_names
-from engrain.domain.entities.registry import EntityMerge, Mentions, merged_into
+from engrain.domain.entities.registry import EntityMerge, Mentions, merged_into, name_key, new_names
 from engrain.domain.filters import matches
-from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, EntityType, Fact, Link, MemoryRecord
+from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, EntityType, Fact, Link, MemoryRecord, format_time
 from engrain.domain.requests import Act, Request
-from engrain.domain.text.trigrams import trigrams
+from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from tests.support.reference_records import ReferenceRecords
 
@@ -151,7 +150,7 @@ class ReferenceRegistry(ReferenceRecords):
             newest = [[each for each in facts if each.entity_id == id_][: max(limit, 0)] for id_ in set(entity_ids)]
             return sorted((each for some in newest for each in some), key=_age, reverse=True)
 
-    def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
+    def mentions_of(self, request: Request, entity_id: str, limit: int) -> Mentions:
         with self._open():
             caller = request.caller
             seen = [entry.memory for entry in self._entries.visible(caller)]
@@ -191,7 +190,7 @@ class ReferenceRegistry(ReferenceRecords):
             for memory_id in sorted(m for t, m, e in self._mentions if (t, e) == (tenant_id, source_id)):
                 told = scopes[scope_of[memory_id]]
                 if (tenant_id, memory_id, target_id) in self._mentions:
-                    told["mentions_shared"][memory_id] = events.format_time(act.at)
+                    told["mentions_shared"][memory_id] = format_time(act.at)
                 else:
                     told["mentions_moved"].append(memory_id)
                     self._mentions.add((tenant_id, memory_id, target_id))
@@ -202,7 +201,7 @@ class ReferenceRegistry(ReferenceRecords):
             added = merges.aliases_added(source, target)
             everywhere = {
                 "number": 1 + max((each["number"] for each in self._told(tenant_id, target_id)), default=0),
-                "merged_at": events.format_time(act.at),
+                "merged_at": format_time(act.at),
                 "source_entity_id": source_id,
                 "target_entity_id": target_id,
                 "aliases_added": list(added),
@@ -259,7 +258,7 @@ class ReferenceRegistry(ReferenceRecords):
         with self._writing():
             new = self.mention(act, memory_id, entity_ids)
             for entry in self._entries.named(act.caller, [memory_id]):
-                metadata = {**entry.memory.metadata, "enriched_at": events.format_time(act.at)}
+                metadata = {**entry.memory.metadata, "enriched_at": format_time(act.at)}
                 entry.memory = replace(entry.memory, metadata=metadata)
                 self._events.append(events.memory_enriched(act, entry.memory, self._ids))
             return new
@@ -300,7 +299,7 @@ class ReferenceRegistry(ReferenceRecords):
         """Let a fact be about nobody, in a place of its own."""
         left = replace(fact, entity_id=None)
         for other in self._facts(fact.tenant_id):
-            if fact.validity == other.validity == "active" and other.place == left.place:
+            if fact.validity == other.validity == "active" and other.slot == left.slot:
                 loser, winner = (other, left) if fact.confidence > other.confidence else (left, other)
                 closed = merges.supersede(loser, act.at)
                 edge = Link(source_id=winner.id, target_id=loser.id, relation="supersedes", created_at=act.at)
@@ -320,7 +319,7 @@ class ReferenceRegistry(ReferenceRecords):
         for fact in facts:
             if fact.id != fact_id or fact.validity != "superseded" or fact.invalidated_at != merged_at:
                 continue
-            if any(other.place == fact.place and other.validity == "active" for other in facts):
+            if any(other.slot == fact.slot and other.validity == "active" for other in facts):
                 continue
             believed = replace(fact, validity="active", invalidated_at=None)
             self._replace(believed)

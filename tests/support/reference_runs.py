@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engrain.domain import events
-from engrain.domain.filters import Place
+from engrain.domain.filters import TimePosition
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, ActionResult, Plan
@@ -196,7 +196,7 @@ class ReferenceRuns(ReferenceUpkeep):
             )
 
     def runs(
-        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: Place | None = None
+        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: TimePosition | None = None
     ) -> list[Run]:
         with self._open():
             mine = [
@@ -367,7 +367,7 @@ class ReferenceRuns(ReferenceUpkeep):
         if not isinstance(before, Fact) or not isinstance(now, Fact) or before.validity == now.validity:
             return False
         facts = [entry.memory for entry in self._entries.values() if isinstance(entry.memory, Fact)]
-        return any(each.validity == "active" and each.place == now.place for each in facts)
+        return any(each.validity == "active" and each.slot == now.slot for each in facts)
 
     def _restored(self, act: Act, memory: MemoryRecord, what: str, restored: list[RestoredItem]) -> None:
         restored.append(RestoredItem(memory_id=memory.id, kind=memory.kind, what=what))

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engrain.domain import events
-from engrain.domain.entities.names import name_key
-from engrain.domain.entities.registry import merged_into
+from engrain.domain.entities.registry import merged_into, name_key
 from engrain.domain.filters import matches
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.domain.maintenance.vitals import MOST_WAITING, JobVitals, Vitals
-from engrain.domain.memories.scoring import days_between
+from engrain.domain.memories.decay import days_between
 from engrain.domain.records import (
     KINDS,
     Caller,

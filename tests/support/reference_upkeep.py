@@ -4,12 +4,11 @@ from collections import Counter
 from datetime import datetime
 
 from engrain.domain import events
-from engrain.domain.filters import Place, matches
+from engrain.domain.filters import TimePosition, matches
 from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Highlights
 from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_run_out
-from engrain.domain.memories import aging, decay, maturity
-from engrain.domain.memories.aging import AgingKind
-from engrain.domain.memories.decay import DecayPolicy, SweepBatch
+from engrain.domain.memories import decay, maturity
+from engrain.domain.memories.decay import AgingKind, DecayPolicy, SweepBatch
 from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
 from engrain.domain.records import KINDS, Caller, Episode, Fact, Rule
 from engrain.domain.requests import Act, Request
@@ -54,7 +53,7 @@ class ReferenceUpkeep(ReferenceRecords):
             return None
 
     def applications(
-        self, caller: Caller, rule_id: str, limit: int, *, after: Place | None = None
+        self, caller: Caller, rule_id: str, limit: int, *, after: TimePosition | None = None
     ) -> list[Application]:
         with self._open():
             seen = {entry.memory.id for entry in self._entries.named(caller, [rule_id])}
@@ -142,12 +141,12 @@ class ReferenceUpkeep(ReferenceRecords):
             counts = Counter(why for _, why in now)
             return CleanupBatch(**counts, remaining=left if len(now) < limit else None)
 
-    def _aged(self, entry: Entry, act: Act, policy: DecayPolicy, *, dry_run: bool) -> aging.Standing | None:
+    def _aged(self, entry: Entry, act: Act, policy: DecayPolicy, *, dry_run: bool) -> decay.Standing | None:
         before = entry.memory
         assert not isinstance(before, Episode)
         to = decay.due_standing(before, policy, now=act.at)
         if to is not None and not dry_run:
-            entry.memory = aging.with_standing(before, to, act.at)
+            entry.memory = decay.with_standing(before, to, act.at)
             if to == "expired":
                 entry.take_out()
             self._events.append(aged_event(act, before, to, self._ids))

@@ -208,7 +208,7 @@ class Entities(View):
 
         def read() -> EntityProfile:
             entity = self._standing(caller, named)
-            sightings = parts.store.sightings(request, entity.id, _MOST_SIGHTINGS)
+            sightings = parts.store.mentions_of(request, entity.id, _MOST_SIGHTINGS)
             related = parts.store.entities(caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
             return profile.build_profile(entity, sightings, {other.id: other for other in related})
 

@@ -15,7 +15,7 @@ from engrain.agent.writes import fail_open
 from engrain.agent.writes.episodes import new_episode
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
-from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open, told
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, describe_error, fails_open
 from engrain.domain.requests import Act
 from engrain.domain.wording import Wording
 
@@ -147,4 +147,4 @@ def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Wording:
             raise
         metrics.count(counted)
         _LOG.warning("a hook failed open", extra={"counted": counted, "error": type(error).__name__})
-        return told(error)
+        return describe_error(error)

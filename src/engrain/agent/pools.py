@@ -254,7 +254,7 @@ def _in_place(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
 
     def found() -> Fact | None:
         pages = _pages(parts, request)
-        return next((each for each in pages if isinstance(each, Fact) and each.place == fact.place), None)
+        return next((each for each in pages if isinstance(each, Fact) and each.slot == fact.slot), None)
 
     return parts.store.in_one_snapshot(caller, found)
 

@@ -14,7 +14,7 @@ from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from engrain.domain.memories.working import WorkingStats
+    from engrain.domain.memories.routing import WorkingStats
     from engrain.domain.records import Episode
     from engrain.verbs import words
     from engrain.working.sessions import WorkingSession

@@ -1,4 +1,7 @@
-"""What is written down with each mutation: one event for each memory, link or entity it changed."""
+"""Events: the audit records of changes, one for every memory, link or entity that changed.
+
+Functions are named by the type of event, and return events to be written in the transaction of the change.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.pools import pool_scope
-from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule
+from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
-    from datetime import datetime
 
     from engrain.domain.access.keys import AccessKey
     from engrain.domain.maintenance.retention import Removal
-    from engrain.domain.memories.aging import AgingKind, Standing
+    from engrain.domain.memories.decay import AgingKind, Standing
     from engrain.domain.memories.maturity import Outcome
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
-    """A memory was stored. What it says stays in its own row."""
+    """A memory was stored. Its content is not in the event."""
     payload: dict[str, Any] = {}
     match memory:
         case Episode():
@@ -37,13 +39,13 @@ def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Ev
 
 
 def fact_superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, was_open: bool) -> Event:
-    """A fact lost its place to a newer one; `old` as it is now, `was_open`: nobody had said until when it was true."""
+    """A newer fact superseded another; `old` as it is now, `was_open` if its `valid_to` was not known before."""
     payload = {"superseded_by": new.id, "valid_to": format_time(old.valid_to), "was_open": was_open}
     return memory_event(act, "fact_superseded", old, ids, payload=payload)
 
 
 def memory_confirmed(act: Act, before: Fact | Rule, ids: Callable[[], str]) -> Event:
-    """Somebody stood by a fact or a rule, which may have been fading."""
+    """A caller confirmed a fact or a rule, which may have been fading."""
     changed: dict[str, Any] = {"last_confirmed_at": [format_time(before.last_confirmed_at), format_time(act.at)]}
     if before.metadata.get("status") == "fading":
         changed["standing"] = ["fading", "active"]
@@ -65,12 +67,12 @@ def memory_forgotten(act: Act, before: MemoryRecord, ids: Callable[[], str]) -> 
 
 
 def standing_changed(kind: AgingKind, before: Standing, to: Standing) -> tuple[str, dict[str, Any]]:
-    """The type and payload of a change by time alone: `fact_fading`, `fact_active`, `fact_expired`, and a rule's."""
+    """Type and payload of a change by time alone: `fact_fading`, `fact_active`, `fact_expired`, and those of rules."""
     return f"{kind}_{to}", {"standing": [before, to]}
 
 
 def rule_marked(act: Act, before: Rule, after: Rule, ids: Callable[[], str], *, outcome: Outcome) -> Event:
-    """A rule was followed, and somebody said what came of it: `rule_marked_helpful` or `rule_marked_harmful`.
+    """A caller reported the outcome of a rule: `rule_marked_helpful` or `rule_marked_harmful`.
 
     Reasons stay in the rule and its applications.
     """
@@ -90,19 +92,19 @@ def rule_inverted(act: Act, before: Rule, ids: Callable[[], str]) -> Event:
 
 
 def episode_cleaned(act: Act, episode: Episode, why: Removal, ids: Callable[[], str]) -> Event:
-    """An episode was removed because it ran out (`expired`), or because there were too many (`capacity`)."""
+    """A cleanup removed an episode because it had expired (`expired`), or because of the limit (`capacity`)."""
     return memory_event(act, "episode_cleaned", episode, ids, payload={"reason": why, "session": episode.session})
 
 
 def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
-    """A memory was removed for good; of what it said only a digest is left."""
+    """A memory was erased; only a digest of it is left."""
     return memory_event(
         act, "memory_erased", memory, ids, payload={"kind": memory.kind, "digest": digest_memory(memory)}
     )
 
 
 def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:
-    """An edge was added; who does not see both of its `ends` does not see this either."""
+    """A link was added; the event is visible only to agents that see both of its `ends`."""
     narrow = {memory.scope for memory in ends} - {GLOBAL_SCOPE}
     scope = act.caller.agent if len(narrow) > 1 else next(iter(narrow), GLOBAL_SCOPE)
     payload = {"target_id": link.target_id, "relation": link.relation, "weight": link.weight}
@@ -110,13 +112,13 @@ def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collecti
 
 
 def entity_created(act: Act, entity: Entity, ids: Callable[[], str]) -> Event:
-    """Somebody was added to the registry, which the whole tenant shares."""
+    """An entity was added to the registry, which the whole tenant shares."""
     payload = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
     return _event(act, "entity_created", ids, scope=GLOBAL_SCOPE, memory_id=entity.id, payload=payload)
 
 
 def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], str]) -> Event:
-    """Somebody is called, or described, otherwise than before; of metadata only which keys changed."""
+    """Names or metadata of an entity changed; of metadata the event has only the keys."""
     changed: dict[str, Any] = {}
     if after.canonical_name != before.canonical_name:
         changed["canonical_name"] = [before.canonical_name, after.canonical_name]
@@ -127,14 +129,14 @@ def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], st
 
 
 def entity_removed(act: Act, entity: Entity, facts: Iterable[Fact], ids: Callable[[], str]) -> list[Event]:
-    """Somebody is no longer in the registry: told to the tenant, and to each scope whose facts were about it."""
-    named = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
+    """An entity was removed: one event for the tenant, and one in every scope with facts about it."""
+    identity = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
     about: dict[str, list[str]] = {GLOBAL_SCOPE: []}
     for fact in facts:
         about.setdefault(fact.scope, []).append(fact.id)
     return [
         registry_event(
-            act, "entity_removed", {**named, "facts": sorted(about[scope])}, ids, entity_id=entity.id, scope=scope
+            act, "entity_removed", {**identity, "facts": sorted(about[scope])}, ids, entity_id=entity.id, scope=scope
         )
         for scope in sorted(about)
     ]
@@ -149,25 +151,25 @@ def registry_event(
     entity_id: str,
     scope: str = GLOBAL_SCOPE,
 ) -> Event:
-    """Something happened to an entity, as far as a scope may know of it."""
+    """An event of an entity, in one scope."""
     return _event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
 
 
 def fact_doubted(act: Act, before: Fact, after: Fact, ids: Callable[[], str], *, by: Fact, linked: bool) -> Event:
-    """A newer fact speaks against one in another place; `linked`: they were not linked so before."""
+    """A newer fact contradicts one in another slot; `linked` if this added a link between them."""
     payload = {"confidence": [before.confidence, after.confidence], "by": by.id, "linked": linked}
     return memory_event(act, "fact_doubted", before, ids, payload=payload)
 
 
 def run_changed(act: Act, run: Run, ids: Callable[[], str], *, payload: Mapping[str, Any]) -> Event:
-    """A run stands as it does now: `run_started`, `run_done`, `run_failed`, `run_abandoned` or `run_undone`."""
+    """A run changed its status: `run_started`, `run_done`, `run_failed`, `run_abandoned` or `run_undone`."""
     status = "started" if run.status == "running" else run.status
-    of_it = replace(act, run_id=run.id)
-    return _event(of_it, f"run_{status}", ids, scope=run.agent, memory_id=run.id, payload=payload)
+    act = replace(act, run_id=run.id)
+    return _event(act, f"run_{status}", ids, scope=run.agent, memory_id=run.id, payload=payload)
 
 
 def episode_consolidated(act: Act, before: Episode, ids: Callable[[], str]) -> Event:
-    """What an episode says is learned."""
+    """An episode was consolidated."""
     payload = {"status": [before.consolidation_status, "consolidated"]}
     return memory_event(act, "episode_consolidated", before, ids, payload=payload)
 
@@ -190,28 +192,28 @@ def link_removed(act: Act, creation: Event, ids: Callable[[], str]) -> Event:
 
 
 def fact_restored(act: Act, before: Fact, ids: Callable[[], str]) -> Event:
-    """A fact that a merge of entities had superseded is believed again."""
+    """A fact that a merge of entities had superseded is active again."""
     return memory_event(act, "fact_restored", before, ids, payload={"validity": [before.validity, "active"]})
 
 
 def memory_enriched(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
-    """A memory was read again for the names in it."""
+    """A memory was searched for names again."""
     return memory_event(act, "memory_enriched", memory, ids, payload={"enriched_at": format_time(act.at)})
 
 
 def entities_mentioned(act: Act, memory: MemoryRecord, entity_ids: Collection[str], ids: Callable[[], str]) -> Event:
-    """Somebody noted whom a memory mentions; only those that were not noted before."""
+    """Mentions were added to a memory; only new ones."""
     return memory_event(act, "entities_mentioned", memory, ids, payload={"entity_ids": sorted(entity_ids)})
 
 
 def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *, members: Collection[str]) -> Event:
-    """A pool was made or deleted, or somebody joined or left it; its members are told."""
+    """A pool was created or deleted, or a member joined or left; visible to its members."""
     payload = {"pool": pool, "members": sorted(members)}
     return _event(act, event_type, ids, scope=pool_scope(pool), memory_id=None, payload=payload)
 
 
 def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str]) -> Event:
-    """A key was made or revoked; whoever it speaks for is told. Neither its secret nor the digest of it stands here."""
+    """A key was created or revoked; visible to the agent it acts for. Has neither its secret nor the digest."""
     payload = {"role": key.role, "agent": key.agent, "expires_at": format_time(key.expires_at)}
     return _event(act, event_type, ids, scope=key.agent or GLOBAL_SCOPE, memory_id=key.id, payload=payload)
 
@@ -225,17 +227,12 @@ def embeddings_switched(act: Act, version: EmbeddingVersion, ids: Callable[[], s
 def memory_event(
     act: Act, event_type: str, memory: MemoryRecord, ids: Callable[[], str], *, payload: Mapping[str, Any]
 ) -> Event:
-    """Something happened to a memory."""
+    """An event of a memory."""
     return _event(act, event_type, ids, scope=memory.scope, memory_id=memory.id, payload=payload)
 
 
-def format_time(moment: datetime | None) -> str | None:
-    """A time as events say it: ISO 8601 in UTC."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
-
-
 def digest_memory(memory: MemoryRecord) -> str:
-    """SHA-256 of the whole record, hexadecimal: proves what was there to whoever still holds a copy of it."""
+    """SHA-256 of the whole record, hexadecimal: proves to an owner of a copy what was there."""
     text = json.dumps(memory.to_dict(), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a search may be narrowed by, and the one meaning of it."""
+"""Filters of searches, and their meaning."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from engrain.domain.records import KINDS, Episode, Fact, Kind, MemoryRecord, Rol
 if TYPE_CHECKING:
     from datetime import datetime
 
-Place = tuple["datetime", str]  # of something in a list: when it was, and its id
+TimePosition = tuple["datetime", str]  # position in a list in the order of time: time and id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Conditions that all must hold. An empty one lets every live memory through.
+    """Conditions that must all hold. An empty filter matches every live memory.
 
-    `sessions`, `roles` and `speakers` ask for one of several and are of episodes alone, `subjects` and `predicates` of
-    facts alone, as are `categories`: other kinds have none of them, so they pass only where these are empty. `scopes`
-    asks for one of several of the caller's. `tags` must all be there. Time is half-open: since <= happened_at < until.
-    `as_of` asks for what was believed at that moment in place of what is live now; `include_inactive` lets through what
-    is not live. `after` asks for what comes after a place (happened_at, id) in the order of the newest first.
+    `sessions`, `roles` and `speakers` match one of several and belong to episodes alone, `subjects`, `predicates` and
+    `categories` to facts alone: other kinds match only where these are empty. `scopes` match one of several of the
+    caller's. `tags` must all be there. Time is half-open: since <= happened_at < until. `as_of` matches memories that
+    were believed at that time instead of those live now; `include_inactive` also those that are not live. `after`
+    matches memories after a position (happened_at, id) in the order of the newest first.
     """
 
     kinds: tuple[Kind, ...] = KINDS
@@ -38,21 +38,21 @@ class Filter:
     until: datetime | None = None
     as_of: datetime | None = None
     include_inactive: bool = False
-    after: Place | None = None
+    after: TimePosition | None = None
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it asks for more than a kind and a scope."""
+        """True if there is any condition besides kinds and scopes."""
         return self != Filter(kinds=self.kinds, scopes=self.scopes)
 
     @property
     def asks_past(self) -> bool:
-        """Whether it may let through what is not live."""
+        """True if it may match memories that are not live."""
         return self.as_of is not None or self.include_inactive
 
 
 def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
-    """The meaning of a filter; every backend's compilation of it is tested against this."""
+    """True if a memory matches a filter; the compilation to SQL of each backend is tested against this."""
     session, role, speaker = (
         (memory.session, memory.role, memory.speaker) if isinstance(memory, Episode) else (None, None, None)
     )

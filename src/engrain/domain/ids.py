@@ -51,7 +51,7 @@ class IdSource:
 
 
 def derived_id(*parts: str, at: datetime | None) -> str:
-    """The id of something that came from elsewhere: the same parts and time give the same id in every process.
+    """Id of a record from another system: the same parts and time give the same id in every process.
 
     The 74 random bits of a UUIDv7 are the SHA-256 of the length-prefixed parts; an unknown time counts as 1970.
     """
@@ -64,7 +64,7 @@ def derived_id(*parts: str, at: datetime | None) -> str:
 
 
 def moment_of(text: str) -> datetime | None:
-    """The time in a UUIDv7, in milliseconds; None where the text is none."""
+    """Time of a UUIDv7, in milliseconds; None if the text is none."""
     try:
         parsed = uuid.UUID(text)
     except ValueError:
@@ -73,7 +73,7 @@ def moment_of(text: str) -> datetime | None:
 
 
 def is_id(text: str) -> bool:
-    """Whether `text` is an id in the form the store keeps: a lower-case, hyphenated UUID."""
+    """True if `text` is an id in the form of the store: a lower-case, hyphenated UUID."""
     try:
         return str(uuid.UUID(text)) == text
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where engrain meets the outside. Implementations inherit nothing; the contract of each method is written here."""
+"""Ports: the protocols of stores and engines, with the contract of every method. Implementations inherit nothing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.entities.registry import Name
-    from engrain.domain.filters import Place
+    from engrain.domain.filters import TimePosition
     from engrain.domain.maintenance.retention import CleanupBatch, Retention
     from engrain.domain.maintenance.stats import Stats
-    from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
+    from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.memories.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
@@ -53,7 +52,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """`"provider:model"`, recorded with the vectors it made."""
+        """`"provider:model"`, recorded with its vectors."""
 
     @property
     def dims(self) -> int:
@@ -64,7 +63,7 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Reads a question together with each candidate: slower than a search, and a better judge."""
+    """Scores documents by reading each together with the query: slower than a search, and more accurate."""
 
     @property
     def name(self) -> str:
@@ -75,7 +74,7 @@ class Reranker(Protocol):
 
 
 class NameFinder(Protocol):
-    """Finds the names in a text: of people, organizations, places, and what is written like an address."""
+    """Finds names in a text: of people, organizations, places, and addresses."""
 
     @property
     def name(self) -> str:
@@ -86,32 +85,32 @@ class NameFinder(Protocol):
 
 
 class LLM(Protocol):
-    """A language model: asked one question at a time, and never needed to write a memory or to find one."""
+    """A language model, with one prompt at a time. Writing and finding memories never needs one."""
 
     @property
     def name(self) -> str:
-        """`"provider:model"`, recorded with what it made."""
+        """`"provider:model"`, recorded with its results."""
 
     def complete(self, prompt: Prompt, *, timeout_s: float) -> Completion:
-        """Its answer within the time, retries included. Thread-safe; EngineUnavailable once retries end."""
+        """Complete a prompt within the time, retries included. Thread-safe; EngineUnavailable once retries end."""
 
 
 class Records(Protocol):
     """Memories as rows. Every write is one transaction with its events, durable when it returns.
 
-    Reads and writes are of one caller's tenant and scopes: what is outside of them does not exist. A call that raises
-    has written nothing (OutcomeUnknown apart).
+    Reads and writes cover one caller's tenant and scopes: other memories do not exist for them. A call that raises has
+    written nothing (except OutcomeUnknown).
     """
 
     def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        """Add memories; those that were new, as they are when it returns.
+        """Add memories; returns the new ones as stored.
 
         An id that is already there, or was erased, is left as it is (so a repeat adds nothing). An episode gets the
         next `turn` of its session: one more than the largest there, 0 without a session. An active fact supersedes the
-        one in the same `place`: the old one is closed (`validity`, `invalidated_at`, `valid_to` where it was open:
-        where the new one begins, not before itself), the new one names it in `supersedes_id` and by a link
-        `supersedes`, which `fact_superseded` tells of. Found by its own words when it returns, and by its neighbours'
-        after `flush_index` at the latest.
+        one in its `slot`: the old one is closed (`validity`, `invalidated_at`, and an open `valid_to`: where the new
+        one begins, not before itself), the new one names it in `supersedes_id` and by a link `supersedes`, with an
+        event `fact_superseded`. Searched by its own words when it returns, by its neighbours' after `flush_index`
+        at the latest.
 
         Raises:
             InvalidInput: a memory of another tenant or of a scope the caller does not see; a new one whose `entity_id`
@@ -120,53 +119,52 @@ class Records(Protocol):
         """
 
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
-        """Those of `ids` the caller may see, live or not, in the order asked; strangers and unknown ids are absent."""
+        """Memories that the caller sees, live or not, in the order of `ids`; other ids are absent."""
 
     def find_active_fact(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
-        """The active fact about no entity in this place; None where there is none, or the caller does not see it."""
+        """The active fact in this slot, without an entity; None if there is none, or the caller does not see it."""
 
     def put_related(
         self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
     ) -> Fact | None:
-        """Put an active fact, and in the same transaction a link `related_to` from it to each of `related`, weighed so.
+        """Put an active fact, and in the same transaction links `related_to` from it to `related`, by id with weight.
 
-        `after` makes it what it is to be after the fact that it supersedes, where there is one; it may be asked again
-        where a transaction is repeated, and changes neither id nor place.
-        What the caller does not see of them is left out. The links `related_to` that led from the fact it supersedes
-        are removed: they were of what that said. The fact as stored; None, and nothing was written, where its id is
-        taken.
+        `after` returns the fact to store in place of this one, from it and the fact that it supersedes, if there is
+        one; it may be called again where a transaction is repeated, and changes neither id nor slot. Memories that the
+        caller does not see are left out. The links `related_to` from the superseded fact are removed: they belonged to
+        its content. Returns the fact as stored; None, and nothing was written, if its id is taken.
 
         Raises:
             InvalidInput: as `put`.
         """
 
     def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
-        """Put an active fact in the place of these active ones, and of no other: all or nothing, one transaction.
+        """Put an active fact that supersedes these active ones, and no other: all or nothing, one transaction.
 
-        Each of `ids` is closed as `put` closes what it supersedes, whatever its place, and where the new fact `derives`
-        from them it is linked `derived_from` each, which `fact_superseded` tells of. The fact as stored. None, and
-        nothing was written, where one of `ids` is no active fact that the caller sees, a fact that is none of them
-        holds the new one's place, or its id is taken.
+        The facts of `ids` are closed as by `put`, whatever their slot; if the new fact `derives` from them it is linked
+        `derived_from` to them. Each has an event `fact_superseded`. Returns the fact as stored. None, and nothing was
+        written, if one of `ids` is no active fact that the caller sees, another fact is active in the new one's slot,
+        or its id is taken.
 
         Raises:
             InvalidInput: as `put`.
         """
 
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
-        """Count a reference to each, one statement a kind and no event; answers like `get`."""
+        """Count a reference to memories, one statement a kind and no event; answers like `get`."""
 
     def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
-        """Move the confirmation of a fact or rule to now and end its fading (`metadata.status`); None where none is.
+        """Set the confirmation of a fact or rule to now and end its fading (`metadata.status`); None if there is none.
 
         Raises:
             InvalidInput: it is an episode, or no longer active.
         """
 
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
-        """Let a fact or rule fade, recover (`active`) or expire, as `aging.with_standing` says; None if there is none.
+        """Let a fact or rule fade, recover (`active`) or expire, by `decay.with_standing`; None if there is none.
 
-        What is no longer live, or stands so already, stays as it is, without an event. What expired is out of the
-        searches when it returns.
+        A memory that is no longer live, or stands so already, stays as it is, without an event. An expired one is out
+        of the searches when it returns.
 
         Raises:
             InvalidInput: it is an episode.
@@ -181,42 +179,40 @@ class Records(Protocol):
         reason: str | None = None,
         thresholds: Thresholds = DEFAULT_THRESHOLDS,
     ) -> Rule | None:
-        """Say what came of following a rule, as `maturity.apply_outcome` counts it; None where there is none.
+        """Record the outcome of a rule by `maturity.apply_outcome`, with these `thresholds`; None if there is none.
 
-        `thresholds` say from when on it is trusted more, or less.
-
-        No mark is lost, however many mark at once. Each is an `Application` with the reason as its context, and an
-        event. A rule that became a warning is searched by its new words when it returns, and waits for a vector of
-        them; what was its ref is none any more.
+        No mark is lost, however many callers mark at once. Each is an `Application` with the reason as its context, and
+        an event. A rule that became a warning is searched by its new words when it returns, and waits for a vector of
+        them; its old ref is no longer valid.
 
         Raises:
             InvalidInput: it is no rule, or forgotten; nothing was written.
         """
 
     def applications(
-        self, caller: Caller, rule_id: str, limit: int, *, after: Place | None = None
+        self, caller: Caller, rule_id: str, limit: int, *, after: TimePosition | None = None
     ) -> list[Application]:
-        """How a rule the caller sees fared, newest first (then the larger id), after the place of one of them."""
+        """Applications of a rule the caller sees, newest first (then the larger id), after the position of one."""
 
     def forget(self, act: Act, id_: str) -> MemoryRecord | None:
         """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
 
-        Gone from search when it returns. The memory as it is now, or None where the caller sees no such memory; one
-        that is no longer live stays as it is.
+        Out of the searches when it returns. Returns the memory as it is now, or None if the caller sees no such memory;
+        one that is no longer live stays as it is.
         """
 
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
-        """Remove memories for good: rows, vectors, words, links, the payloads of their events; the ids that went.
+        """Remove memories for good: rows, vectors, words, links, the payloads of their events; returns the ids removed.
 
-        Whatever named one in `source_episode_id` or `supersedes_id` names nothing. A tombstone with a digest stays, and
-        the event `memory_erased`; the id is never taken again.
+        References to them in `source_episode_id` and `supersedes_id` become None. A tombstone with a digest stays, and
+        the event `memory_erased`; the id is never used again.
         """
 
     def history(self, caller: Caller, id_: str) -> list[Fact]:
-        """Every fact of the place of this one, by created_at, then id; empty where the caller sees no such fact."""
+        """Facts of the slot of this one, by created_at, then id; empty if the caller sees no such fact."""
 
     def link(self, act: Act, link: Link) -> bool:
-        """Add an edge between two memories the caller sees; False where it is there already.
+        """Add a link between two memories the caller sees; False if it is there already.
 
         Raises:
             NotFound: one of them is not visible.
@@ -225,7 +221,7 @@ class Records(Protocol):
     def links(
         self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
     ) -> list[Link]:
-        """The edges of a memory whose both ends the caller sees, by creation, then source, target and relation."""
+        """Links of a memory with both ends visible to the caller, by creation, then source, target and relation."""
 
     def events(
         self,
@@ -234,46 +230,46 @@ class Records(Protocol):
         memory_id: str | None = None,
         event_type: str | None = None,
         limit: int = 1_000,
-        after: Place | None = None,
+        after: TimePosition | None = None,
     ) -> list[Event]:
-        """What was done in the caller's scopes, newest first (then the larger id); one act's in any order.
+        """Events in the caller's scopes, newest first (then the larger id); those of one act in any order.
 
-        `after` leaves what comes after a place (created_at, id) in that order.
+        With `after`, events after a position (created_at, id) in that order.
         """
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        """Note whom a memory mentions; those that were not noted before, sorted, told of by one `entities_mentioned`.
+        """Add mentions of entities to a memory, with one event `entities_mentioned`; returns the new ones, sorted.
 
-        Each of those counts one mention more, to those who see the memory.
+        Each adds one to the entity's mentions, for callers who see the memory.
 
         Raises:
             NotFound: the caller sees no such memory.
-            InvalidInput: the tenant does not know one of the entities; nothing was noted.
+            InvalidInput: the tenant does not know one of the entities; nothing was written.
         """
 
     def put_entity(self, act: Act, entity: Entity) -> Entity:
-        """Add somebody to the tenant's registry, under one name and type.
+        """Add an entity to the tenant's registry, with one name and type.
 
         Raises:
             InvalidInput: the id, or the name with this type, is taken, or it is of another tenant.
         """
 
     def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-        """Those of `ids` that the caller's tenant knows, in the order asked.
+        """Entities of the caller's tenant, in the order of `ids`; unknown ids are absent.
 
-        `mention_count` is what the entity came with, and one for each memory the caller sees that `mention` noted.
+        `mention_count` is the stored count, and one for every mention in a memory the caller sees.
         """
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
-        """Counts of what the caller can see; with a `scope`, of facts and rules in `global` and that scope alone."""
+        """Counts of memories the caller sees; with a `scope`, of facts and rules in `global` and that scope alone."""
 
 
 class Searches(Protocol):
-    """What every channel asks. Raw signals, never final scores.
+    """Searches of the channels. Raw signals, never final scores.
 
-    The searches hold a fact while it is active, a rule and an episode until they are forgotten: an episode that
-    runs out stays, and is filtered. What else a filter's `as_of` or `include_inactive` wants is found too, the newest
-    5,000 of it, by its own words, weighed by what is held, and by its kept vector.
+    The index has active facts, and rules and episodes until they are forgotten: an expired episode stays, and is
+    filtered. Other memories that a filter's `as_of` or `include_inactive` matches are found too, the newest 5,000 of
+    them, by their own words, with the frequencies of the index, and by their stored vectors.
     """
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
@@ -312,20 +308,20 @@ class Searches(Protocol):
         """
 
     def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
-        """What a ranking weighs of each of `refs` that is in the caller's scopes: all but the content."""
+        """Traits of those of `refs` that are in the caller's scopes: all that ranking uses but the content."""
 
     def in_one_snapshot(self, caller: Caller, work: Callable[[], _Result]) -> _Result:
-        """What `work` returns: all that it reads, in this thread and of this caller's tenant, is of one state.
+        """Run `work` in one snapshot: all its reads, in this thread and of this caller's tenant, see one state.
 
-        `work` only reads, and may be run again from its beginning where a connection was lost. What one question needs
-        several times is asked of the database once. Inside another of the same tenant it is part of that one.
+        `work` only reads, and may be run again from its beginning where a connection was lost. Repeated reads of one
+        request reach the database once. Inside another snapshot of the same tenant it is part of that one.
 
         Raises:
             RuntimeError: `work` writes; nothing was written.
         """
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
-        """The records behind refs a channel has just proposed; one forgotten since is absent."""
+        """Records of refs that a channel has just returned; one forgotten since is absent."""
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
         """The newest memories that match, by happened_at, then id, both descending."""
@@ -334,49 +330,49 @@ class Searches(Protocol):
         """The turns within `reach` of an episode in its session that match, in order, without itself."""
 
     def flush_index(self) -> int:
-        """Finish what single puts left for later: the words of neighbours, and a place in the queue for a vector.
+        """Finish the indexing of single puts: the words of neighbours, and the embedding queue.
 
-        At most 1,000 memories a call, the oldest first; how many it was. Until then they are found by their own words.
-        A backend that leaves nothing for later answers 0.
+        At most 1,000 memories a call, the oldest first; returns their number. Until then they are found by their own
+        words. A backend that defers nothing answers 0.
         """
 
     def waiting(self, caller: Caller) -> int:
-        """How many memories that the searches of the caller's scopes hold wait for a vector, counted up to 1,000."""
+        """Number of memories in the searches of the caller's scopes that wait for a vector, counted up to 1,000."""
 
 
 class Surveys(Protocol):
-    """What an audit reads: all that a caller sees, page by page, and what hangs off it. Nothing is counted."""
+    """Reads of an audit: all memories a caller sees, page by page, with links and vectors. No reference is counted."""
 
     def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
         """The next memories that match, by id from the largest: of those with an id less than `before`, where given."""
 
     def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        """The edges of some relations that leave some memories, both ends seen, by source, target, then relation."""
+        """Links of some relations from memories, with both ends visible, by source, target, then relation."""
 
     def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        """The kept vectors of the active version, float32[dims], of those of `ids` the caller sees."""
+        """Stored vectors of the active version, float32[dims], of those of `ids` the caller sees."""
 
     def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
         """The next entities, by id, that no memory the caller sees is about or mentions, live or not."""
 
 
 class Vectors(Protocol):
-    """The vectors of every tenant, by the version of the embedder that made them: housekeeping, never an answer.
+    """Vectors of every tenant, by the version of their embedder: maintenance, never an answer to a caller.
 
-    A version is given by number, None for the active one; one that is not there is InvalidInput.
+    A version is a number, None for the active one; an unknown one is InvalidInput.
     """
 
     def use_embedder(self, name: str, dims: int) -> str | None:
-        """Say whose vectors this store is searched with; the active embedder's name where it is another, else None.
+        """Set the embedder of this store's searches; returns the active embedder's name if it is another, else None.
 
-        Where no embedder is recorded yet, this one is: version 1, active.
+        If no embedder is recorded yet, this one becomes version 1, active.
         """
 
     def embedding_versions(self) -> list[EmbeddingVersion]:
-        """Every embedder there was, oldest first."""
+        """All versions, oldest first."""
 
     def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
-        """A building version for this embedder: the unfinished one, or a new one.
+        """Begin or continue a building version for this embedder.
 
         Raises:
             InvalidInput: this embedder is the active one, none is, or another version is being built.
@@ -386,7 +382,7 @@ class Vectors(Protocol):
         """Settled memories that the searches hold, without a vector of the version, oldest first."""
 
     def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
-        """Give memories their vectors, one transaction; what is gone or embedded meanwhile, or forgotten, is left.
+        """Store vectors of memories, one transaction; memories removed, forgotten or embedded meanwhile are skipped.
 
         Raises:
             InvalidInput: the shape is not [len(refs), dims] of the version's embedder, or a value is not finite.
@@ -394,52 +390,51 @@ class Vectors(Protocol):
         """
 
     def switch_version(self, act: Act, version: int) -> bool:
-        """Make a building version the active one, in one transaction; False where a memory still lacks its vector.
+        """Make a building version the active one, in one transaction; False if a memory still lacks its vector.
 
-        Searches use the old vectors before and the new ones after; the old version is retired. What was gone before
-        has no vector any more.
+        Searches use the old vectors before and the new ones after; the old version is retired. Memories that the
+        searches no longer have lose their vectors.
 
         Raises:
             InvalidInput: the version is not being built.
         """
 
     def prune_vectors(self, limit: int) -> int:
-        """Remove vectors of retired versions, at most `limit`; how many it was."""
+        """Remove vectors of retired versions, at most `limit`; returns their number."""
 
 
-class Upkeep(Protocol):
-    """What is done to a whole tenant's memories from time to time, whatever their scope: housekeeping.
+class Maintenance(Protocol):
+    """Maintenance of a whole tenant's memories, whatever their scope.
 
-    Each call is one bounded batch in a transaction with its events. The act's caller says which tenant and who did it.
+    Every call is one bounded batch in a transaction with its events. The act's caller names the tenant and the actor.
     """
 
     def tenants(self) -> list[str]:
-        """Every tenant that keeps, or kept, any memory, sorted."""
+        """Tenants that have, or had, any memory, sorted."""
 
     def agents(self, tenant_id: str) -> list[str]:
-        """The agents of a tenant, as far as its memories tell: who has a scope of its own or is in a pool, sorted."""
+        """Agents of a tenant with a scope of their own or in a pool, sorted."""
 
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
-        """The agents of a tenant that have stored a fact from this moment on, sorted; its events tell."""
+        """Agents of a tenant that have stored a fact from this time on, by its events, sorted."""
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> SweepBatch:
         """Look at the next `limit` live facts or rules that decay, by id after `after`; age those that are due.
 
-        What is due, and how it should stand, is what `due_standing` says at the time of the act; what that means
-        is `age`'s. It is judged by what stands when nobody else can change it: a confirmation that comes meanwhile
-        wins. A second call changes nothing; a dry run never does.
+        `decay.due_standing` decides at the time of the act, and `age` describes the change. Rows are judged while
+        they are locked: a concurrent confirmation wins. A second call changes nothing; a dry run never does.
         """
 
     def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
-        """Remove at most `limit` episodes that the retention does not keep: those that ran out, the longest first.
+        """Remove at most `limit` episodes that the retention does not keep: expired ones, the longest expired first.
 
-        Then, while there are more than `max_entries`, the oldest of those that are consolidated, but for one with a
-        vector of which something was learned (linked `derived_from`) that still waits for its own.
+        Then, while there are more than `max_entries`, the oldest consolidated ones, except one with a vector from which
+        a memory was derived (linked `derived_from`) that still waits for its own vector.
 
-        Rows, vectors, words, links and mentions go; what named one as its source names nothing; an event
-        `episode_cleaned` stays, and no tombstone. A dry run counts what all calls together would remove.
+        Rows, vectors, words, links and mentions are removed; references to them as a source become None; an event
+        `episode_cleaned` stays, and no tombstone. A dry run counts the removals of all calls together.
         """
 
 
@@ -448,7 +443,7 @@ class Archive(Protocol):
 
     @property
     def tables(self) -> Sequence[str]:
-        """What is copied, in an order that satisfies every reference."""
+        """Tables to copy, in an order that satisfies every reference."""
 
     def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
         """The next rows in the order of the table's key, after the one whose key is `after`."""
@@ -457,13 +452,13 @@ class Archive(Protocol):
         """The key of a row, for `after`."""
 
     def last_key(self, table: str) -> Sequence[Any] | None:
-        """The greatest key there, or None: where a copy goes on."""
+        """The greatest key of a table, where a copy continues; None if it is empty."""
 
     def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows as they are, one transaction; those whose key is there already are left."""
+        """Write rows as they are, one transaction; rows whose key is there already are skipped."""
 
     def reindex(self, limit: int) -> int:
-        """Give restored memories their places in the searches, at most `limit`, the oldest first; how many it was."""
+        """Add restored memories to the searches, at most `limit`, the oldest first; returns their number."""
 
 
 class Store(
@@ -474,7 +469,7 @@ class Store(
     Surveys,
     Overviews,
     Vectors,
-    Upkeep,
+    Maintenance,
     Runs,
     JobQueue,
     AccessKeys,
@@ -483,13 +478,13 @@ class Store(
     Monitored,
     Protocol,
 ):
-    """Memories, kept and found. Thread-safe. Driver errors arrive as the StorageError leaf that fits.
+    """Storage of memories, and their searches. Thread-safe. Driver errors arrive as the StorageError leaf that fits.
 
-    A verb that reads sees one state, whoever writes meanwhile; one that writes is done whole, or leaves nothing.
+    A read sees one state, whatever is written meanwhile; a write is done in whole or not at all.
     """
 
     def health(self) -> Health:
-        """Whether rows, index and file agree; reads everything, so seconds on a large database."""
+        """Check that rows, index and file agree; reads everything, so seconds on a large database."""
 
     def close(self) -> None:
-        """Release connections; a second call does nothing."""
+        """Close connections; a second call does nothing."""

@@ -1,4 +1,4 @@
-"""What a memory is: frozen values that every room passes around and every interface prints."""
+"""Records: frozen values of memories, entities, links, events and answers, and their form as JSON."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MATURITIES: tuple[Maturity, ...] = get_args(Maturity)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
 GLOBAL_SCOPE = "global"
-REFLECTION = "reflection"  # the category of a fact that looks back on others
-SUMMARY = "summary"  # the category of a fact that says others in short
+REFLECTION = "reflection"  # category of facts that reflect on others
+SUMMARY = "summary"  # category of facts that summarize others
 DEFAULT_TENANT = "default"
 
 # Exponential decay per day: how fast an unconfirmed fact fades.
@@ -48,18 +48,18 @@ RULE_DECAY_RATE = 0.01
 
 
 class Record:
-    """A frozen dataclass that can say itself as JSON."""
+    """A frozen dataclass with a form as JSON."""
 
     __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON at once: times as ISO 8601 in UTC, tuples as lists, nested records as objects."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]  # every Record is a dataclass
+        """Values that JSON has: times as ISO 8601 in UTC, tuples as lists, nested records as objects."""
+        return _record_dict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller(Record):
-    """Who asks: decided by the authenticated side, never by a tool's arguments."""
+    """Identity of a request, from its authentication, never from a tool's arguments."""
 
     tenant_id: str = DEFAULT_TENANT
     agent: str
@@ -69,20 +69,20 @@ class Caller(Record):
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """What this agent may see inside its tenant: `global`, itself, and its pools."""
+        """Scopes this agent sees inside its tenant: `global`, its own, and those of its pools."""
         return (GLOBAL_SCOPE, self.agent, *(f"pool:{name}" for name in self.pools))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode(Record):
-    """What happened: one turn of a conversation, or one event. Append-only."""
+    """An episode: one turn of a conversation, or one event. Append-only."""
 
     id: str
     tenant_id: str = DEFAULT_TENANT
     agent: str
     scope: str
     session: str | None = None
-    turn: int = 0  # its place in the session by arrival, from 1; set by the store
+    turn: int = 0  # position in the session by arrival, from 1; set by the store
     role: Role = "user"
     speaker: str | None = None
     content: str
@@ -108,42 +108,42 @@ class Episode(Record):
 
     @property
     def happened_at(self) -> datetime:
-        """When it happened in the world: what time filters and ties look at."""
+        """Time of the event in the world, for time filters and ties."""
         return self.event_time
 
     @property
     def consolidated(self) -> bool:
-        """Whether consolidation is done with it."""
+        """True if it was consolidated."""
         return self.consolidation_status == "consolidated"
 
     def is_live(self, now: datetime) -> bool:
-        """Whether reads may return it: it has not expired."""
+        """True if reads return it: it has not expired."""
         return self.expires_at is None or self.expires_at > now
 
     def was_believed(self, at: datetime) -> bool:
-        """Whether it was there at a moment, as far as is known now."""
+        """True if it was live at a moment, as far as is known now."""
         return self.created_at <= at and self.is_live(at)
 
     def in_turn(self, turn: int) -> Episode:
-        """The same at a place in its session: `replace` takes twice as long, and every turn comes through here."""
-        placed = object.__new__(Episode)
+        """A copy with another turn: `replace` takes twice as long, and every stored episode passes here."""
+        copy = object.__new__(Episode)
         for fill, value in zip(_FILL.values(), _READ(self), strict=True):
-            fill(placed, value)
-        _FILL["turn"](placed, turn)
-        return placed
+            fill(copy, value)
+        _FILL["turn"](copy, turn)
+        return copy
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, **_record_dict(self)}
 
 
-# What fills each slot of an episode that is being made, which nobody holds yet.
-_FILL = {each.name: getattr(Episode, each.name).__set__ for each in fields(Episode)}
+# Setters of the fields of an episode that is being created.
+_FILL = {field_.name: getattr(Episode, field_.name).__set__ for field_ in fields(Episode)}
 _READ = attrgetter(*_FILL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Record):
-    """What is true, since when, says who: one subject-predicate-content statement."""
+    """A fact: one statement of subject, predicate and content, with source and interval of validity."""
 
     id: str
     tenant_id: str = DEFAULT_TENANT
@@ -151,10 +151,10 @@ class Fact(Record):
     scope: str = GLOBAL_SCOPE
     subject: str
     predicate: str
-    entity_id: str | None = None  # whom the subject names, where the registry knows
+    entity_id: str | None = None  # the entity that the subject names, if the registry has it
     content: str
     category: str = "fact"
-    source: str | None = None  # where it comes from, in the words of whoever stored it
+    source: str | None = None  # origin, in the words of the caller
     confidence: float = 1.0
     importance: float = 5.0
     permanence: Permanence = "standard"
@@ -163,7 +163,7 @@ class Fact(Record):
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     created_at: datetime
-    invalidated_at: datetime | None = None  # since when it is no longer believed: superseded, expired or retracted
+    invalidated_at: datetime | None = None  # time when it was superseded, expired or retracted
     supersedes_id: str | None = None
     source_episode_id: str | None = None
     last_confirmed_at: datetime | None = None
@@ -178,28 +178,28 @@ class Fact(Record):
 
     @property
     def happened_at(self) -> datetime:
-        """Since when it is true; where nobody said, when it was learned."""
+        """Time from which it is true; if unknown, the time it was stored."""
         return self.created_at if self.valid_from is None else self.valid_from
 
     def is_live(self, now: datetime) -> bool:  # noqa: ARG002  # a fact's validity is stored, not timed
-        """Whether reads may return it: nothing has replaced, retracted or expired it."""
+        """True if reads return it: it is not superseded, retracted or expired."""
         return self.validity == "active"
 
     def was_believed(self, at: datetime) -> bool:
-        """Whether it was believed at a moment, whatever was learned since."""
+        """True if it was active at a moment, whatever changed since."""
         return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
 
     @property
     def state(self) -> FactState:
-        """Its validity, and whether an active one is fading."""
+        """Validity, with fading apart from active."""
         is_fading = self.validity == "active" and self.metadata.get("status") == "fading"
         return "fading" if is_fading else self.validity
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
-        """What only one active fact may hold: tenant, scope, who (the entity where known, else the subject), what."""
-        who = f"subject {self.subject}" if self.entity_id is None else f"entity {self.entity_id}"
-        return (self.tenant_id, self.scope, who, self.predicate)
+    def slot(self) -> tuple[str, str, str, str]:
+        """Slot that only one active fact may fill: tenant, scope, entity (if known, else subject) and predicate."""
+        about = f"subject {self.subject}" if self.entity_id is None else f"entity {self.entity_id}"
+        return (self.tenant_id, self.scope, about, self.predicate)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "state": self.state, **_record_dict(self)}
@@ -207,7 +207,7 @@ class Fact(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Record):
-    """What worked: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
+    """A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
 
     id: str
     tenant_id: str = DEFAULT_TENANT
@@ -239,20 +239,20 @@ class Rule(Record):
 
     @property
     def happened_at(self) -> datetime:
-        """When it was learned."""
+        """Time it was stored."""
         return self.created_at
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether somebody, or time, has withdrawn it."""
+        """True if it was forgotten, or has expired."""
         return self.metadata.get("forgotten") is True
 
-    def is_live(self, now: datetime) -> bool:  # noqa: ARG002  # a rule is withdrawn, it does not run out
-        """Whether reads may return it: nobody has forgotten it."""
+    def is_live(self, now: datetime) -> bool:  # noqa: ARG002  # a rule is forgotten, it has no end
+        """True if reads return it: it is not forgotten."""
         return not self.is_forgotten
 
     def was_believed(self, at: datetime) -> bool:
-        """Whether it was held at a moment, whatever happened since."""
+        """True if it was live at a moment, whatever changed since."""
         return self.created_at <= at and (self.invalidated_at is None or self.invalidated_at > at)
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,7 +264,7 @@ MemoryRecord = Episode | Fact | Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity(Record):
-    """Somebody or something that facts are about, under one name and its aliases. Known to its whole tenant."""
+    """A person or thing that facts are about, with one name and aliases. Visible to its whole tenant."""
 
     id: str
     tenant_id: str = DEFAULT_TENANT
@@ -279,7 +279,7 @@ class Entity(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link(Record):
-    """A directed edge between two memories: the source is derived from, supports, ... the target."""
+    """A directed link between two memories: the source is derived from, supports, ... the target."""
 
     source_id: str
     target_id: str
@@ -290,7 +290,7 @@ class Link(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Record):
-    """One mutation as it is written down with it: who, when, on whose request, what changed. Never changed itself."""
+    """Audit record of one change: actor, time, request and payload. Never changed itself."""
 
     id: str
     tenant_id: str
@@ -306,7 +306,7 @@ class Event(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingVersion(Record):
-    """One embedder whose vectors are, were or will be searched. At most one is active, at most one is building."""
+    """One version of the vectors, by its embedder. At most one is active, at most one is building."""
 
     version: int  # from 1
     name: str
@@ -318,52 +318,52 @@ class EmbeddingVersion(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution(Record):
-    """What one channel gave to a score: `value` = its share, from `raw` (the channel's own number) and `weight`."""
+    """Contribution of one channel to a score: `value`, from `raw` (the channel's own number) and `weight`."""
 
     channel: str
-    rank: int | None  # 1 is best; None where the channel judges without ordering
+    rank: int | None  # 1 is best; None for a channel without an order
     raw: float
     weight: float
     value: float
 
     def __str__(self) -> str:
-        place = "" if self.rank is None else f" #{self.rank}"
-        return f"{self.channel}{place} {self.value:+.3f} ({self.raw:.3f} x {self.weight:.3g})"
+        rank = "" if self.rank is None else f" #{self.rank}"
+        return f"{self.channel}{rank} {self.value:+.3f} ({self.raw:.3f} x {self.weight:.3g})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Record):
-    """Why a hit stands where it stands; the contributions add up to the score exactly."""
+    """Explanation of a score; the contributions add up to it exactly."""
 
     preset: str
     contributions: tuple[Contribution, ...]
-    matched_terms: tuple[str, ...] = ()  # stems of the query that the memory's own words hold
-    fused: tuple[Contribution, ...] = ()  # in deep mode: what the search gave, before the re-ranker judged
+    matched_terms: tuple[str, ...] = ()  # stems of the query among the memory's own words
+    fused: tuple[Contribution, ...] = ()  # in deep mode: contributions of the search, before the re-ranker
 
     @property
     def score(self) -> float:
-        return math.fsum(each.value for each in self.contributions)
+        return math.fsum(contribution.value for contribution in self.contributions)
 
     def __str__(self) -> str:
-        said = ", ".join(str(each) for each in self.contributions)
-        return f"{said} [{' '.join(self.matched_terms)}]" if self.matched_terms else said
+        text = ", ".join(map(str, self.contributions))
+        return f"{text} [{' '.join(self.matched_terms)}]" if self.matched_terms else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Record):
-    """One memory found, with its score and the reasons for it."""
+    """A memory that a search returned, with its score and explanation."""
 
     score: float
     memory: MemoryRecord
     why: Explanation
-    neighbours: tuple[MemoryRecord, ...] = ()  # of an episode, where they were asked for: the turns around it, in order
+    neighbours: tuple[MemoryRecord, ...] = ()  # of an episode, if requested: the turns around it, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedCandidate(Record):
-    """A candidate that did not become a hit, and why not."""
+    """A candidate that did not become a hit, with the reason."""
 
-    id: str | None  # None where it is gone
+    id: str | None  # None if it is gone
     score: float
     reason: str
     why: Explanation
@@ -371,17 +371,17 @@ class DroppedCandidate(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Record, Sequence[Hit]):
-    """The hits of one recall, best first, and what the search had to do without."""
+    """Hits of one recall, best first, and the parts that the search lacked."""
 
     query: str
     preset: str
     hits: tuple[Hit, ...] = ()
-    degraded: tuple[Wording, ...] = ()  # one sentence for each thing that was missing; empty when nothing was
-    mode: Literal["fast", "deep"] = "fast"  # deep: a re-ranker put the hits in order
-    candidates: int = 0  # how many memories were judged
-    evidence: Literal["none", "weak", "strong"] | None = None  # whether the answer is there; None: cannot be told
-    evidence_score: float | None = None  # in [0, 1]: what `evidence` is a level of
-    dropped: tuple[DroppedCandidate, ...] = ()  # where it was asked for: candidates that are no hits, the best 50
+    degraded: tuple[Wording, ...] = ()  # one sentence for each missing part
+    mode: Literal["fast", "deep"] = "fast"  # deep: ordered by a re-ranker
+    candidates: int = 0  # number of ranked memories
+    evidence: Literal["none", "weak", "strong"] | None = None  # level of evidence for an answer; None if unknown
+    evidence_score: float | None = None  # in [0, 1]; `evidence` is a level of it
+    dropped: tuple[DroppedCandidate, ...] = ()  # if requested: the best 50 candidates that are no hits
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...
@@ -394,17 +394,22 @@ class Answer(Record, Sequence[Hit]):
         return len(self.hits)
 
 
+def format_time(moment: datetime | None) -> str | None:
+    """A time as records and events have it: ISO 8601 in UTC."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+
+
 def _record_dict(record: Any) -> dict[str, Any]:
-    return {each.name: _plain(getattr(record, each.name)) for each in fields(record)}
+    return {field_.name: _plain(getattr(record, field_.name)) for field_ in fields(record)}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
     if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return format_time(value)
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(item) for key, item in value.items()}
     return value

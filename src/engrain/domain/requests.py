@@ -1,4 +1,4 @@
-"""What is said to a store and heard from it: who asks or acts, what a channel proposes, how things stand."""
+"""Requests to a store and its answers: searches, writes, candidates, traits and health."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from engrain.domain.filters import Filter
     from engrain.domain.records import Caller, Kind, Role
 
-Ref = int | str  # a backend's own handle of one memory; hashable, valid while the memory is live
+Ref = int | str  # the handle of a memory in one backend; hashable, valid while the memory is live
 Direction = Literal["outgoing", "incoming", "both"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One search as every channel sees it: who asks, narrowed by what, at which moment."""
+    """One search as every channel sees it: caller, filter and time."""
 
     caller: Caller
     filter: Filter
@@ -26,10 +26,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One write: who does it and when. Its events carry both, the caller's request id, and the run it is part of.
+    """One write: its caller, time and run. Its events carry these, and the caller's request id.
 
-    With `checks_pools` a memory is added to a pool only if the caller is in it when that is written: the pools of a
-    caller were looked up before, and it may have been taken out of one since, or the pool deleted.
+    With `checks_pools` a memory is added to a pool only if the caller is a member when it is written: the pools of the
+    caller were looked up before, and it may have been removed from one since, or the pool deleted.
     """
 
     caller: Caller
@@ -40,14 +40,14 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One memory a channel proposes, with the channel's own number; larger is better."""
+    """One memory of a channel, with the channel's own number; larger is better."""
 
     ref: Ref
     raw: float
 
 
 class Traits(NamedTuple):
-    """What a ranking weighs of a memory besides its words. Session to `asking` are of episodes alone.
+    """Properties of a memory that ranking uses besides its words. `session` to `asking` belong to episodes alone.
 
     An episode does not fade: its confidence is 1, its decay rate 0, and it is confirmed when it is created. A rule has
     no importance of its own: 5, the middle. A tuple, as a search makes hundreds: a frozen dataclass takes four times
@@ -73,7 +73,7 @@ class Traits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
-    """A live memory whose vector is still missing, and the text to embed."""
+    """A live memory without a vector, and the text to embed."""
 
     ref: Ref
     id: str
@@ -82,7 +82,7 @@ class Unembedded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What `doctor` shows of a store. `problems` are sentences that say what to do; none means sound."""
+    """Health of a store, as `doctor` shows it. `problems` are sentences that say what to do; none means sound."""
 
     location: str
     backend: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.entities.names import name_key, new_names
-from engrain.domain.entities.registry import merged_into
+from engrain.domain.entities.registry import merged_into, name_key, new_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

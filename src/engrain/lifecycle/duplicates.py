@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Episode, Fact
 from engrain.domain.text.analysis import stems, words
-from engrain.domain.text.likeness import jaccard
+from engrain.domain.text.similarity import jaccard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,10 +9,10 @@ from datetime import timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import name_key
 from engrain.domain.maintenance.findings import Finding
 from engrain.domain.memories import importance
-from engrain.domain.memories.scoring import days_between, effective_confidence
+from engrain.domain.memories.decay import days_between, effective_confidence
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.lifecycle import duplicates
 

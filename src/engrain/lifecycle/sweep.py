@@ -12,8 +12,7 @@ from engrain.domain.records import Record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from engrain.domain.memories.aging import AgingKind
-    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
+    from engrain.domain.memories.decay import AgingKind, DecayPolicy, SweepBatch
     from engrain.domain.ports import Store
     from engrain.domain.requests import Act
 

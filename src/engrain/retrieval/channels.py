@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Fact
 from engrain.domain.requests import Candidate
 from engrain.domain.wording import Wording, worded

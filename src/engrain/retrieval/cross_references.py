@@ -9,7 +9,7 @@ from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Fact
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.likeness import jaccard
+from engrain.domain.text.similarity import jaccard
 from engrain.retrieval.channels import MAX_TERMS
 from engrain.retrieval.tfidf import IdfCorpus, tokenize
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from engrain.domain.memories import scoring
+from engrain.domain.memories import decay
 from engrain.retrieval import speakers
 from engrain.retrieval.contributions import ContributionRow, total
 from engrain.retrieval.fusion import MAX_IMPORTANCE
@@ -92,7 +92,7 @@ def importance(candidates: RankingInput) -> dict[Ref, Gain]:
 def recency(candidates: RankingInput) -> dict[Ref, Gain]:
     """Recency of the last reference: half after a week, 0 for a memory that was never referenced."""
     now = candidates.request.now
-    return {ref: _unscaled(scoring.recency(traits.referenced_at, now=now)) for ref, traits in candidates.traits.items()}
+    return {ref: _unscaled(decay.recency(traits.referenced_at, now=now)) for ref, traits in candidates.traits.items()}
 
 
 def confidence(candidates: RankingInput) -> dict[Ref, Gain]:
@@ -107,7 +107,7 @@ def age(candidates: RankingInput) -> dict[Ref, Gain]:
     return {
         ref: Gain(left, candidates.scores[ref] * (left - 1.0))
         for ref, traits in candidates.traits.items()
-        for left in [scoring.age_multiplier(traits.created_at, now=candidates.request.now)]
+        for left in [decay.age_multiplier(traits.created_at, now=candidates.request.now)]
     }
 
 
@@ -146,7 +146,7 @@ def add_signals(
 
 def effective_confidence(traits: Traits, request: Request) -> float:
     """The effective confidence of a memory now."""
-    return scoring.effective_confidence(traits.confidence, traits.decay_rate, traits.confirmed_at, now=request.now)
+    return decay.effective_confidence(traits.confidence, traits.decay_rate, traits.confirmed_at, now=request.now)
 
 
 def _unscaled(raw: float) -> Gain:

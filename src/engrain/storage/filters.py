@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from engrain.domain.filters import Filter, Place
+    from engrain.domain.filters import Filter, TimePosition
     from engrain.domain.records import Caller, Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect
@@ -21,14 +21,14 @@ def caller_bindings(caller: Caller, dialect: Dialect) -> dict[str, Any]:
     return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
 
 
-def position_bindings(after: Place, dialect: Dialect) -> dict[str, Any]:
+def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
     """The bindings of what comes after a place in a list."""
     at, id_ = after
     return {"after_at": dialect.time(at), "after_id": id_}
 
 
 def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
-    """A condition over facts, and its bindings: those that stand where this one does (`Fact.place`)."""
+    """A condition over facts, and its bindings: those that stand where this one does (`Fact.slot`)."""
     who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
     bound = {
         "tenant_id": fact.tenant_id,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
-from engrain.domain.memories.hooks import MessageReceipt, fails_open, told
+from engrain.domain.memories.hooks import MessageReceipt, describe_error, fails_open
 from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Outbox:
             case Exception() as error if not fails_open(error):
                 raise error
             case Exception() as error:
-                return self._late(own, told(error))
+                return self._late(own, describe_error(error))
             case None:
                 return self._late(own, why or Wording("others are being stored"))
             case episode:
@@ -83,7 +83,7 @@ class Outbox:
                 first = self._waiting[0]
                 _try(first, store)
                 if isinstance(first.outcome, Exception) and fails_open(first.outcome):
-                    return told(first.outcome)
+                    return describe_error(first.outcome)
                 self._pop()
                 if isinstance(first.outcome, Exception):
                     metrics.count("messages_refused")

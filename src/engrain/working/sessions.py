@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cachetools import TTLCache
 
-from engrain.domain.memories.working import WorkingStats
+from engrain.domain.memories.routing import WorkingStats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

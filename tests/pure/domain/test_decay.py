@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.memories.aging import standing, with_standing
-from engrain.domain.memories.decay import ANCHORS, CURVES, DecayPolicy, decayed_confidence, due_standing
-from engrain.domain.memories.scoring import age_multiplier
+from engrain.domain.memories.decay import (
+    ANCHORS,
+    CURVES,
+    DecayPolicy,
+    age_multiplier,
+    decayed_confidence,
+    due_standing,
+    standing,
+    with_standing,
+)
 from engrain.errors import InvalidInput
 from tests.support.sample_records import NOON, fact, rule
 

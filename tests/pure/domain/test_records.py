@@ -178,7 +178,7 @@ def test_what_is_believed_no_longer_is_not_believed_again(memory, at, later):
 
 def test_one_truth_at_a_time_is_of_one_tenant_scope_person_and_predicate():
     known = [fact(entity_id="e1", subject=subject) for subject in ("Ana", "Ana Reyes")]
-    assert known[0].place == known[1].place
+    assert known[0].slot == known[1].slot
     different = [
         fact(),
         fact(subject="e1"),
@@ -188,8 +188,8 @@ def test_one_truth_at_a_time_is_of_one_tenant_scope_person_and_predicate():
         fact(entity_id="Ana"),
         *known[:1],
     ]
-    assert len({each.place for each in different}) == len(different)
-    assert fact("Porto", category="x", validity="retracted").place == fact("Lisbon").place
+    assert len({each.slot for each in different}) == len(different)
+    assert fact("Porto", category="x", validity="retracted").slot == fact("Lisbon").slot
 
 
 @given(st.lists(SHARES, max_size=8))

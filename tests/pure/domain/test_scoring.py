@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.memories.scoring import age_multiplier, days_between, effective_confidence, recency
+from engrain.domain.memories.decay import age_multiplier, days_between, effective_confidence, recency
 from tests.support.sample_records import NOON
 
 DAYS = st.floats(-1_000, 10_000)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.trigrams import similarity, trigrams
+from engrain.domain.text.similarity import similarity, trigrams
 
 TEXTS = st.text(alphabet="abcABC12 .-_'éß", max_size=20)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.entities.registry import MERGED_INTO
-from engrain.domain.text.trigrams import similarity
+from engrain.domain.text.similarity import similarity
 from engrain.entities.resolution import boost, match_name, parse_hints, rank_matches
 from engrain.errors import InvalidInput
 from tests.support.sample_records import entity, fact

@@ -156,7 +156,7 @@ def test_a_fact_takes_the_spelling_and_entity_of_its_place():
     done = planned(lesson(MOVED, shown=(known,)), new_facts=[{**PORTO, "subject": "ANA", "predicate": "Lives  in"}])
     made = done.actions[0].memory
     assert (made.subject, made.predicate, made.entity_id) == ("Ana", "lives in", "someone")
-    assert made.place == known.place
+    assert made.slot == known.slot
     assert done.actions[0].doubts == ()
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.likeness import jaccard
+from engrain.domain.text.similarity import jaccard
 from engrain.lifecycle.duplicates import (
     LEAST_COSINE,
     LEAST_JACCARD,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.text.likeness import jaccard
+from engrain.domain.text.similarity import jaccard
 from engrain.retrieval.cross_references import note_text, rank_related, similar_notes, tfidf_weights, tokenize_notes
 from engrain.retrieval.tfidf import tokenize
 from tests.support.reference_store import ReferenceStore

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.memories.aging import STANDINGS
+from engrain.domain.memories.decay import STANDINGS
 from engrain.errors import InvalidInput
 from tests.support.reference_records import aged_event
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 from engrain.domain.filters import Filter
-from engrain.domain.memories.aging import STANDINGS
+from engrain.domain.memories.decay import STANDINGS
 from engrain.domain.records import MATURITIES, RELATIONS, Caller
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, NotFound
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule

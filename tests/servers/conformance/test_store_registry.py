@@ -288,10 +288,10 @@ def test_mentions_move_and_what_mentions_both_mentions_one(store):
     store.mention(act(LATER), one.id, [annie.id])
     store.merge_entities(act(LATER), annie.id, ana.id)
     assert [each.mention_count for each in store.entities(CALLER, [ana.id, annie.id])] == [2, 0]
-    assert [each.id for each in store.sightings(request(), ana.id, 9).memories] == [one.id, both.id]
+    assert [each.id for each in store.mentions_of(request(), ana.id, 9).memories] == [one.id, both.id]
     store.unmerge_entities(act(LAST), annie.id)
     assert [each.mention_count for each in store.entities(CALLER, [ana.id, annie.id])] == [1, 2]
-    assert {each.id for each in store.sightings(request(), annie.id, 9).memories} == {one.id, both.id}
+    assert {each.id for each in store.mentions_of(request(), annie.id, 9).memories} == {one.id, both.id}
 
 
 # Parting
@@ -344,7 +344,7 @@ def _view(store, facts, ids):
             {each.id for each in store.load(asked, [c.ref for c in store.keyword(asked, {"tea"}, 99)]).values()},
             [
                 (sorted(each.id for each in found.memories), found.first_at, found.last_at)
-                for found in (store.sightings(asked, id_, 99) for id_ in ids.values())
+                for found in (store.mentions_of(asked, id_, 99) for id_ in ids.values())
             ],
             {each.id: {(link.source_id, link.target_id) for link in store.links(by, each.id)} for each in facts},
         )
@@ -514,13 +514,13 @@ def test_sightings_are_what_the_caller_sees_with_whom(store):
     store.mention(act(), said.id, [ana.id, ben.id])
     store.mention(act(caller=OTHER), theirs.id, [ana.id])
     store.forget(act(), stated.id)
-    seen = store.sightings(request(), ana.id, 9)
+    seen = store.mentions_of(request(), ana.id, 9)
     assert [each.id for each in seen.memories] == [stated.id, said.id]
     assert seen.mentions == {stated.id: (ana.id,), said.id: tuple(sorted([ana.id, ben.id]))}
     assert (seen.first_at, seen.last_at) == (early, late)
-    assert [each.id for each in store.sightings(request(), ana.id, 1).memories] == [stated.id]
-    assert store.sightings(request(), "nobody", 9).memories == ()
-    assert store.sightings(request(OTHER), ben.id, 9).first_at is None
+    assert [each.id for each in store.mentions_of(request(), ana.id, 1).memories] == [stated.id]
+    assert store.mentions_of(request(), "nobody", 9).memories == ()
+    assert store.mentions_of(request(OTHER), ben.id, 9).first_at is None
 
 
 def test_facts_about_somebody_are_the_newest_that_the_caller_sees(store):

@@ -47,7 +47,7 @@ def test_one_that_leaves_is_known_by_no_name_and_mentioned_by_nothing(store):
     [left] = store.get(CALLER, [liked.id])
     assert (left.validity, left.entity_id, left.subject) == ("retracted", None, "Ana")
     assert keyword(store, "tea") == {}
-    assert store.sightings(request(), ben.id, 9).mentions == {turn.id: (ben.id,)}
+    assert store.mentions_of(request(), ben.id, 9).mentions == {turn.id: (ben.id,)}
     [event] = store.events(CALLER, event_type="entity_removed")
     assert event.payload == {"canonical_name": "Ana", "entity_type": "person", "facts": [liked.id]}
     assert store.health().problems == ()

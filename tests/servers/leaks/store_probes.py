@@ -208,10 +208,10 @@ def facts_about(reader: Reader) -> Asked:
     yield "two of each", reader.store.facts_about(reader.caller, reader.ids, 2)
 
 
-def sightings(reader: Reader) -> Asked:
+def mentions_of(reader: Reader) -> Asked:
     for entity in reader.world.entities:
         for limit in (1, 1_000):
-            yield f"{entity.id} {limit}", reader.store.sightings(reader.request(), entity.id, limit)
+            yield f"{entity.id} {limit}", reader.store.mentions_of(reader.request(), entity.id, limit)
 
 
 def unenriched(reader: Reader) -> Asked:
@@ -397,7 +397,7 @@ READS: dict[str, Callable[[Reader], Asked]] = {
     probe.__name__: probe
     for probe in (
         *(get, find_active_fact, history, links, events, applications, entities, stats),
-        *(find_entities, entities_named, resembling, facts_about, sightings, unenriched),
+        *(find_entities, entities_named, resembling, facts_about, mentions_of, unenriched),
         *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
         *(page, links_from, vectors_of, unmentioned, activity, standouts),
         *(pending_sessions, is_session_consolidated, runs, waiting),

@@ -12,9 +12,9 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import name_key
 from engrain.domain.records import GLOBAL_SCOPE, RELATIONS, Caller, Episode
-from engrain.domain.text.trigrams import trigrams
+from engrain.domain.text.similarity import trigrams
 from engrain.errors import StorageError
 from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.schema import OUR_TABLES

@@ -137,7 +137,7 @@ class _Maker:
             metadata={"note": f"note {canary}"},
         )
         self._memories.append(note)
-        self._holders[note.place] = canary
+        self._holders[note.slot] = canary
         return note
 
     def _callers(self) -> list[Caller]:
@@ -257,8 +257,8 @@ class _Maker:
         if fact.validity != "active":
             self._ended.add(canary)
             return replace(fact, invalidated_at=fact.created_at)
-        self._ended |= {self._holders.get(fact.place, canary)} - {canary}
-        self._holders[fact.place] = canary
+        self._ended |= {self._holders.get(fact.slot, canary)} - {canary}
+        self._holders[fact.slot] = canary
         return fact
 
     def _rule(self, values: dict, canary: str) -> Rule:

@@ -216,7 +216,7 @@ VERBS = {
     "entities_named": lambda store: store.entities_named(CALLER, ["Ben", "Tea"]),
     "resembling": lambda store: store.resembling(CALLER, "Ben", fuzzy=True, limit=10),
     "facts_about": lambda store: store.facts_about(CALLER, [BEN.id], 10),
-    "sightings": lambda store: store.sightings(request(), BEN.id, 10),
+    "mentions_of": lambda store: store.mentions_of(request(), BEN.id, 10),
     "unenriched": lambda store: store.unenriched(request(), most_entities=2, limit=10),
     "change_entity": lambda store: store.change_entity(act(), BEN.id, aliases=["Benny"], also=["Benjamin"]),
     "enrich": lambda store: store.enrich(act(), newest(store).id, [BEN.id]),

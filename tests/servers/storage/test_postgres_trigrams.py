@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.text.trigrams import similarity
+from engrain.domain.text.similarity import similarity
 from tests.support.postgres import server
 
 WORDS = st.text(alphabet="abcABC12 .,-'", max_size=16)

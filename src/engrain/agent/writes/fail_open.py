@@ -10,7 +10,7 @@ from engrain import metrics
 from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
 from engrain.agent.writes.memories import store_memories, store_memory
 from engrain.domain.filters import Filter
-from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_open, told
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, describe_error, fails_open
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.memories.working import WorkingStats
+    from engrain.domain.memories.routing import WorkingStats
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.wording import Wording
 
@@ -111,7 +111,7 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
             raise
         metrics.count("recent_turns_degraded")
         _LOG.warning("recent turns not read", extra={"error": type(error).__name__})
-        why = told(error).after(f"only {len(live)} turns are at hand: ")
+        why = describe_error(error).after(f"only {len(live)} turns are at hand: ")
         return RecentTurns(episodes=tuple(reversed(live)), degraded=(why,))
     return RecentTurns(episodes=tuple(turn for turn in reversed(stored) if isinstance(turn, Episode)))
 
@@ -146,5 +146,5 @@ def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Wor
             raise
         metrics.count("working_memory_not_flushed")
         _LOG.warning("working memory not flushed", extra={"error": type(error).__name__, "messages": len(messages)})
-        return told(error)
+        return describe_error(error)
     return None

@@ -9,8 +9,7 @@ from engrain import metrics
 from engrain.agent.reads.lookups import get_memory
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.writes.retries import retry_on_registry_change
-from engrain.domain.entities.names import new_names
-from engrain.domain.entities.registry import Enrichment
+from engrain.domain.entities.registry import Enrichment, new_names
 from engrain.domain.records import GLOBAL_SCOPE, Entity
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities import linking, recognition

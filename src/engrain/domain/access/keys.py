@@ -1,4 +1,4 @@
-"""Who may do what over a network: roles, whom a request speaks for, and the keys that prove it."""
+"""Access keys: roles, grants, and the secrets that prove them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 Role = Literal["reader", "writer", "admin"]
-ROLES: tuple[Role, ...] = get_args(Role)  # each may what those before it may
+ROLES: tuple[Role, ...] = get_args(Role)  # a role may do what those before it may
 
 KEY_PREFIX = "ek_"  # of every secret
 RANDOM_BYTES = 32
@@ -26,17 +26,17 @@ _SECRET = re.compile(r"ek_([0-9a-f-]{36})_([a-z2-7]{1,3500})_([a-z2-7]{52})")
 
 
 def allows(has: Role, needs: Role) -> bool:
-    """Whether who has one role may do what needs another."""
+    """True if a role may do what `needs` another."""
     return ROLES.index(has) >= ROLES.index(needs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant(Record):
-    """Whom a request speaks for; nothing in the request itself can widen it.
+    """The rights of a request; nothing in the request itself can widen them.
 
     Attributes:
-        key_id: the key that was shown; None where none is asked for.
-        agent: the only agent it may speak for; None: any agent of the tenant.
+        key_id: the key of the request; None where no keys are required.
+        agent: the only agent it may act for; None for any agent of the tenant.
     """
 
     key_id: str | None
@@ -47,11 +47,11 @@ class Grant(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessKey(Record):
-    """A key as it is listed: all but its secret, which nobody can read again."""
+    """An access key without its secret, which nobody can read again."""
 
     id: str
     tenant_id: str
-    agent: str | None = None  # the only agent it speaks for; None: any agent of the tenant
+    agent: str | None = None  # the only agent it acts for; None for any agent of the tenant
     role: Role
     name: str | None = None
     created_at: datetime
@@ -60,18 +60,18 @@ class AccessKey(Record):
     last_used_at: datetime | None = None  # to the minute
 
     def is_valid(self, now: datetime) -> bool:
-        """Whether it opens anything: neither revoked nor expired."""
+        """True if it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property
     def grant(self) -> Grant:
-        """What showing it gives, while it is valid."""
+        """Rights of a request with this key, while it is valid."""
         return Grant(key_id=self.id, tenant_id=self.tenant_id, agent=self.agent, role=self.role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedKey(Record):
-    """A key just made. The secret is here and nowhere else: keep it now or make another key."""
+    """A new key with its secret, which is here and nowhere else: store it now or create another key."""
 
     secret: str = field(repr=False)
     key: AccessKey
@@ -79,41 +79,41 @@ class CreatedKey(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredKey(Record):
-    """A key as a store holds it."""
+    """A key as a store has it: with the digest of its secret."""
 
     key: AccessKey
     digest: str = field(repr=False)
 
 
 class ParsedSecret(NamedTuple):
-    """Which key a secret says it is of; whether it is, its digest tells."""
+    """Tenant and key id that a secret names; its digest must still be compared."""
 
     tenant_id: str
     key_id: str
 
 
 def new_secret(key: AccessKey, random: Callable[[int], bytes]) -> str:
-    """A secret for a key: `ek_<id>_<tenant>_<random>`, the last of 256 bits; `random` gives so many bytes.
+    """A secret for a key: `ek_<id>_<tenant>_<random>`, the last of 256 bits; `random` returns so many bytes.
 
-    It names its tenant, so that a store looks for it behind that tenant's wall and nowhere else.
+    It names its tenant, so that a store looks for the key in that tenant and nowhere else.
     """
     return f"{KEY_PREFIX}{key.id}_{_base32(key.tenant_id.encode())}_{_base32(random(RANDOM_BYTES))}"
 
 
 def parse_secret(secret: str) -> ParsedSecret | None:
-    """Which key a secret names; None where no secret looks like that."""
-    found = _SECRET.fullmatch(secret)
-    if found is None or not is_id(found[1]):
+    """Tenant and key id that a secret names; None for a text of another form."""
+    match = _SECRET.fullmatch(secret)
+    if match is None or not is_id(match[1]):
         return None
     try:
-        tenant = base64.b32decode(found[2].upper() + "=" * (-len(found[2]) % 8)).decode()
+        tenant = base64.b32decode(match[2].upper() + "=" * (-len(match[2]) % 8)).decode()
     except (binascii.Error, UnicodeDecodeError):
         return None
-    return ParsedSecret(tenant, found[1]) if tenant and "\x00" not in tenant else None
+    return ParsedSecret(tenant, match[1]) if tenant and "\x00" not in tenant else None
 
 
 def hash_secret(secret: str) -> str:
-    """SHA-256 of the whole secret, hexadecimal. Nothing slower is needed: 256 random bits are not to be guessed."""
+    """SHA-256 of the whole secret, hexadecimal. No slower hash is needed: 256 random bits cannot be guessed."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

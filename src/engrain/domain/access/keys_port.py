@@ -1,4 +1,4 @@
-"""The part of the Store port that keeps keys: what proves for whom a request over a network speaks."""
+"""Access keys: their part of the Store port."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class AccessKeys(Protocol):
-    """Keys of a tenant, whichever of its agents asks. No store ever holds a secret: only its digest.
+    """Keys of a tenant, for all of its agents. A store never has a secret, only its digest.
 
-    The events `key_created` and `key_revoked` are in the scope of the agent that the key speaks for, in `global` where
-    that is any.
+    The events `key_created` and `key_revoked` are in the scope of the agent that the key acts for, in `global` where
+    that is any agent.
     """
 
     def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
-        """Keep a new key of the acting tenant, and the digest of its secret.
+        """Store a new key of the acting tenant, and the digest of its secret.
 
         Raises:
             InvalidInput: it is of another tenant, or its id is taken; nothing was written.
@@ -30,10 +30,10 @@ class AccessKeys(Protocol):
         """The tenant's keys, revoked and expired ones too, newest first (then the larger id)."""
 
     def find_key(self, caller: Caller, key_id: str) -> StoredKey | None:
-        """One key of the tenant as it stands now, in one statement: whoever revoked it, in whatever process, did so."""
+        """One key of the tenant, read in one statement: a revocation in any process takes effect at once."""
 
     def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:
-        """The key, revoked from now on; one that was stays as it is. None where the tenant has no such key."""
+        """Revoke a key; a revoked one stays as it is. None if the tenant has no such key."""
 
     def use_key(self, act: Act, key_id: str, *, since: datetime) -> bool:
-        """Note that a key was used now; False, and nothing is written, where a use since then is noted already."""
+        """Record a use of a key; False, and nothing is written, if a use since then is recorded already."""

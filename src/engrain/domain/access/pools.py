@@ -1,4 +1,4 @@
-"""Pools: what some agents of a tenant share, and nobody else sees."""
+"""Pools: scopes that some agents of a tenant share, and their part of the Store port."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
 
-# In the metadata of a memory that an agent took over from a pool: which pool.
+# Key of a memory's metadata with the pool that it was copied from.
 SYNCED_KEY = "synced_from_pool"
 
 
 def pool_scope(name: str) -> str:
-    """Where the memories of a pool are."""
+    """Scope of the memories of a pool."""
     return f"pool:{name}"
 
 
@@ -36,52 +36,52 @@ class Pool(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolSync(Record):
-    """What an agent took over from a pool, and what it left because it knows something of its own there."""
+    """Result of a copy from a pool: new copies, and slots with a different fact of the agent's own."""
 
     pool: str
     copied: tuple[str, ...] = ()  # ids of the agent's own copies that are new
     unchanged: int = 0
-    kept: tuple[str, ...] = ()  # ids of the agent's own facts in whose place the pool says something else
+    kept: tuple[str, ...] = ()  # ids of the agent's own facts in whose slot the pool has another content
 
 
 class Pools(Protocol):
-    """The part of the Store port that keeps pools. To who is no member a pool does not exist."""
+    """Pools as the Store port has them. To agents that are no members a pool does not exist."""
 
     def pools_of(self, caller: Caller) -> tuple[str, ...]:
-        """The names of the pools the caller's agent is in, sorted; whatever pools the caller itself names."""
+        """Names of the pools the caller's agent is in, sorted; whatever pools the caller itself names."""
 
     def pools(self, caller: Caller) -> list[Pool]:
-        """The pools the caller's agent is in, by name."""
+        """Pools the caller's agent is in, by name."""
 
     def create_pool(self, act: Act, name: str, members: Sequence[str], metadata: Mapping[str, Any]) -> Pool:
-        """A new pool of the acting agent and `members`.
+        """Create a pool of the acting agent and `members`.
 
         Raises:
             InvalidInput: the tenant has a pool of this name; nothing was written.
         """
 
     def join_pool(self, act: Act, name: str, member: str) -> Pool | None:
-        """The pool with one member more, who may be in it already; None where the acting agent is in no such pool."""
+        """Add a member, who may be in the pool already; None if the acting agent is in no such pool."""
 
     def leave_pool(self, act: Act, name: str, member: str) -> Pool | None:
-        """The pool without a member, who may be in it no more; None where the acting agent is in no such pool.
+        """Remove a member, who may have left already; None if the acting agent is in no such pool.
 
         Raises:
-            InvalidInput: nobody would be left in it; nothing was written.
+            InvalidInput: it is the last member; nothing was written.
         """
 
     def delete_pool(self, act: Act, name: str) -> bool:
-        """Remove a pool that holds no memory; False where the acting agent is in no such pool.
+        """Delete a pool without memories; False if the acting agent is in no such pool.
 
         Raises:
-            InvalidInput: it holds memories, live or not; nothing was written.
+            InvalidInput: it has memories, live or not; nothing was written.
         """
 
 
 def copy_to_scope(memory: MemoryRecord, *, id_: str, act: Act, scope: str) -> MemoryRecord:
-    """A copy of a memory for another scope: what it says, and none of what was made of it where it came from."""
-    who = {"id": id_, "agent": act.caller.agent, "scope": scope, "created_at": act.at}
-    fresh: dict[str, Any] = {**who, "reference_count": 0, "last_referenced_at": None}
+    """Copy a memory to another scope: its content, without references, sources and consolidation."""
+    owner = {"id": id_, "agent": act.caller.agent, "scope": scope, "created_at": act.at}
+    fresh: dict[str, Any] = {**owner, "reference_count": 0, "last_referenced_at": None}
     match memory:
         case Episode():
             return replace(memory, **fresh, session=None, turn=0, consolidation_status="consolidated")

@@ -1,7 +1,7 @@
-"""A memory as a graph of entities: which facts say what is observed of one, and how two relate.
+"""Knowledge graph over entities and facts: observations of entities, and relations between them.
 
-An observation and a relation are facts that carry their own mark in the predicate, so that of one entity there can be
-many, and each says once what it says. Whatever else is known of an entity is an observation too: "predicate: content".
+Observations and relations are facts with a digest of their text in the predicate, so that one entity has many of them,
+each text once. Every other fact about an entity is an observation too: "predicate: content".
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _Key = TypeVar("_Key")
 
-_MARK_BYTES = 6
-# The key of an entity's metadata that keeps the type it was given, in whatever words.
+_DIGEST_BYTES = 6
+# Key of an entity's metadata with its type in the words of the caller.
 TYPE_AS_GIVEN = "entity_type"
 _TYPES: Mapping[str, EntityType] = {
-    **{each: each for each in ENTITY_TYPES},
+    **{entity_type: entity_type for entity_type in ENTITY_TYPES},
     **dict.fromkeys("people human user contact character".split(), "person"),
     **dict.fromkeys("company org organisation team institution employer group".split(), "organization"),
     **dict.fromkeys("location city country town address region".split(), "place"),
@@ -31,7 +31,7 @@ _TYPES: Mapping[str, EntityType] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphEntity(Record):
-    """A node: somebody or something, of whatever type, and what is observed of it, the oldest first."""
+    """A node: an entity of any type with its observations, the oldest first."""
 
     name: str
     entity_type: str
@@ -40,7 +40,7 @@ class GraphEntity(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphRelation(Record):
-    """An edge, in active voice: `source` `relation_type` `target`, by their names."""
+    """A directed relation between two entities, by their names, in active voice: `source` `relation_type` `target`."""
 
     source: str
     relation_type: str
@@ -49,7 +49,7 @@ class GraphRelation(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityObservations(Record):
-    """Some observations of one entity."""
+    """Observations of one entity."""
 
     entity_name: str
     contents: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class EntityObservations(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeGraph(Record):
-    """Entities and how they relate, each the oldest first."""
+    """Entities and relations, both the oldest first."""
 
     entities: tuple[GraphEntity, ...] = ()
     relations: tuple[GraphRelation, ...] = ()
@@ -65,7 +65,7 @@ class KnowledgeGraph(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNode:
-    """An entity of the registry as a node, with the facts behind each of its observations."""
+    """An entity of the registry as a node, with the ids of the facts behind every observation."""
 
     entity: Entity
     facts: Mapping[str, tuple[str, ...]]
@@ -79,31 +79,33 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphView:
-    """What somebody sees of a graph, with the ids of the facts that say it."""
+    """The part of a graph that a caller sees, with the ids of the facts behind it."""
 
     nodes: tuple[GraphNode, ...] = ()
     relations: Mapping[GraphRelation, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def whole(self) -> KnowledgeGraph:
-        return KnowledgeGraph(entities=tuple(each.shown for each in self.nodes), relations=tuple(self.relations))
+        return KnowledgeGraph(entities=tuple(node.shown for node in self.nodes), relations=tuple(self.relations))
 
     def where(self, is_wanted: Callable[[GraphEntity], bool]) -> KnowledgeGraph:
-        """Some entities, and each relation that one of them is an end of."""
-        wanted = tuple(each for each in (node.shown for node in self.nodes) if is_wanted(each))
-        names = {each.name for each in wanted}
-        ends = tuple(each for each in self.relations if not names.isdisjoint((each.source, each.target)))
-        return KnowledgeGraph(entities=wanted, relations=ends)
+        """The entities that a predicate accepts, and every relation with one of them at either end."""
+        entities = tuple(entity for entity in (node.shown for node in self.nodes) if is_wanted(entity))
+        names = {entity.name for entity in entities}
+        relations = tuple(
+            relation for relation in self.relations if not names.isdisjoint((relation.source, relation.target))
+        )
+        return KnowledgeGraph(entities=entities, relations=relations)
 
 
 def observation_predicate(text: str) -> str:
-    """What only one observation of an entity can be filed under."""
-    return f"observation {_mark(text)}"
+    """Predicate of an observation, unique by its text."""
+    return f"observation {_digest(text)}"
 
 
 def relation_predicate(relation: GraphRelation) -> str:
-    """What only one relation of an entity can be filed under: she may work at two places."""
-    return f"{relation.relation_type} {_mark(relation.target)}"
+    """Predicate of a relation, unique by type and target: a person may work at two places."""
+    return f"{relation.relation_type} {_digest(relation.target)}"
 
 
 def relation_content(relation: GraphRelation) -> str:
@@ -112,38 +114,38 @@ def relation_content(relation: GraphRelation) -> str:
 
 
 def relation_of(fact: Fact) -> GraphRelation | None:
-    """The relation that a fact says; None where it says something else."""
-    relation_type, _, mark = fact.predicate.rpartition(" ")
-    begins = f"{fact.subject} {relation_type} "
-    target = fact.content.removeprefix(begins)
-    if not relation_type or not fact.content.startswith(begins) or mark != _mark(target):
+    """The relation that a fact states; None if it states something else."""
+    relation_type, _, digest = fact.predicate.rpartition(" ")
+    prefix = f"{fact.subject} {relation_type} "
+    target = fact.content.removeprefix(prefix)
+    if not relation_type or not fact.content.startswith(prefix) or digest != _digest(target):
         return None
     return GraphRelation(source=fact.subject, relation_type=relation_type, target=target)
 
 
 def observation_of(fact: Fact) -> str:
-    """What a fact about an entity says of it, as a text."""
+    """Text of the observation that a fact about an entity states."""
     is_bare = fact.predicate == observation_predicate(fact.content)
     return fact.content if is_bare else f"{fact.predicate}: {fact.content}"
 
 
 def type_of(entity: Entity) -> str:
-    """The type of an entity in the words in which it was given."""
-    given = entity.metadata.get(TYPE_AS_GIVEN)
-    return given if isinstance(given, str) and given else entity.entity_type
+    """Type of an entity in the words of the caller who created it."""
+    word = entity.metadata.get(TYPE_AS_GIVEN)
+    return word if isinstance(word, str) and word else entity.entity_type
 
 
-def known_type(given: str) -> EntityType:
-    """Of the types that the registry knows the one that a word means, else `other`."""
-    return _TYPES.get(given.strip().lower(), "other")
+def known_type(word: str) -> EntityType:
+    """Type of the registry that a word means, else `other`."""
+    return _TYPES.get(word.strip().lower(), "other")
 
 
 def build_graph(entities: Iterable[Entity], facts: Iterable[Fact]) -> GraphView:
-    """The graph of entities that stand for themselves and of what somebody sees of them and believes."""
-    nodes = {each.id: each for each in sorted(entities, key=lambda one: (one.created_at, one.id))}
+    """Build the graph of unmerged entities and of active facts that a caller sees."""
+    nodes = {entity.id: entity for entity in sorted(entities, key=lambda entity: (entity.created_at, entity.id))}
     observed: dict[str, dict[str, list[str]]] = {id_: {} for id_ in nodes}
     related: dict[GraphRelation, list[str]] = {}
-    for fact in sorted(facts, key=lambda one: (one.created_at, one.id)):
+    for fact in sorted(facts, key=lambda fact: (fact.created_at, fact.id)):
         node = None if fact.entity_id is None else nodes.get(fact.entity_id)
         relation = relation_of(fact)
         if relation is not None:
@@ -152,26 +154,26 @@ def build_graph(entities: Iterable[Entity], facts: Iterable[Fact]) -> GraphView:
         elif node is not None:
             observed[node.id].setdefault(observation_of(fact), []).append(fact.id)
     return GraphView(
-        nodes=tuple(GraphNode(entity=each, facts=_as_tuples(observed[each.id])) for each in nodes.values()),
+        nodes=tuple(GraphNode(entity=node, facts=_as_tuples(observed[node.id])) for node in nodes.values()),
         relations=_as_tuples(related),
     )
 
 
 def contains_text(entity: GraphEntity, text: str) -> bool:
-    """Whether a name, type or observation holds a text, whatever the case."""
+    """True if the name, the type or an observation contains a text, in any case."""
     wanted = text.lower()
-    return any(wanted in each.lower() for each in (entity.name, entity.entity_type, *entity.observations))
+    return any(wanted in part.lower() for part in (entity.name, entity.entity_type, *entity.observations))
 
 
 def select_new(contents: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
-    """Those of some texts that are not known, each once, in their order."""
-    return tuple(dict.fromkeys(each for each in contents if each not in known))
+    """Texts that are not known, without repeats, in their order."""
+    return tuple(dict.fromkeys(text for text in contents if text not in known))
 
 
-def _as_tuples(of: Mapping[_Key, list[str]]) -> dict[_Key, tuple[str, ...]]:
-    return {key: tuple(ids) for key, ids in of.items()}
+def _as_tuples(lists: Mapping[_Key, list[str]]) -> dict[_Key, tuple[str, ...]]:
+    return {key: tuple(ids) for key, ids in lists.items()}
 
 
-def _mark(text: str) -> str:
-    """Twelve hexadecimal digits that tell a text from every other one that is stored."""
-    return hashlib.blake2b(checks.clean(text).encode(), digest_size=_MARK_BYTES).hexdigest()
+def _digest(text: str) -> str:
+    """Digest of a text as it is stored: twelve hexadecimal digits."""
+    return hashlib.blake2b(checks.clean(text).encode(), digest_size=_DIGEST_BYTES).hexdigest()

@@ -1,32 +1,52 @@
-"""What is said of entities besides the entity itself: names in a text, candidates for a name, a merge, a profile."""
+"""Entities: names in texts, comparison of names, matches, merges and profiles."""
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Record, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
 NameKind = Literal["mention", "hashtag", "email", "url", "date", "person", "organization", "place", "project", "other"]
 NameMatch = Literal["exact", "alias", "prefix", "fuzzy"]
 
 NAME_KINDS: tuple[NameKind, ...] = get_args(NameKind)
-# The key of an entity's metadata that says which entity has taken it in: such an entity is a tombstone.
+# Key of an entity's metadata with the entity that it was merged into: such an entity is a tombstone.
 MERGED_INTO = "merged_into"
 
 
+def name_key(text: str) -> str:
+    """Form of a name for comparison: NFKC, case folded, whitespace collapsed and stripped; may be empty.
+
+    Case folding can undo the normal form, so NFKC is applied again: the key of a key is the key itself.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+def new_names(known: Iterable[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Names whose key is neither empty nor that of a known name, without repeats, in their order."""
+    seen = {name_key(name) for name in known} | {""}
+    added: dict[str, str] = {}
+    for name in names:
+        if name_key(name) not in seen:
+            added.setdefault(name_key(name), name)
+    return tuple(added.values())
+
+
 def merged_into(entity: Entity) -> str | None:
-    """The id of the entity that this one was merged into; None where it stands for itself."""
+    """Id of the entity that this one was merged into; None if it was not merged."""
     return entity.metadata.get(MERGED_INTO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name(Record):
-    """A name as it stands in a text, in `text[start:end]`."""
+    """A name in a text, at `text[start:end]`."""
 
     text: str
     kind: NameKind
@@ -50,7 +70,7 @@ class EntityMatch(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityMerge(Record):
-    """What a merge, or its reverse, did; of facts those that the caller sees."""
+    """Result of a merge of two entities, or of its reversal, with the facts that the caller sees."""
 
     source: Entity
     target: Entity
@@ -61,7 +81,7 @@ class EntityMerge(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mentions(Record):
-    """Where an entity was seen, as far as the caller sees: the newest memories, and the span of all of them."""
+    """Memories that mention an entity, as far as the caller sees them: the newest, and the time span of all."""
 
     memories: tuple[MemoryRecord, ...] = ()  # newest (happened_at, id) first
     mentions: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)  # memory id: ids of entities
@@ -71,17 +91,17 @@ class Mentions(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedEntity(Record):
-    """Somebody who is mentioned where another is."""
+    """An entity that the same memories mention."""
 
     entity_id: str
     canonical_name: str
     entity_type: str
-    memories: int  # how many of the memories looked at mention both
+    memories: int  # memories of those looked at that mention both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityProfile(Record):
-    """Everything that a caller may know of one entity."""
+    """Profile of an entity: everything about it that a caller sees."""
 
     entity: Entity
     facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict, hash=False)  # by predicate; oldest first
@@ -94,7 +114,7 @@ class EntityProfile(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enrichment(Record):
-    """What a second, slower look at some memories found."""
+    """Result of an enrichment: a second, slower search of memories for names."""
 
     enriched: int = 0  # memories looked at and stamped
     links: int = 0  # mentions noted that were not noted before

@@ -1,4 +1,4 @@
-"""The part of the Store port that keeps the registry of entities."""
+"""Registry of entities: its part of the Store port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Registry(Protocol):
-    """Entities: a registry that all agents of a tenant share. What memories say of them is the caller's to see alone.
+    """Registry of entities, shared by all agents of a tenant; memories about them stay in their scopes.
 
     An entity that was merged is a tombstone (`entities.registry.merged_into`): readable by its id, and nothing else.
     """
@@ -28,10 +28,10 @@ class Registry(Protocol):
         also: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Entity | None:
-        """Replace the name and all aliases, merge the metadata; what is None stays. None where there is no such entity.
+        """Replace the name and all aliases, merge the metadata; None leaves a part. None where there is no such entity.
 
-        It is called `also` so afterwards, besides all aliases it has by then (`entities.names.new_names`): of several
-        calls at once each adds its own. One that adds nothing new, and says nothing else, changes nothing.
+        `also` is added to the aliases that it has by then (`entities.registry.new_names`): concurrent calls each add
+        their own. A call without any change writes nothing.
 
         Raises:
             InvalidInput: the name is taken with this type, or the entity was merged; nothing was written.
@@ -40,42 +40,42 @@ class Registry(Protocol):
     def find_entities(
         self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
     ) -> list[Entity]:
-        """Those that stand for themselves, by canonical name, then type, both after `after`."""
+        """Entities that were not merged, by canonical name, then type, both after `after`."""
 
     def entities_named(self, caller: Caller, names: Collection[str]) -> list[Entity]:
-        """Whom names name, canonically or as an alias, by id.
+        """Entities with one of these names, canonically or as an alias, by id.
 
-        With tombstones whose canonical name is exactly one of them, and those that these were merged into.
+        Includes tombstones whose canonical name is exactly one of them, and the entities these were merged into.
         """
 
     def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
-        """Whom `entities.names.name_key` of a name may mean, by id: a proposal, for `entities.resolution` to judge.
+        """Entities that `name_key` of a name may mean, by id: candidates, for `entities.resolution` to judge.
 
-        All whom it names; those with a name that holds it, of the first `limit` such names; with `fuzzy` the `limit`
-        with the most of its trigrams (of equals the smaller id), at least 0.3 of them.
+        All entities of that name; those with a name that contains it, of the first `limit` such names; with `fuzzy` the
+        `limit` with the most of its trigrams (of equals the smaller id), at least 0.3 of them.
         """
 
     def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
         """The newest `limit` facts about each entity the caller sees, live or not; newest (happened_at, id) first."""
 
-    def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
+    def mentions_of(self, request: Request, entity_id: str, limit: int) -> Mentions:
         """The newest `limit` memories that mention an entity or are about it, live or not, whatever the filter.
 
         Of each kind and scope the newest 2,000 are looked at; the span is of all.
         """
 
     def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:
-        """Let one entity take in another, as `domain.entities.merges` decides; facts and mentions of every scope move.
+        """Merge one entity into another, as `entities.merges` decides; facts and mentions of every scope move.
 
-        The source becomes a tombstone. An event `entity_merge` of the target tells what its reverse needs, one in each
-        scope of what moved there; each fact that is superseded has its own event.
+        The source becomes a tombstone. An event `entity_merge` of the target has what the reversal needs, one in each
+        scope of what moved there; each superseded fact has its own event.
 
         Raises:
             InvalidInput: they are the same, one is unknown or was merged already; nothing was written.
         """
 
     def unmerge_entities(self, act: Act, source_id: str) -> EntityMerge:
-        """Undo the merge of an entity, the last that its target still holds; what was done since the merge stays.
+        """Undo the merge of an entity, the last one of its target; changes since the merge stay.
 
         Raises:
             NotFound: there is no such entity.
@@ -89,35 +89,33 @@ class Registry(Protocol):
         names: Collection[str],
         whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
     ) -> list[MemoryRecord]:
-        """`put`, and in the same transaction `mention` of whom `whom` chooses for each memory, by its id.
+        """`put` memories, and in the same transaction `mention` the entities that `whom` chooses, by memory id.
 
-        `whom` is given what `entities_named` answers to `names`; it may be asked again where a transaction is repeated.
-        What it chooses that is unknown or was merged meanwhile is left out, and so is what it says of a memory that was
-        there already.
+        `whom` is called with the answer of `entities_named` to `names`, again where a transaction is repeated. Chosen
+        entities that are unknown or were merged meanwhile are left out, as are those of a memory that was there before.
 
         Raises:
             InvalidInput: as `put`; nothing was written.
         """
 
     def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        """`put_entity` of each, then `put` of memories that may be about them: all or nothing, one transaction.
+        """`put_entity` every entity, then `put` memories that may be about them: all or nothing, one transaction.
 
         Raises:
             InvalidInput: as these two; nothing was written.
         """
 
     def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
-        """`forget` memories, and let the registry know some entities no more: all or nothing, one transaction.
+        """`forget` memories, and remove entities from the registry: all or nothing, one transaction.
 
-        What mentioned one mentions it no longer, and with it go those that were merged into it. Facts that were about
-        it, of whatever scope, keep the name of their subject; where that place is held by another active one, the one
-        of lower confidence is superseded (of equals that of the entity). The entities as they were; unknown ids and
-        tombstones are none. The event `entity_removed`
-        tells each scope of its own.
+        Their mentions are removed, and so are the entities that were merged into them. Facts about them, of whatever
+        scope, keep the name of their subject; where another active fact is in that slot, the one of lower confidence is
+        superseded (of equals that of the entity). Returns the entities as before, without unknown ids and tombstones.
+        An event `entity_removed` lists, in each scope, the facts of that scope.
         """
 
     def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        """`mention`, and `metadata.enriched_at` of the memory is now, which `memory_enriched` tells of.
+        """`mention` entities and set `metadata.enriched_at` of the memory to now, with an event `memory_enriched`.
 
         Raises:
             NotFound: the caller sees no such memory.

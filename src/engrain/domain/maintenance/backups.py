@@ -1,4 +1,4 @@
-"""What a backup covers, and what the storage gives and takes for one; a contract that both databases keep."""
+"""Backups: extents, extraction of rows and restoration, as their part of the Store port."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Fate = Literal["there", "erased"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent(Record):
-    """Whose memories: one agent's, a whole tenant's (`agent` None), or the whole database's (both None).
+    """Memories that an operation covers: one agent's, a tenant's (`agent` None), or the database's (both None).
 
-    An agent's are those of its own scope and those of `global` that it wrote, with what hangs off them.
+    An agent's are those of its own scope and those of `global` that it wrote, with all that depends on them.
     """
 
     tenant_id: str | None = None
@@ -36,80 +36,80 @@ class Extent(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSpace(Record):
-    """The embedder whose vectors are searched."""
+    """Name and dimensions of the embedder whose vectors are searched."""
 
     name: str
     dims: int
 
 
 class Extraction(Protocol):
-    """The rows of an extent, all of one state of the database."""
+    """Rows of an extent, read in one snapshot of the database."""
 
     @property
     def embedder(self) -> VectorSpace | None:
-        """Whose vectors there are; None where nobody has made any."""
+        """Active embedder; None if there are no vectors."""
 
     def rows(self, table: str) -> Iterator[Row]:
-        """All rows of a table in the order of its key, read a few hundred at a time.
+        """Rows of a table in the order of its key, read a few hundred at a time.
 
-        A reference that leaves the extent is None; a link, a mention or an application is there with both its ends.
+        A reference that leaves the extent is None; links, mentions and applications are there with both ends.
         Vectors name their memory by its id, and are those of the active embedder.
         """
 
 
 class Restoration(Protocol):
-    """One transaction that takes rows in. Ids and references are the caller's business; the searches are not."""
+    """One transaction that adds rows. The caller checks ids and references; the store updates the searches."""
 
     @property
     def embedder(self) -> VectorSpace | None:
-        """Whose vectors are searched here."""
+        """Active embedder of this database."""
 
     def use_embedder(self, embedder: VectorSpace, at: datetime) -> None:
         """Record the first embedder of this database."""
 
     def clear(self, extent: Extent, at: datetime) -> int:
-        """Remove the memories of an extent and what hangs off them, of a tenant all else too; how many memories.
+        """Remove the memories of an extent and all that depends on them (of a tenant, all else too).
 
-        Events and tombstones stay.
+        Returns the number of memories. Events and tombstones stay.
         """
 
     def fates(self, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
-        """Which ids of memories are taken in a tenant, and whether by a memory or by what is left of an erased one."""
+        """Ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
 
     def entity(self, tenant_id: str, id_: str, name: str, entity_type: str) -> str | None:
-        """The id under which somebody is known: the one given, or the one with that name and type."""
+        """Id of a known entity: this id, or the one of this name and type."""
 
     def holder(self, fact: Row) -> str | None:
-        """The id of the active fact in the place of this row."""
+        """Id of the active fact in the slot of this row."""
 
     def add(self, table: str, rows: Sequence[Row]) -> int:
-        """Add rows whose key is free, the others are left; how many it was. Memories are searched by `finish`."""
+        """Add the rows whose key is free; returns their number. Memories enter the searches with `finish`."""
 
     def supersede(self, pairs: Iterable[tuple[str, str, str]]) -> None:
-        """Name, by (tenant, id, superseded id), what facts supersede that came before it."""
+        """Set `supersedes_id` of facts, by (tenant, id, superseded id)."""
 
     def bury(self, tenant_id: str, ids: Collection[str]) -> None:
-        """Let go of tombstones: these ids may be taken again."""
+        """Remove tombstones: these ids may be used again."""
 
     def finish(self) -> None:
-        """Give everything that was added its place in the searches, with what came of vectors and departures."""
+        """Add all new memories to the searches, with their vectors, and remove those that were cleared."""
 
     def say(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
-        """Write an event down."""
+        """Write an event."""
 
 
 class Backups(Protocol):
-    """A part of the database, out of it and into it."""
+    """Extraction and restoration of a part of the database."""
 
     @property
     def backed_up(self) -> Mapping[str, Sequence[str]]:
-        """What a backup holds: tables with their columns, in an order that satisfies references but `supersedes_id`."""
+        """Tables of a backup with their columns, in an order that satisfies references but `supersedes_id`."""
 
     def extracting(self, extent: Extent, work: Callable[[Extraction], _Result]) -> _Result:
-        """What `work` makes of an extent, in one snapshot; it may be run again from its beginning."""
+        """Run `work` on an extent in one snapshot; it may be run again from its beginning."""
 
     def restoring(self, tenant_id: str | None, work: Callable[[Restoration], _Result]) -> _Result:
-        """What `work` returns, in one transaction of a tenant, or of every one; it may be run again likewise.
+        """Run `work` in one transaction of a tenant, or of all; it may be run again from its beginning.
 
-        Whatever it raises leaves the database as it was.
+        Any error of it leaves the database as it was.
         """

@@ -1,4 +1,4 @@
-"""What an audit finds in a memory: each finding with its evidence, and what to do about it."""
+"""Audits of a memory: findings with evidence and a command to fix them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Record):
-    """One thing that looks wrong. Nothing was changed; `command` is what would put it right, if it is wrong."""
+    """One probable problem. Nothing was changed; `command` would fix it."""
 
     kind: FindingKind
     severity: Severity
@@ -32,16 +32,16 @@ class Finding(Record):
 
     @property
     def order(self) -> tuple[int, tuple[str, ...], str]:
-        """Where it stands among those of its kind: the most severe first, then by ids."""
+        """Sort key among findings of one kind: the most severe first, then by ids."""
         return SEVERITIES.index(self.severity), self.ids, self.says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(Record):
-    """What an audit looked at, and a page of what it found, by kind and then by severity and ids."""
+    """Result of an audit with a page of its findings, by kind, then severity and ids."""
 
     at: datetime
-    memories: int  # how many were looked at
-    is_complete: bool  # whether that was all that the agent sees; if not, the newest facts, rules, then episodes
-    counts: Mapping[str, int] = field(default_factory=dict, hash=False)  # of every finding, by kind, whatever the page
+    memories: int  # number of memories looked at
+    is_complete: bool  # these were all that the agent sees; if not, the newest facts, rules, then episodes
+    counts: Mapping[str, int] = field(default_factory=dict, hash=False)  # of all findings, by kind, whatever the page
     findings: tuple[Finding, ...] = ()

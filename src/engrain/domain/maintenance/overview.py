@@ -1,4 +1,4 @@
-"""What a dashboard shows of one agent's memory: bounded looks at what it sees, all of one moment."""
+"""Overview of one agent's memory for a dashboard: bounded reads, all of one snapshot."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Request
     from engrain.domain.runs.runs import PendingSession, Run
 
-# A dashboard looks at the newest so many memories of each kind and scope, and at so many events.
+# Limits: the newest memories of each kind and scope, and the newest events.
 MOST_MEMORIES = 20_000
 MOST_EVENTS = 100_000
-# What a day counts, and the events that tell of it.
+# Counts of a day, and the types of events behind them.
 COUNTED: Mapping[str, tuple[str, ...]] = {
     "episodes": ("episode_created",),
     "facts": ("fact_created",),
@@ -33,7 +33,7 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day(Record):
-    """What was done on one day (of UTC, as 2026-11-21): memories written by kind, and what became of others."""
+    """Counts of one day (of UTC, as 2026-11-21): memories stored, by kind, and changes of others."""
 
     day: str
     episodes: int = 0
@@ -47,7 +47,7 @@ class Day(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityShare(Record):
-    """Somebody, and how many of the facts looked at are about them."""
+    """An entity with the number of facts about it, of those looked at."""
 
     entity: Entity
     facts: int
@@ -55,12 +55,12 @@ class EntityShare(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Highlights(Record):
-    """What stands out among the newest memories of a caller.
+    """Highlights of the newest memories of a caller.
 
     Attributes:
-        most_referenced: those that searches gave out most often, then the newest (happened_at, id).
-        entities: ids of whom most active facts are about with how many, then the smaller id.
-        looked_at: how many memories these are, by kind; content_bytes is what they say, in UTF-8.
+        most_referenced: memories with the most references, then the newest (happened_at, id).
+        entities: ids of entities with the number of active facts about them, most first, then the smaller id.
+        looked_at: number of memories looked at, by kind; content_bytes is the size of their contents in UTF-8.
     """
 
     most_referenced: tuple[MemoryRecord, ...]
@@ -71,14 +71,14 @@ class Highlights(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview(Record):
-    """An agent's memory at one moment, as a dashboard shows it.
+    """Overview of an agent's memory at one moment.
 
     Attributes:
-        days: the last ones, oldest first, those without anything too; what it sees, whoever did it.
-        days_since: before this moment nothing was counted, as there were more than MOST_EVENTS events; None: all was.
-        most_referenced, entities, content_bytes: of the newest MOST_MEMORIES of each kind and scope; `looked_at` says
-            how many that were.
-        waiting_sessions: whose episodes wait for consolidation, the oldest first.
+        days: the last days, oldest first, empty ones too; changes that the agent sees, by any agent.
+        days_since: start of the counts if there were more than MOST_EVENTS events; None if all were counted.
+        most_referenced, entities, content_bytes: of the newest MOST_MEMORIES of each kind and scope; `looked_at` has
+            their number.
+        waiting_sessions: sessions with episodes that wait for consolidation, the oldest first.
     """
 
     at: datetime
@@ -97,26 +97,26 @@ class Overview(Record):
 
 
 class Overviews(Protocol):
-    """The part of the Store port that dashboards read."""
+    """Reads of an overview, as part of the Store port."""
 
     def activity(
         self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
     ) -> tuple[dict[tuple[str, str], int], datetime | None]:
-        """How many events in the caller's scopes there were by day (UTC, 2026-11-21) and type, of the types of COUNTED.
+        """Counts of events in the caller's scopes by day (UTC, 2026-11-21) and type, of the types in COUNTED.
 
-        Of the newest `most` from `since` on; the time of the oldest of these where there are more, else None.
+        Of the newest `most` events from `since` on; and the time of the oldest of these if there are more, else None.
         """
 
     def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
-        """What stands out among the newest `most` (happened_at, id) matching memories of each kind and scope.
+        """Highlights of the newest `most` (happened_at, id) matching memories of each kind and scope.
 
-        At most `limit` memories that were referenced at all, and as many entities.
+        At most `limit` memories with a reference, and as many entities.
         """
 
 
 def days_of(counts: Mapping[tuple[str, str], int], days: tuple[str, ...]) -> tuple[Day, ...]:
-    """Each of some days with what its events count up to."""
+    """Counts of days, from the counts of their events by type."""
     return tuple(
-        Day(day=day, **{name: sum(counts.get((day, each), 0) for each in types) for name, types in COUNTED.items()})
+        Day(day=day, **{name: sum(counts.get((day, type_), 0) for type_ in types) for name, types in COUNTED.items()})
         for day in days
     )

@@ -1,4 +1,4 @@
-"""Whether a memory can serve, check by check: pure verdicts over a few numbers that somebody else has read."""
+"""Readiness of a memory to serve requests, check by check. Pure: the numbers are read elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORST: tuple[Verdict, ...] = ("failed", "degraded", "ok")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Record):
-    """One thing that was looked at. Degraded: it serves, with less; failed: it cannot serve."""
+    """Result of one check. Degraded: the memory serves with less; failed: it cannot serve."""
 
     name: str
     status: Verdict
@@ -27,20 +27,20 @@ class Check(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness(Record):
-    """All that was looked at; the status is the worst of it."""
+    """Results of all checks; the status is the worst of them."""
 
     status: Verdict
     checks: tuple[Check, ...]
 
     @property
     def is_ready(self) -> bool:
-        """Whether requests may be sent here: also where it is degraded, as searches by words answer still."""
+        """True if requests may be sent here; a degraded memory still answers searches by words."""
         return self.status != "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """From when on what waits is late, in seconds."""
+    """Lags in seconds above which a memory is degraded."""
 
     embedding_lag_s: float
     job_lag_s: float
@@ -48,7 +48,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderState:
-    """What is known of the embedder: its name where there is one, why it is not used, whether it failed of late."""
+    """State of the embedder: its name if there is one, why it is not used, and its last failure."""
 
     name: str | None
     unused_because: str | None = None
@@ -56,7 +56,7 @@ class EmbedderState:
 
 
 def judge_readiness(vitals: Vitals | Exception, embedder: EmbedderState, bounds: Bounds, now: datetime) -> Readiness:
-    """The readiness of a memory; of a database that did not answer nothing else is known."""
+    """Readiness of a memory from its vitals, or from the error of a database that did not answer."""
     if isinstance(vitals, Exception):
         checks = [check_failed_read(vitals), check_embedder(embedder)]
     else:
@@ -67,25 +67,25 @@ def judge_readiness(vitals: Vitals | Exception, embedder: EmbedderState, bounds:
             check_embeddings(vitals, embedder, bounds, now),
             check_jobs(vitals.jobs, bounds, now),
         ]
-    statuses = {each.status for each in checks}
-    return Readiness(status=next(each for each in _WORST if each in statuses), checks=tuple(checks))
+    statuses = {check.status for check in checks}
+    return Readiness(status=next(status for status in _WORST if status in statuses), checks=tuple(checks))
 
 
 def check_failed_read(error: Exception) -> Check:
-    """What is said of a database that could not be read."""
+    """Check of a database that could not be read."""
     return Check(name="database", status="failed", detail=str(error))
 
 
-def check_schema(found: str, newest: str) -> Check:
-    """Another engrain may have migrated the database since this one opened it."""
-    if found == newest:
-        return Check(name="schema", status="ok", detail=found)
-    said = f"the database has {found or 'none'} and this engrain works with {newest}"
-    return Check(name="schema", status="failed", detail=f"{said}: restart it with the engrain that the others run")
+def check_schema(present: str, newest: str) -> Check:
+    """Check that no other engrain has migrated the database since this one opened it."""
+    if present == newest:
+        return Check(name="schema", status="ok", detail=present)
+    detail = f"the database has {present or 'none'} and this engrain works with {newest}"
+    return Check(name="schema", status="failed", detail=f"{detail}: restart it with the engrain that the others run")
 
 
 def check_embedder(state: EmbedderState) -> Check:
-    """Without its embedder a memory answers by words."""
+    """Check of the embedder; without it a memory answers by words."""
     if state.unused_because is not None:
         return Check(name="embedder", status="degraded", detail=state.unused_because)
     if state.name is None:
@@ -96,21 +96,21 @@ def check_embedder(state: EmbedderState) -> Check:
 
 
 def check_embeddings(vitals: Vitals, state: EmbedderState, bounds: Bounds, now: datetime) -> Check:
-    """How far deferred embeddings are behind: what waits is found by its words alone."""
+    """Check of the lag of deferred embeddings; memories without a vector are found by words alone."""
     if state.name is None:
         return Check(name="embeddings", status="ok", detail="nobody makes any")
     lag_s = _lag_s(vitals.without_vector_since, now)
     waiting = vitals.without_vector
-    said = f"{waiting} memories wait for a vector, the oldest for {lag_s:.0f} s" if waiting else "none waits"
-    return Check(name="embeddings", status="degraded" if lag_s > bounds.embedding_lag_s else "ok", detail=said)
+    detail = f"{waiting} memories wait for a vector, the oldest for {lag_s:.0f} s" if waiting else "none waits"
+    return Check(name="embeddings", status="degraded" if lag_s > bounds.embedding_lag_s else "ok", detail=detail)
 
 
 def check_jobs(vitals: JobVitals, bounds: Bounds, now: datetime) -> Check:
-    """Whether somebody does what is due, and whether something was given up."""
+    """Check for overdue jobs and dead letters."""
     lag_s = _lag_s(vitals.overdue_since, now)
-    said = f"{vitals.overdue} due, the oldest for {lag_s:.0f} s; {vitals.dead_letters} dead letters"
+    detail = f"{vitals.overdue} due, the oldest for {lag_s:.0f} s; {vitals.dead_letters} dead letters"
     is_late = lag_s > bounds.job_lag_s or vitals.dead_letters > 0
-    return Check(name="jobs", status="degraded" if is_late else "ok", detail=said)
+    return Check(name="jobs", status="degraded" if is_late else "ok", detail=detail)
 
 
 def _lag_s(since: datetime | None, now: datetime) -> float:

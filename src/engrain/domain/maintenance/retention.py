@@ -1,4 +1,4 @@
-"""How long episodes are kept once they have run out, and how many are kept at all."""
+"""Retention of episodes: how long expired ones stay, and how many stay in all."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Removal = Literal["expired", "capacity"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention(Record):
-    """What a cleanup leaves: of one tenant, episodes that ran out less than so many days ago, and at most so many.
+    """Retention policy of a tenant: days that expired episodes stay, and the largest number of episodes.
 
-    More than `max_entries` stay where they are not consolidated yet and have not run out.
+    More than `max_entries` stay while they are neither consolidated nor expired.
     """
 
     expired_days: float = 0.0
-    max_entries: int | None = 10_000  # None: as many as there are
+    max_entries: int | None = 10_000  # None for no limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanupBatch:
-    """One batch of a cleanup: how many episodes went, and why; `remaining` is None while more may have to go."""
+    """Result of one batch of a cleanup: removed episodes by reason; `remaining` is None while there may be more."""
 
     expired: int = 0
     capacity: int = 0
@@ -35,10 +35,10 @@ class CleanupBatch:
 
 
 def has_run_out(episode: Episode, retention: Retention, *, now: datetime) -> bool:
-    """Whether it expired before the days it is kept for."""
+    """True if an episode expired before the cutoff of the retention."""
     return episode.expires_at is not None and episode.expires_at < expiry_cutoff(retention, now)
 
 
 def expiry_cutoff(retention: Retention, now: datetime) -> datetime:
-    """What expired before this goes."""
+    """Time before which expired episodes are removed."""
     return now - timedelta(days=retention.expired_days)

@@ -1,4 +1,4 @@
-"""How much an agent remembers, and how it stands: counts of each kind by state."""
+"""Statistics of an agent's memory: counts of each kind by state."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeStats(Record):
-    """How many live episodes there are, how many wait to be consolidated, and for how long the oldest of those.
+    """Counts of live episodes, and of those that wait to be consolidated.
 
-    `given_up`: nobody tries to consolidate them any more, as it failed for good or once too often.
+    `given_up`: their consolidation failed for good or once too often, and is not tried any more.
     """
 
     total: int
     unconsolidated: int
     given_up: int
-    backlog_age_hours: float | None = field(compare=False)  # None where nothing waits; it grows while nothing changes
+    backlog_age_hours: float | None = field(compare=False)  # age of the oldest waiting one; grows while nothing changes
     sessions: int
     speakers: int
     first_event_at: datetime | None
@@ -30,7 +30,7 @@ class EpisodeStats(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactStats(Record):
-    """How many facts stand how; an active one that is fading counts as fading alone."""
+    """Counts of facts by state; an active fact that is fading counts as fading only."""
 
     active: int
     fading: int
@@ -40,13 +40,13 @@ class FactStats(Record):
 
     @property
     def live(self) -> int:
-        """How many reads may return."""
+        """Number of facts that reads return."""
         return self.active + self.fading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleStats(Record):
-    """How many rules have come how far; a forgotten one counts as forgotten alone."""
+    """Counts of rules by maturity; a forgotten rule counts as forgotten only."""
 
     candidate: int
     established: int
@@ -56,13 +56,13 @@ class RuleStats(Record):
 
     @property
     def live(self) -> int:
-        """How many reads may return."""
+        """Number of rules that reads return."""
         return self.candidate + self.established + self.proven + self.anti_pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stats(Record):
-    """How much an agent remembers; counts are of what it can see."""
+    """Statistics of all memories that an agent sees."""
 
     tenant_id: str
     agent: str

@@ -1,4 +1,4 @@
-"""How a whole database stands, told in a few cheap numbers: what a monitor reads every few seconds."""
+"""Vitals of a whole database: a few cheap numbers that a monitor reads every few seconds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-# Of what waits so many are counted, and the oldest of these is told of.
+# Waiting memories are counted up to this number.
 MOST_WAITING = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobVitals(Record):
-    """How many jobs stand how. Overdue is one whose time has come, or whose worker's lease is over."""
+    """Counts of jobs by status. Overdue are due jobs, and running ones whose lease is over."""
 
     waiting: int = 0
     running: int = 0
@@ -28,7 +28,7 @@ class JobVitals(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolVitals(Record):
-    """Connections of this process to a database server: of at most `most` so many are open, and in use."""
+    """Connections of this process to a database server: the limit `most`, open ones, and those in use."""
 
     most: int
     open: int
@@ -38,15 +38,15 @@ class PoolVitals(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals(Record):
-    """How a database stands, over every tenant.
+    """Vitals of a database, over all tenants.
 
     Attributes:
-        schema: the revision it has; `newest_schema` is the one this engrain works with.
-        memories: by kind, how many the searches hold.
-        size_bytes: with its indexes; of a file without the write-ahead log.
-        without_vector: how many memories wait for a vector, counted up to MOST_WAITING.
-        without_vector_since: when the oldest of those was stored; None where nothing waits.
-        pool: None where there is no server.
+        schema: schema revision; `newest_schema` is the one this engrain works with.
+        memories: number of searched memories, by kind.
+        size_bytes: with indexes; of a file without the write-ahead log.
+        without_vector: memories that wait for a vector, counted up to MOST_WAITING.
+        without_vector_since: time when the oldest of those was stored; None if none waits.
+        pool: None without a server.
     """
 
     schema: str
@@ -60,7 +60,7 @@ class Vitals(Record):
 
 
 class Monitored(Protocol):
-    """The part of the Store port that monitors read."""
+    """Vitals, as part of the Store port."""
 
     def vitals(self, now: datetime) -> Vitals:
-        """How the database stands, over every tenant: housekeeping. A few short statements, whatever its size."""
+        """Vitals of the database, over all tenants: maintenance. A few short statements, whatever its size."""

@@ -1,36 +1,46 @@
-"""How a fact's or rule's worth decays, and how it should stand because of that. Pure, and never stored."""
+"""Decay of facts and rules: curves, thresholds and standings. Pure; nothing computed here is written back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.memories.aging import AgingKind, standing
-from engrain.domain.memories.scoring import age_multiplier, effective_confidence
-from engrain.domain.records import Record
+from engrain.domain.records import Fact, Record
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.memories.aging import Standing
-    from engrain.domain.records import Fact, Rule
+    from engrain.domain.records import Rule
 
-Curve = Literal["exponential", "steps"]
+AgingKind = Literal["fact", "rule"]
 Anchor = Literal["confirmation", "access"]
+Curve = Literal["exponential", "steps"]
+Standing = Literal["active", "fading", "expired"]
 
-CURVES: tuple[Curve, ...] = get_args(Curve)
-ANCHORS: tuple[Anchor, ...] = get_args(Anchor)
 AGING_KINDS: tuple[AgingKind, ...] = get_args(AgingKind)
+ANCHORS: tuple[Anchor, ...] = get_args(Anchor)
+CURVES: tuple[Curve, ...] = get_args(Curve)
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
+
+RECENCY_HALF_LIFE_DAYS = 7.0
+# Below so many days a memory has this share of its score; beyond all of them, the least.
+AGE_STEPS = ((7.0, 1.0), (30.0, 0.8), (90.0, 0.6))
+LEAST_AGE_MULTIPLIER = 0.4
+
+_SECONDS_A_DAY = 86_400.0
+_FADING = ("status", "fading")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecayPolicy(Record):
-    """From when and along which curve confidence decays, and below what a memory fades or expires.
+    """Curve and start of decay, and the thresholds below which a memory fades or expires.
 
-    `exponential` is `confidence * exp(-decay_rate * days)`; `steps` is `confidence` times `scoring.age_multiplier`,
-    which is never below 0.4. Days count from the last confirmation, or with `access` from whatever came last: a
-    confirmation or a reference (Ebbinghaus: what is used is kept).
+    `exponential` is `confidence * exp(-decay_rate * days)`; `steps` is `confidence` times `age_multiplier`, which is
+    never below 0.4. Days count from the last confirmation, or with `access` from the later of the last confirmation and
+    the last reference (Ebbinghaus: what is used is remembered).
     """
 
     curve: Curve = "exponential"
@@ -39,7 +49,7 @@ class DecayPolicy(Record):
     expired_below: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse thresholds that leave nothing to fade.
+        """Check the thresholds.
 
         Raises:
             InvalidInput: not 0 <= expired_below < fading_below <= 1.
@@ -53,7 +63,7 @@ class DecayPolicy(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepBatch:
-    """One batch of a sweep: how many were looked at, where the next begins, and how many came to stand how."""
+    """Result of one batch of a sweep: memories looked at, where the next batch begins, and new standings by count."""
 
     looked_at: int = 0
     last: str | None = None  # the id to go on after; None where there are no more
@@ -62,15 +72,44 @@ class SweepBatch:
     expired: int = 0
 
 
+def standing(memory: Fact | Rule, now: datetime) -> Standing:
+    """Standing of a memory; `expired` stands for whatever is no longer live."""
+    if not memory.is_live(now):
+        return "expired"
+    return "fading" if memory.metadata.get("status") == "fading" else "active"
+
+
+def with_standing(memory: Fact | Rule, to: Standing, at: datetime) -> Fact | Rule:
+    """The memory in another standing."""
+    metadata = standing_metadata(memory.metadata, "fact" if isinstance(memory, Fact) else "rule", to)
+    if to != "expired":
+        return replace(memory, metadata=metadata)
+    if isinstance(memory, Fact):
+        return replace(memory, metadata=metadata, validity="expired", invalidated_at=at)
+    return replace(memory, metadata=metadata, invalidated_at=at)
+
+
+def standing_metadata(metadata: Mapping[str, Any], kind: AgingKind, to: Standing) -> dict[str, Any]:
+    """Metadata of a memory in another standing: `status` marks a fading one, `forgotten` an expired rule."""
+    without = {key: value for key, value in metadata.items() if (key, value) != _FADING}
+    match to:
+        case "fading":
+            return {**without, "status": "fading"}
+        case "expired" if kind == "rule":
+            return {**without, "forgotten": True}
+        case _:
+            return without
+
+
 def anchor(memory: Fact | Rule, policy: DecayPolicy) -> datetime | None:
-    """From when its days count; None where nobody ever stood by it."""
+    """Time from which days of decay count; None for a memory that nobody confirmed."""
     if policy.anchor == "confirmation":
         return memory.last_confirmed_at
     return max(filter(None, (memory.last_confirmed_at, memory.last_referenced_at)), default=None)
 
 
 def decayed_confidence(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> float:
-    """What is left of its confidence, in [0, confidence]; all of it where its rate is 0."""
+    """Confidence left after decay, in [0, confidence]; all of it where the rate is 0."""
     since = anchor(memory, policy)
     if policy.curve == "exponential":
         return effective_confidence(memory.confidence, memory.decay_rate, since, now=now)
@@ -80,9 +119,40 @@ def decayed_confidence(memory: Fact | Rule, policy: DecayPolicy, *, now: datetim
 
 
 def due_standing(memory: Fact | Rule, policy: DecayPolicy, *, now: datetime) -> Standing | None:
-    """How it should stand; None where it stands so already, is no longer live, or never decays."""
+    """New standing of a memory; None if it stands so already, is no longer live, or never decays."""
     if memory.decay_rate <= 0 or not memory.is_live(now):
         return None
     left = decayed_confidence(memory, policy, now=now)
     to: Standing = "expired" if left < policy.expired_below else "fading" if left < policy.fading_below else "active"
     return None if to == standing(memory, now) else to
+
+
+def effective_confidence(
+    confidence: float, decay_rate: float, confirmed_at: datetime | None, *, now: datetime
+) -> float:
+    """`confidence * exp(-decay_rate * days since confirmed_at)`; 0 for a memory that nobody confirmed.
+
+    A rate of 0 never decays; a confirmation in the future counts as one of now.
+    """
+    if confirmed_at is None:
+        return 0.0
+    return confidence * math.exp(-decay_rate * max(days_between(confirmed_at, now), 0.0))
+
+
+def recency(referenced_at: datetime | None, *, now: datetime) -> float:
+    """`exp(-ln 2 / 7 * days since referenced_at)`, in [0, 1]: half after a week, 0 for one never referenced."""
+    if referenced_at is None:
+        return 0.0
+    days = max(days_between(referenced_at, now), 0.0)
+    return math.exp(-math.log(2) / RECENCY_HALF_LIFE_DAYS * days)
+
+
+def age_multiplier(changed_at: datetime, *, now: datetime) -> float:
+    """Multiplier in steps: 1.0 under 7 days since the last change, 0.8 under 30, 0.6 under 90, then 0.4."""
+    days = days_between(changed_at, now)
+    return next((multiplier for below, multiplier in AGE_STEPS if days < below), LEAST_AGE_MULTIPLIER)
+
+
+def days_between(earlier: datetime, later: datetime) -> float:
+    """Days with their fraction; negative if `earlier` is the later one."""
+    return (later - earlier).total_seconds() / _SECONDS_A_DAY

@@ -1,4 +1,4 @@
-"""What the hooks of an agent's host answer: values that say what could not be done, as nothing is raised for it."""
+"""Answers of the hooks for an agent's host. Hooks fail open: a failure is reported in the answer, not raised."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReceipt(Record):
-    """What became of one message: durable (`is_stored`), or waiting in this process for the next call that works."""
+    """Receipt of one message: stored (`is_stored`), or queued in this process until the next call that works."""
 
-    episode: Episode  # as stored, or as it will be but for its turn
+    episode: Episode  # as stored, or as it will be stored, without its turn
     is_stored: bool
     degraded: tuple[Wording, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnd(Record):
-    """A session that is over: how many of its episodes wait to be consolidated, as far as that can be told.
+    """Answer at the end of a session: `pending` episodes wait to be consolidated, as far as they could be counted.
 
-    `is_handed_over` where they are consolidated now, in the background.
+    `is_handed_over` if they are being consolidated in the background.
     """
 
     session: str
@@ -44,10 +44,10 @@ class RecentTurns(Record):
 
 
 def fails_open(error: Exception) -> bool:
-    """Whether a host goes on in spite of an error: all but what is wrong in itself, and calls after the end."""
+    """True if a host continues after this error; false for invalid input, and for calls after `close`."""
     return not isinstance(error, InvalidInput | NotFound | IntegrityViolated | MemoryClosed)
 
 
-def told(error: Exception) -> Wording:
-    """An error as `degraded` names it."""
+def describe_error(error: Exception) -> Wording:
+    """Sentence about an error for `degraded`."""
     return Wording(f"{type(error).__name__}: {error}", worded(error).outside)

@@ -1,11 +1,11 @@
-"""What outcomes make of a rule: how effective it is, how far it is trusted, and when it becomes a warning. Pure."""
+"""Maturity of rules: effectiveness, promotion, demotion, and inversion into a warning. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.memories.scoring import days_between
+from engrain.domain.memories.decay import days_between
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NEVER_ZERO = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds(Record):
-    """What a rule has to show for each step: helps, effectiveness in [0, 1], days since it was added, and harms."""
+    """Requirements of each step: helps, effectiveness in [0, 1], days since the rule was added, and harms."""
 
     established_successes: int = 5
     established_effectiveness: float = 0.6
@@ -39,7 +39,7 @@ DEFAULT_THRESHOLDS = Thresholds()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application(Record):
-    """One time that a rule was followed, and what came of it."""
+    """One use of a rule, with its outcome."""
 
     id: str
     tenant_id: str
@@ -68,7 +68,7 @@ def promote(
     age_days: float,
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
 ) -> Maturity:
-    """One step up where it has earned it."""
+    """The next maturity if the rule meets its requirements, else the same."""
     match maturity:
         case "candidate" if (
             success_count >= thresholds.established_successes and effectiveness >= thresholds.established_effectiveness
@@ -85,7 +85,7 @@ def promote(
 
 
 def demote(maturity: Maturity, *, effectiveness: float, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Maturity:
-    """One step down where it no longer deserves its own."""
+    """The previous maturity if the rule no longer meets the requirements of its own, else the same."""
     match maturity:
         case "proven" if effectiveness < thresholds.proven_effectiveness:
             return "established"
@@ -96,20 +96,20 @@ def demote(maturity: Maturity, *, effectiveness: float, thresholds: Thresholds =
 
 
 def is_warning(harmful_count: int, effectiveness: float, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> bool:
-    """Whether it did so much harm that its opposite is the lesson."""
+    """True if a rule did so much harm that it becomes a warning."""
     return harmful_count >= thresholds.warning_harms and effectiveness < thresholds.warning_effectiveness
 
 
 def apply_outcome(
     rule: Rule, outcome: Outcome, *, reason: str | None, at: datetime, thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> Rule:
-    """The rule after one more application; one that keeps doing harm is inverted. A warning stays one."""
+    """The rule after one more use; a rule that keeps doing harm is inverted. A warning stays one."""
     counted = replace(rule, applied_count=rule.applied_count + 1, last_applied_at=at, last_evaluated_at=at)
-    return _helped(counted, at, thresholds) if outcome == "helpful" else _harmed(counted, reason, thresholds)
+    return _apply_help(counted, at, thresholds) if outcome == "helpful" else _apply_harm(counted, reason, thresholds)
 
 
 def invert(rule: Rule) -> Rule:
-    """The warning that a rule becomes; what it said stays in `metadata.original_content`."""
+    """The warning that a rule becomes; its old content stays in `metadata.original_content`."""
     reasons = "; ".join(map(str, _reasons(rule))) or "no reason was given"
     return replace(
         rule,
@@ -119,7 +119,7 @@ def invert(rule: Rule) -> Rule:
     )
 
 
-def _helped(rule: Rule, at: datetime, thresholds: Thresholds) -> Rule:
+def _apply_help(rule: Rule, at: datetime, thresholds: Thresholds) -> Rule:
     successes = rule.success_count + 1
     effectiveness = effectiveness_after_help(successes, rule.applied_count)
     maturity = promote(
@@ -132,14 +132,14 @@ def _helped(rule: Rule, at: datetime, thresholds: Thresholds) -> Rule:
     return replace(rule, success_count=successes, effectiveness_score=effectiveness, maturity=maturity)
 
 
-def _harmed(rule: Rule, reason: str | None, thresholds: Thresholds) -> Rule:
+def _apply_harm(rule: Rule, reason: str | None, thresholds: Thresholds) -> Rule:
     harms = rule.harmful_count + 1
     effectiveness = effectiveness_after_harm(rule.success_count, harms)
     metadata: dict[str, Any] = dict(rule.metadata)
     if reason is not None:
         metadata["harmful_reasons"] = [*_reasons(rule), reason]
-    is_lost = is_warning(harms, effectiveness, thresholds)
-    if is_lost:
+    is_harmful = is_warning(harms, effectiveness, thresholds)
+    if is_harmful:
         metadata["needs_inversion"] = True
     after = replace(
         rule,
@@ -148,10 +148,10 @@ def _harmed(rule: Rule, reason: str | None, thresholds: Thresholds) -> Rule:
         maturity=demote(rule.maturity, effectiveness=effectiveness, thresholds=thresholds),
         metadata=metadata,
     )
-    return invert(after) if is_lost and rule.maturity != "anti_pattern" else after
+    return invert(after) if is_harmful and rule.maturity != "anti_pattern" else after
 
 
 def _reasons(rule: Rule) -> list[Any]:
-    """Those given so far; whatever else somebody keeps under the name is put first."""
-    found = rule.metadata.get("harmful_reasons", [])
-    return list(found) if isinstance(found, list | tuple) else [found]
+    """Reasons so far; any other value under the key becomes the first."""
+    reasons = rule.metadata.get("harmful_reasons", [])
+    return list(reasons) if isinstance(reasons, list | tuple) else [reasons]

@@ -1,4 +1,4 @@
-"""Notes: what an agent keeps for itself under a key. Each is a view of a fact; no table is theirs alone."""
+"""Notes: an agent's own texts under keys. A note is a view of a fact; notes have no table of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Source = Literal["fts5", "tfidf", "combined", "llm"]
 SearchMode = Literal["fast", "deep"]
 
-# Where a fact's metadata keeps what is a note's own.
+# Keys of a fact's metadata for the fields that only notes have.
 CONFIDENCE_KEY = "category_confidence"
 FIRST_SAVED_KEY = "first_saved_at"
 TFIDF_KEY = "tfidf"
@@ -26,19 +26,19 @@ TFIDF_KEY = "tfidf"
 SUMMARY_PREFIX = "summary"
 LEAST_SUMMARIZED = 2
 _SEPARATOR = ":"
-# So that a summary's key is one that can be asked for, whatever the prefix.
+# So that the key of a summary is a valid name, whatever the prefix.
 _LONGEST_PREFIX = 480
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note(Record):
-    """One note as it stands, or stood: `archived` says that a later one, or a summary, has its place."""
+    """One version of a note; `archived` if a later one, or a summary, has superseded it."""
 
     id: str  # of the fact; saving the key again makes a new one
     key: str
     content: str
     category: str
-    category_confidence: float | None = None  # in [0, 1], 0 where no keyword spoke; None where nobody judged
+    category_confidence: float | None = None  # in [0, 1], 0 if no keyword matched; None if never computed
     created_at: datetime  # when the key was first saved
     updated_at: datetime
     archived: bool = False
@@ -46,7 +46,7 @@ class Note(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteHit(Record):
-    """A note that was found, and which search it owes its place to."""
+    """A note that a search returned, and the search that ranked it."""
 
     note: Note
     score: float
@@ -55,10 +55,10 @@ class NoteHit(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteAnswer(Record):
-    """The notes of one search, best first; `degraded` has a sentence for each thing it had to do without."""
+    """Notes of one search, best first; `degraded` has a sentence for each missing part."""
 
     query: str
-    mode: SearchMode  # fast where a deep search had no re-ranker that answered
+    mode: SearchMode  # fast if the re-ranker of a deep search did not answer
     hits: tuple[NoteHit, ...] = ()
     total_candidates: int = 0
     degraded: tuple[Wording, ...] = ()
@@ -71,7 +71,7 @@ class NoteAnswer(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRelation(Record):
-    """A note that another one shares words with; `score` is the Jaccard similarity, or the weight somebody gave."""
+    """A note that shares words with another; `score` is the Jaccard similarity, or the weight of an explicit link."""
 
     note: Note
     score: float
@@ -79,7 +79,7 @@ class NoteRelation(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteCacheStats(Record):
-    """One agent's part of the cache of notes, since its Memory was opened."""
+    """Statistics of one agent's part of the note cache, since its Memory was opened."""
 
     size: int
     hits: int
@@ -87,9 +87,9 @@ class NoteCacheStats(Record):
 
 
 def is_note(memory: MemoryRecord, caller: Caller) -> bool:
-    """Whether it is a note of this agent: a fact about itself, and no entity, in its own scope, that it wrote down.
+    """True for a note of this agent: a fact about itself (no entity) in its own scope, written by the agent.
 
-    What was made of its memories, a reflection or a summary, is none.
+    Reflections and summaries of its memories are no notes.
     """
     own = (caller.tenant_id, caller.agent, caller.agent)
     return (
@@ -101,7 +101,7 @@ def is_note(memory: MemoryRecord, caller: Caller) -> bool:
 
 
 def note_of(fact: Fact) -> Note:
-    """A fact as a note; what its metadata does not say, or says nonsense about, is taken from the fact."""
+    """Note of a fact; fields that its metadata lacks, or has in an unreadable form, come from the fact."""
     return Note(
         id=fact.id,
         key=fact.predicate,
@@ -115,15 +115,15 @@ def note_of(fact: Fact) -> Note:
 
 
 def follow_note(note: Fact, before: Fact) -> Fact:
-    """A note in the place of another of its key: the key was first saved when it was before."""
+    """A note that supersedes another of its key: the time of the first save stays."""
     first = min(note_of(before).created_at, note_of(note).created_at)
     return replace(note, metadata={**note.metadata, FIRST_SAVED_KEY: first.isoformat()})
 
 
 def group_by_prefix(notes: Iterable[Fact]) -> dict[str, list[Fact]]:
-    """Notes by the prefix of their keys, before the first colon, each group oldest first; two are a group.
+    """Notes by the prefix of their keys (before the first colon), each group oldest first; two or more make a group.
 
-    A key without a colon is a prefix of its own. Summaries are of no group: they are summarised already.
+    A key without a colon is a prefix of its own. Summaries belong to no group.
     """
     ordered = sorted(notes, key=lambda note: (_prefix(note), note.created_at, note.id))
     groups = {prefix: list(group) for prefix, group in groupby(ordered, _prefix)}
@@ -133,14 +133,14 @@ def group_by_prefix(notes: Iterable[Fact]) -> dict[str, list[Fact]]:
 
 
 def summary_key(prefix: str, at: datetime) -> str:
-    """What the summary of a group is called on a day in UTC."""
+    """Key of a group's summary on a day in UTC."""
     return _SEPARATOR.join((SUMMARY_PREFIX, prefix, f"{at.astimezone(UTC):%Y-%m-%d}"))
 
 
 def summary_content(before: str | None, notes: Sequence[Fact]) -> str:
-    """What was in the summary before, then each note under its key."""
-    said = [f"{note.predicate}: {note.content}" for note in notes]
-    return "\n".join(said if before is None else [before, *said])
+    """Content of a summary: the previous content, then one line for each note, with its key."""
+    lines = [f"{note.predicate}: {note.content}" for note in notes]
+    return "\n".join(lines if before is None else [before, *lines])
 
 
 def _prefix(note: Fact) -> str:
@@ -148,15 +148,15 @@ def _prefix(note: Fact) -> str:
 
 
 def _confidence(metadata: Mapping[str, Any]) -> float | None:
-    found = metadata.get(CONFIDENCE_KEY)
-    is_one = isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1
-    return float(found) if is_one else None  # type: ignore[arg-type]  # mypy does not follow the flag
+    value = metadata.get(CONFIDENCE_KEY)
+    is_valid = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if is_valid else None  # type: ignore[arg-type]  # mypy does not follow the flag
 
 
 def _first_saved(metadata: Mapping[str, Any]) -> datetime | None:
-    """When the first version was saved; None where a fact has no such note, or an unreadable one."""
+    """Time of the first save; None if the metadata has none, or an unreadable one."""
     try:
-        found = datetime.fromisoformat(metadata.get(FIRST_SAVED_KEY, ""))
+        saved_at = datetime.fromisoformat(metadata.get(FIRST_SAVED_KEY, ""))
     except (TypeError, ValueError):
         return None
-    return None if found.tzinfo is None else found.astimezone(UTC)
+    return None if saved_at.tzinfo is None else saved_at.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Where an input goes, and what came of it."""
+"""Routing of an input to the kind of memory it belongs to, and the result; statistics of working memory."""
 
 from __future__ import annotations
 
@@ -9,15 +9,27 @@ from engrain.domain.records import Record
 
 if TYPE_CHECKING:
     from engrain.domain.memories.notes import Note
-    from engrain.domain.memories.working import WorkingStats
     from engrain.domain.records import Answer, MemoryRecord
+    from engrain.domain.wording import Wording
 
 Route = Literal["episode", "fact", "rule", "note", "recall", "working"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingStats(Record):
+    """Size of one agent's working memory of one session, in this process."""
+
+    messages: int = 0
+    tokens: int = 0
+    tool_results: int = 0
+    scratchpad_characters: int = 0
+    estimated_bytes: int = 0
+    degraded: tuple[Wording, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Routing(Record):
-    """What to do with an input, and why: store `content` as an episode, fact, rule or note, recall it, or hold it."""
+    """Route of an input, with reasons: store `content` as an episode, fact, rule, note or message, or recall it."""
 
     route: Route
     content: str
@@ -29,7 +41,7 @@ class Routing(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandledInput(Record):
-    """An input where it belongs: what was stored, what was found, or what is at hand now."""
+    """Result of a routed input: the stored memory, the answer of a recall, or the size of working memory."""
 
     routing: Routing
     kept: MemoryRecord | Note | None = None

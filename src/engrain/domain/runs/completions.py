@@ -1,4 +1,4 @@
-"""What is asked of a language model, and what it gives back."""
+"""Prompts to language models, completions, and usage."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One question to a model. What it is to do stands in `system`; `user` is data, whatever it says.
+    """One prompt. `system` holds the instructions; `user` is data, whatever it says.
 
     Attributes:
-        schema: JSON schema of the answer; a provider that cannot hold a model to it leaves that to whoever parses.
+        schema: JSON schema of the answer; where a provider cannot enforce it, the parser must.
         max_tokens: of the answer; None for the provider's own limit.
     """
 
@@ -28,10 +28,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Record):
-    """What completions cost, as far as the provider says: tokens, and US dollars where prices are known.
+    """Usage of a model as the provider reports it: tokens, and US dollars where prices are known.
 
     Attributes:
-        unpriced_calls: those whose cost nobody knows; it is missing in `cost_usd`.
+        unpriced_calls: calls of unknown cost, missing in `cost_usd`.
     """
 
     calls: int = 0
@@ -52,7 +52,7 @@ class Usage(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """A model's answer as text, whatever was asked for, and what it cost."""
+    """Answer of a model as text, with its usage."""
 
     text: str
     usage: Usage = Usage(calls=1)

@@ -1,4 +1,4 @@
-"""Jobs: what is done to a memory from time to time, by whoever is there; how one stands after each thing befell it."""
+"""Jobs: units of background work, and the transitions of their status."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ JobName = Literal["enrichment", "consolidation", "decay", "reflection", "cleanup
 JobStatus = Literal["waiting", "running", "done", "dead_letter", "skipped"]
 JOB_NAMES: tuple[JobName, ...] = get_args(JobName)
 JOB_STATUSES: tuple[JobStatus, ...] = get_args(JobStatus)
-# As the table of embedders has it: what is nobody's is of the whole database. No tenant can have this name.
+# As in the table of embedders: the tenant of what belongs to the whole database. No tenant can have this name.
 EVERY_TENANT = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Record):
-    """One thing to do once. It is `worker`'s in its attempt number `attempts`, until its lease is over.
+    """One job. While it runs, it belongs to `worker` in attempt number `attempts`, until its lease is over.
 
-    What a schedule asks for is one job for every tenant (`tenant_id` ""), which goes from tenant to tenant and agent to
-    agent; one that is asked for by name may be of one tenant alone.
+    A scheduled job is for every tenant (`tenant_id` ""): it goes from tenant to tenant and agent to agent. A job that
+    was queued by name may be for one tenant.
 
     Attributes:
-        dedupe_key: when its schedule fired, as `firing_key` writes it; None: it was asked for by name.
-        run_at: from when on it may be done: when it was asked for, later after a failure.
-        attempts: how often it was begun.
-        report: what came of it, in numbers.
-        last_error: why its last attempt failed; never what a memory says.
+        dedupe_key: time of the schedule, by `firing_key`; None for a job queued by name.
+        run_at: earliest start: when it was queued, later after a failure.
+        attempts: number of attempts begun.
+        report: result, in numbers.
+        last_error: error of the last attempt; never the text of a memory.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Job(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts(Record):
-    """How often a job is tried, and how long it waits between: `pause_s`, then twice that, at most a day."""
+    """Limit of attempts, and the pause between them: `pause_s`, then twice that, at most a day."""
 
     most: int = 5
     pause_s: float = 60.0
@@ -59,7 +59,7 @@ class Attempts(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction(Record):
-    """How many bytes a database takes before and after it was compacted."""
+    """Size of a database before and after it was compacted, in bytes."""
 
     bytes_before: int
     bytes_after: int
@@ -70,27 +70,27 @@ ONCE = Attempts(most=1)
 
 
 def firing_key(at: datetime) -> str:
-    """When a schedule fired, in UTC to the second, so that the later key is the larger text."""
+    """Dedupe key of a scheduled time, in UTC to the second; the later key is the larger text."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def firing_of(key: str) -> datetime:
-    """What `firing_key` wrote."""
+    """Scheduled time of a dedupe key."""
     return datetime.fromisoformat(key)
 
 
 def begin(job: Job, *, worker: str, lease_until: datetime) -> Job:
-    """One attempt more, by this worker, for so long."""
+    """The job after a worker began an attempt."""
     return replace(job, status="running", worker=worker, lease_until=lease_until, attempts=job.attempts + 1)
 
 
 def finish(job: Job, at: datetime, report: Mapping[str, Any]) -> Job:
-    """It has been done."""
+    """The job after it succeeded."""
     return replace(job, status="done", lease_until=None, finished_at=at, report=report, last_error=None)
 
 
 def fail(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
-    """An attempt failed: it waits for the next one, longer each time, or after the last is a dead letter."""
+    """The job after a failed attempt: waiting, longer after every attempt, or a dead letter after the last."""
     if job.attempts >= attempts.most:
         return replace(job, status="dead_letter", lease_until=None, finished_at=at, last_error=error)
     pause_s = attempts.pause_s
@@ -101,10 +101,10 @@ def fail(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
 
 
 def release(job: Job, at: datetime) -> Job:
-    """Its worker has to leave, which is no failure of the job's: another may begin at once."""
+    """The job after its worker shut down, which is no failure: another worker may begin at once."""
     return replace(job, status="waiting", lease_until=None, worker=None, run_at=at, attempts=max(job.attempts - 1, 0))
 
 
 def retry(job: Job, at: datetime) -> Job:
-    """A dead letter is tried anew, as often as at first."""
+    """A dead letter, waiting again with all its attempts."""
     return replace(job, status="waiting", worker=None, run_at=at, attempts=0, finished_at=None)

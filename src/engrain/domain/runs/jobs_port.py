@@ -1,4 +1,4 @@
-"""The part of the Store port that keeps jobs: claims with leases, by compare-and-set, whoever works and how many."""
+"""Job queue: its part of the Store port. Claims with leases, by compare-and-set, for any number of workers."""
 
 from __future__ import annotations
 
@@ -12,33 +12,32 @@ if TYPE_CHECKING:
 
 
 class JobQueue(Protocol):
-    """Jobs of every tenant: housekeeping, never an answer to a caller.
+    """Jobs of every tenant: maintenance, never an answer to a caller.
 
-    A job is claimed by an update of what it still is, which one of several wins, in a transaction of its tenant. What
-    is held is told from what was taken over by worker and attempt: a worker that was away too long changes nothing.
+    A job is claimed by compare-and-set in a transaction of its tenant; one of several workers wins. Worker and attempt
+    identify the claim: a worker whose job was taken over changes nothing.
     """
 
     def add_job(self, job: Job) -> bool:
-        """Keep a job; False where its tenant has one of this name and dedupe key, whatever became of it."""
+        """Queue a job; False if its tenant has one of this name and dedupe key, in whatever status."""
 
     def take_job(self, worker: str, now: datetime, *, lease_s: float, most_attempts: int) -> Job | None:
-        """Begin the job that is due longest (`run_at`, tenant, id), as `runs.jobs.begin` says; None where none is.
+        """Begin the job that is due longest (`run_at`, tenant, id), as `runs.jobs.begin` says; None if none is due.
 
-        Due is what waits and whose `run_at` has come, and what is running under a lease that is over: its worker is
-        taken for dead. A job that so many attempts have ended like that is a `dead_letter`, and the next one is looked
-        at.
+        Due are waiting jobs whose `run_at` has come, and running ones whose lease is over: their worker is taken for
+        dead. A job that has lost `most_attempts` workers like that becomes a `dead_letter`, and the next one is begun.
         """
 
     def renew_job(self, job: Job, until: datetime) -> bool:
-        """Let the lease of a job that its worker began last until then; False where it is no longer that worker's."""
+        """Extend the lease of a running job; False if it is no longer this worker's."""
 
     def end_job(self, job: Job, after: Job) -> bool:
-        """Let a job that its worker began stand as `after` does; False, and nothing is written, where it lost it."""
+        """Store a running job as `after`; False, and nothing is written, if it is no longer this worker's."""
 
     def retry_job(self, job_id: str, now: datetime, *, tenant_id: str | None = None) -> Job | None:
-        """Let a dead letter wait again, as `domain.runs.jobs.retry` says; what is none stays as it is.
+        """Queue a dead letter again, as `runs.jobs.retry` says; other jobs stay as they are.
 
-        The job as it is now, or None where there is none (of that tenant).
+        Returns the job as it is now, or None if there is none (of that tenant).
         """
 
     def jobs(
@@ -52,14 +51,13 @@ class JobQueue(Protocol):
         """Jobs, newest first (`created_at`, then the larger id): of one tenant, or of all."""
 
     def last_firing(self, name: JobName) -> str | None:
-        """The largest dedupe key of the jobs of every tenant of that name."""
+        """The largest dedupe key of all jobs of that name."""
 
     def prune_jobs(self, before: datetime, *, limit: int) -> int:
-        """Remove at most `limit` jobs that ended before; how many it was. The last firing of each name stays."""
+        """Remove at most `limit` jobs that ended before; returns their number. The last firing of every name stays."""
 
     def compact(self) -> Compaction:
-        """Give back the room that what was removed has left, and let the database look at its rows anew.
+        """Free the space of removed rows, and renew the statistics of the query planner.
 
-        Reads go on meanwhile. A SQLite file is written anew where a quarter of it is empty, which keeps writers waiting
-        for as long as copying it takes.
+        Reads go on meanwhile. A SQLite file is rewritten if a quarter of it is empty; writers wait while it is copied.
         """

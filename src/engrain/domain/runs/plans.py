@@ -1,4 +1,4 @@
-"""What consolidation makes of episodes: a plan of actions, decided before anything is written, and what came of it."""
+"""Plans of consolidation: actions decided before anything is written, and their results."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 ActionKind = Literal["new_fact", "updated_fact", "new_rule", "confirmation"]
 ACTION_KINDS: tuple[ActionKind, ...] = get_args(ActionKind)
 
-# What a fact is still worth once a newer one speaks against it.
+# Highest confidence of a fact that a newer one contradicts.
 DOUBTED_CONFIDENCE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action(Record):
-    """One thing to be written, with where it comes from.
+    """One write of a plan, with its sources.
 
     Attributes:
-        memory: what is stored; its id is derived from its sources and words, so that a repeat adds nothing. None for
-            a confirmation.
-        target_id: what is confirmed, or what an update takes the place of; None for something new.
-        sources: ids of the episodes, or facts, that say so: the memory is linked `derived_from` each of them.
-        doubts: ids of facts that this one speaks against from another place: their confidence falls to
-            DOUBTED_CONFIDENCE at most, and the new one is linked `supersedes` to them.
+        memory: the memory to store; its id is derived from its sources and words, so that a repeat adds nothing. None
+            for a confirmation.
+        target_id: the memory to confirm, or the fact that an update supersedes; None for a new memory.
+        sources: ids of the episodes or facts behind it: the memory is linked `derived_from` to all of them.
+        doubts: ids of facts in other slots that this one contradicts: their confidence falls to DOUBTED_CONFIDENCE at
+            most, and the new fact is linked `supersedes` to them.
     """
 
     kind: ActionKind
@@ -40,7 +40,7 @@ class Action(Record):
     doubts: tuple[str, ...] = ()
 
     def with_ids(self, renamed: Mapping[str, str]) -> Action:
-        """The same about memories that are known by other ids now."""
+        """The same action with some ids replaced."""
         if not renamed:
             return self
         return replace(
@@ -53,7 +53,7 @@ class Action(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection(Record):
-    """Something a model proposed that is not done, and why: `reason` is a code, `said` a sentence for people."""
+    """A rejected proposal of a model: `reason` is a code, `said` a sentence for people."""
 
     kind: ActionKind
     reason: str
@@ -62,7 +62,7 @@ class Rejection(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Record):
-    """What a batch of episodes comes to: every episode of the batch is consolidated by it, also where nothing is."""
+    """Plan for a batch of episodes; all of them are consolidated by it, also those without an action."""
 
     episode_ids: tuple[str, ...]
     actions: tuple[Action, ...] = ()
@@ -72,7 +72,7 @@ class Plan(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionResult(Record):
-    """What came of one action: the memory it made or confirmed, or why it could not be done (nothing of it was)."""
+    """Result of one action: the memory it stored or confirmed, or the error (then nothing of it was written)."""
 
     kind: ActionKind
     memory_id: str | None = None

@@ -1,4 +1,4 @@
-"""What an undo of a run takes back and what it leaves, decided from the run's events and how things stand now."""
+"""Reversal of runs: which changes an undo takes back and which it keeps, from events and present memories. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from engrain.domain.events import format_time
-from engrain.domain.records import Episode, Fact, Rule
+from engrain.domain.records import Episode, Fact, Rule, format_time
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
 _CREATIONS = frozenset({"fact_created", "rule_created"})
 _CONFIRMATIONS = frozenset({"fact_confirmed", "rule_confirmed"})
 _MARKS = frozenset({"rule_marked_helpful", "rule_marked_harmful"})
-# Whoever did such a thing has made the memory their own.
+# Events by which a caller has made a memory its own: an undo keeps it.
 STANDING_BY: tuple[str, ...] = tuple(sorted(_CONFIRMATIONS | _MARKS))
 
 
 def check_undo(run: Run) -> None:
-    """Whether there is something of a run to take back.
+    """Check that there is something of a run to undo.
 
     Raises:
         InvalidInput: it is running, wrote nothing, or was undone before.
@@ -40,53 +39,53 @@ def check_undo(run: Run) -> None:
             return
 
 
-def check_visible(run: Run, told: Iterable[Event], caller: Caller) -> None:
-    """Whether a caller sees all that a run has done.
+def check_visible(run: Run, events: Iterable[Event], caller: Caller) -> None:
+    """Check that a caller sees all changes of a run.
 
     Raises:
         InvalidInput: it wrote to a scope that the caller does not see.
     """
-    hidden = sorted({event.scope for event in told} - set(caller.scopes))
+    hidden = sorted({event.scope for event in events} - set(caller.scopes))
     if hidden:
-        said_ = f"run {run.id} wrote to {', '.join(hidden)}, which agent {caller.agent} does not see here"
-        raise InvalidInput(f"{said_}; undo it as a member of those pools")
+        reason = f"run {run.id} wrote to {', '.join(hidden)}, which agent {caller.agent} does not see here"
+        raise InvalidInput(f"{reason}; undo it as a member of those pools")
 
 
-def find_kept(told: Sequence[Event], now: Mapping[str, MemoryRecord], others: Iterable[Event]) -> Mapping[str, str]:
-    """Why memories that a run made are kept, by their ids; `told`: its events in order; `others`: of STANDING_BY."""
-    made = [event.memory_id for event in told if event.event_type in _CREATIONS and event.memory_id is not None]
-    run_id = told[0].run_id if told else None
-    stood_by = [event for event in others if event.run_id != run_id]
+def find_kept(events: Sequence[Event], now: Mapping[str, MemoryRecord], others: Iterable[Event]) -> Mapping[str, str]:
+    """Reasons to keep memories of a run, by id; `events`: the run's in order; `others`: events of STANDING_BY."""
+    created = [event.memory_id for event in events if event.event_type in _CREATIONS and event.memory_id is not None]
+    run_id = events[0].run_id if events else None
+    later = [event for event in others if event.run_id != run_id]
     superseded = {
         event.memory_id: str(event.payload["superseded_by"])
-        for event in told
+        for event in events
         if event.event_type == "fact_superseded" and event.memory_id in now
     }
-    why: dict[str, str] = {}
-    for id_ in reversed(made):
+    reasons: dict[str, str] = {}
+    for id_ in reversed(created):
         if id_ not in now:
-            why[id_] = "it is no longer there"
+            reasons[id_] = "it is no longer there"
             continue
         memory = now[id_]
         newer = superseded.get(id_)
-        if newer is not None and newer not in why and _is_superseded(memory):
-            reason = _why_theirs(memory, stood_by)  # the newer one goes, and this one would come back
+        if newer is not None and newer not in reasons and _is_superseded(memory):
+            reason = _explain_claimed(memory, later)  # the newer one goes, and this one would come back
         else:
-            reason = _why_gone(memory) or _why_theirs(memory, stood_by)
+            reason = _explain_inactive(memory) or _explain_claimed(memory, later)
         if reason is not None:
-            why[id_] = reason
-    return why
+            reasons[id_] = reason
+    return reasons
 
 
 def explain_superseded(event: Event, fact: Fact) -> str | None:
-    """Why a fact that a run superseded is not believed again, as far as it says so itself; None where it may be."""
+    """Reason not to restore a fact that a run superseded, from the fact alone; None if it may be restored."""
     if fact.validity != "superseded" or fact.invalidated_at != event.created_at:
         return f"it is {fact.state} by something else since"
     return None
 
 
 def restore_episode(event: Event, episode: Episode) -> Episode | None:
-    """An episode as it was before a run consolidated it or failed at it; None where that is not how it stands now."""
+    """The episode as before a run consolidated it or failed at it; None if it has changed since."""
     before, after = event.payload["status"]
     if episode.consolidation_status != after:
         return None
@@ -109,7 +108,7 @@ def _is_superseded(memory: MemoryRecord) -> bool:
     return isinstance(memory, Fact) and memory.validity == "superseded"
 
 
-def _why_gone(memory: MemoryRecord) -> str | None:
+def _explain_inactive(memory: MemoryRecord) -> str | None:
     match memory:
         case Fact(validity="active"):
             return None
@@ -121,8 +120,8 @@ def _why_gone(memory: MemoryRecord) -> str | None:
             return None
 
 
-def _why_theirs(memory: MemoryRecord, others: Iterable[Event]) -> str | None:
-    """Whether somebody confirmed it, and that still stands, or said what came of following it."""
+def _explain_claimed(memory: MemoryRecord, others: Iterable[Event]) -> str | None:
+    """Reason if a caller confirmed the memory, and that still stands, or marked a rule."""
     assert not isinstance(memory, Episode)
     for event in others:
         if event.memory_id != memory.id:

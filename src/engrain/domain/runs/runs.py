@@ -1,4 +1,4 @@
-"""Runs of learning: what is due, what one worker has claimed, how it ended, and what taking it back came to."""
+"""Runs of learning: backlogs, claims, status, retries and the result of an undo."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ RunKind = Literal["consolidation", "reflection", "summary"]
 RunStatus = Literal["running", "done", "failed", "abandoned", "undone"]
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
 RUN_STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
-# Why a run is abandoned, and what its episodes say of the attempt: killed, out of memory, too slow.
+# The reason of an abandoned run, and the error of its episodes: killed, out of memory, too slow.
 WORKER_GONE = "worker_gone: its worker was gone, or too slow, when its lease was over"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentBacklog(Record):
-    """An agent of a tenant with episodes that may be claimed now, and the pools that some of them lie in.
+    """An agent with episodes that can be claimed now, and the pools that some of them are in.
 
     A caller with these pools claims all of them.
     """
@@ -37,7 +37,7 @@ class AgentBacklog(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingSession(Record):
-    """A session with episodes that wait to be consolidated: how many, and since when it is known."""
+    """A session with episodes that wait to be consolidated, and the time it was first seen."""
 
     session: str
     first_seen_at: datetime
@@ -46,7 +46,7 @@ class PendingSession(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(Record):
-    """One run of one kind for one agent. Its id is what its worker shows to write: whoever takes over has another."""
+    """One run of one kind for one agent. Its worker writes under its id; a worker that takes over gets another id."""
 
     id: str
     tenant_id: str = DEFAULT_TENANT
@@ -56,17 +56,17 @@ class Run(Record):
     worker: str
     lease_until: datetime
     started_at: datetime
-    finished_at: datetime | None = None  # since when it is no longer running
+    finished_at: datetime | None = None  # None while it is running
     model: str | None = None
     prompt_version: str | None = None
-    episode_ids: tuple[str, ...] = ()  # what it has claimed, in the order of claim
+    episode_ids: tuple[str, ...] = ()  # claimed episodes, in the order of claim
     report: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
     error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry(Record):
-    """What becomes of episodes whose consolidation failed: tried again, later each time, until attempts are used up.
+    """Retry policy for episodes whose consolidation failed: `max_attempts`, with growing pauses.
 
     The pauses are `first_pause_s`, twice that, four times that, at most `longest_pause_s`. `is_final`: another attempt
     would fail alike, so there is none.
@@ -80,12 +80,12 @@ class Retry(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Record):
-    """What a worker asks for. `limit` bounds episodes, `lease_s` is how long nobody else takes over.
+    """Claim of a worker: at most `limit` episodes, under a lease of `lease_s`.
 
     Attributes:
-        sessions: only episodes of these, where any is named.
-        exclude_sessions: none of these; episodes without a session are not left out.
-        retry: what becomes of the episodes of a run that it takes over, an attempt of which was used up by that.
+        sessions: only episodes of these, if any is named.
+        exclude_sessions: no episodes of these; episodes without a session are not excluded.
+        retry: policy for the episodes of a run that it takes over; they have lost an attempt by that.
     """
 
     kind: RunKind
@@ -101,7 +101,7 @@ class Claim(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(Record):
-    """A run that has begun and the episodes it has claimed, oldest first; none where its kind claims none."""
+    """A begun run and the episodes it has claimed, oldest first; none if its kind claims none."""
 
     run: Run
     episodes: tuple[Episode, ...] = ()
@@ -109,7 +109,7 @@ class Batch(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredItem(Record):
-    """One thing that is as it was before a run: `what` is the event that the undo wrote for it."""
+    """A memory that an undo restored; `what` is the type of the event that it wrote."""
 
     memory_id: str
     kind: Kind
@@ -118,7 +118,7 @@ class RestoredItem(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptItem(Record):
-    """One thing of a run that was left as it is, and why."""
+    """A change of a run that an undo kept, with the reason."""
 
     memory_id: str
     reason: str
@@ -126,7 +126,7 @@ class KeptItem(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoResult(Record):
-    """What the undo of a run came to."""
+    """Result of the undo of a run."""
 
     run: Run
     restored: tuple[RestoredItem, ...] = ()
@@ -135,7 +135,7 @@ class UndoResult(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setback(Record):
-    """How an episode stands after an attempt that failed."""
+    """Status of an episode after a failed attempt."""
 
     status: ConsolidationStatus
     attempts: int
@@ -143,7 +143,7 @@ class Setback(Record):
 
 
 def after_failure(episode: Episode, retry: Retry, at: datetime) -> Setback:
-    """One attempt more: `failed` where it was final, `dead_letter` where it was the last one, else pending, to wait."""
+    """Status after a failed attempt: `failed` if it was final, `dead_letter` if it was the last, else `pending`."""
     attempts = episode.consolidation_attempts + 1
     if retry.is_final:
         return Setback(status="failed", attempts=attempts, retry_at=None)
@@ -157,5 +157,5 @@ def after_failure(episode: Episode, retry: Retry, at: datetime) -> Setback:
 
 
 def after_loss(episode: Episode, retry: Retry, at: datetime) -> Setback:
-    """One attempt more that nobody came back from: as after a failure, but that its lease was pause enough."""
+    """Status after an attempt whose worker was lost: as after a failure, without pauses (the lease was one)."""
     return after_failure(episode, replace(retry, first_pause_s=0.0), at)

@@ -1,4 +1,4 @@
-"""What a summary is, and in which ways one is made."""
+"""Summaries and the strategies that make them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary(Record):
-    """A summary, how it was made, and of what.
+    """A summary with its strategy and sources.
 
     Attributes:
-        strategy: how it was made, which is not what was asked for where `degraded` says so.
-        source_tokens: of what was summarised, by the same counter as `tokens`.
-        memory_id: of the fact it is kept as, where it is; `run_id` takes that back.
+        strategy: the strategy used; not the requested one where `degraded` says so.
+        source_tokens: tokens of the sources, by the same counter as `tokens`.
+        memory_id: id of the fact it is stored as, if it is; undoing `run_id` takes that back.
     """
 
     text: str

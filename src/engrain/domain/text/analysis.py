@@ -1,6 +1,6 @@
-"""Words of a text as the keyword index knows them: folded, without stop words, stemmed.
+"""Text analyzer of the keyword index: folded words without stop words, stemmed.
 
-One analyzer serves both databases and both sides of a search, so a word that was stored is a word that is found.
+One analyzer serves both databases, and both the index and the queries, so that a stored word is always matched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_WORD_LENGTH = 64
 # Combining marks of every living script that has them (Hindi, Arabic, Hebrew, Khmer): Python's \w leaves them out.
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1E00)) if unicodedata.category(char).startswith("M"))
 # Letters and digits of any script; marks continue a word. A short ending after an apostrophe ("Ana's", "don't") is
-# matched apart and dropped.
+# matched separately and dropped.
 _WORD = re.compile(rf"([^\W_](?:[^\W_]|[{_MARKS}])*)(?:['\u2019](?:s|t|d|m|ll|re|ve)\b)?")
 # Scripts written without spaces (Thai, Lao, Burmese, Khmer, Japanese, Chinese) are indexed as overlapping pairs of
 # characters.
@@ -42,21 +42,21 @@ STOP_WORDS = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Folded words in order, repeats, stop words and endings kept; only the first 1 MB of the text is read."""
+    """Folded words in order, with repeats, stop words and endings; only the first 1 MB of the text is read."""
     clipped = _clipped(text)
     if clipped.isascii():
         return [word[:_MAX_WORD_LENGTH] for word in _WORD.findall(clipped.lower())]
-    found = _WORD.findall(unicodedata.normalize("NFKC", clipped).casefold())
-    return [piece[:_MAX_WORD_LENGTH] for word in found for piece in _pieces(word)]
+    folded = _WORD.findall(unicodedata.normalize("NFKC", clipped).casefold())
+    return [piece[:_MAX_WORD_LENGTH] for word in folded for piece in _split_unspaced(word)]
 
 
 def stems(words_: Iterable[str]) -> list[str]:
-    """The words that carry meaning, stemmed, in order, repeats kept."""
+    """Stems of the words that are no stop words, in order, with repeats."""
     return [_stem(word) for word in words_ if word not in STOP_WORDS]
 
 
 def terms(text: str) -> list[str]:
-    """What a text is indexed under; for a query, make it distinct."""
+    """Index terms of a text, in order, with repeats."""
     return stems(words(text))
 
 
@@ -67,22 +67,22 @@ def _clipped(text: str) -> str:
     return text.encode("utf-8", "replace")[:MAX_INDEXED_BYTES].decode("utf-8", "ignore")
 
 
-def _pieces(word: str) -> list[str]:
-    """A word as it is, but a run of an unspaced script as its pairs of characters (one alone as itself)."""
-    found: list[str] = []
-    for place, piece in enumerate(_UNSPACED.split(word)):
-        is_run = place % 2 == 1
+def _split_unspaced(word: str) -> list[str]:
+    """The word itself; a run of an unspaced script becomes its pairs of characters (a single character stays)."""
+    pieces: list[str] = []
+    for index, piece in enumerate(_UNSPACED.split(word)):
+        is_run = index % 2 == 1
         if is_run and len(piece) > 1:
-            found.extend(piece[start : start + 2] for start in range(len(piece) - 1))
+            pieces.extend(piece[start : start + 2] for start in range(len(piece) - 1))
         elif piece:
-            found.append(piece)
-    return found
+            pieces.append(piece)
+    return pieces
 
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
     if word.isdigit():
-        return word.lstrip("0") or "0"  # "07 May" is asked for as "7 May"
+        return word.lstrip("0") or "0"  # a query says "7 May" for "07 May"
     return str(_stemmer().stemWord(word))
 
 

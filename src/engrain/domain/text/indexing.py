@@ -1,4 +1,4 @@
-"""Which words a memory can be found by, and which text its vector stands for."""
+"""Index terms of memories, and the texts that are embedded."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NEIGHBOURS = 2
 NEIGHBOUR_WORDS = 40
 
 # Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
-_ASKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
 _CLOSING = "\"')]}\u2019\u201d\u00bb*_ \n\t"
 _SENTENCE_END = re.compile(r"(?<=[.!?\uff1f\u3002\u061f\u1362\u1367])\s+|(?<=[\uff1f\u3002])|\n+")
 
 
 def own_terms(memory: MemoryRecord) -> list[str]:
-    """A memory's own words: what it says, who says it, and the day ("07 May 2023"); of a rule its guidance alone."""
+    """Terms of a memory's own words: content, speaker and day ("07 May 2023"); of a rule its content alone."""
     match memory:
         case Episode():
             return turn_terms(memory.content, speaker=memory.speaker, event_time=memory.event_time)
@@ -36,38 +36,41 @@ def own_terms(memory: MemoryRecord) -> list[str]:
 
 
 def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> list[str]:
-    """The own words of an episode of which only this is at hand."""
+    """Terms of an episode's own words, from its fields."""
     return terms(f"{speaker or ''} {_day(event_time)} {content}")
 
 
 def fact_terms(fact: Fact) -> list[str]:
-    """The own words of a fact: its statement, and the day it began to be true where that is known."""
+    """Terms of a fact's own words: subject, predicate, content, and the day of `valid_from` where it is known."""
     day = "" if fact.valid_from is None else _day(fact.valid_from)
     return terms(f"{fact.subject} {fact.predicate} {day} {fact.content}")
 
 
 def question_share(content: str) -> float:
-    """The share of a turn's words, 0-1, that are in sentences which end with a question mark.
+    """Share of a turn's words, 0-1, in sentences that end with a question mark.
 
-    Whoever asks states little: of two turns with the same words the one that tells is more often the evidence.
+    A question states little: of two turns with the same words the statement is more often the evidence.
     """
-    if not _may_ask(content):
+    if not _has_question_mark(content):
         return 0.0
-    sentences = [(len(each.split()), each.rstrip(_CLOSING).endswith(_ASKS)) for each in _SENTENCE_END.split(content)]
-    said = sum(count for count, _ in sentences)
-    return sum(count for count, asks in sentences if asks) / said if said else 0.0
+    sentences = [
+        (len(sentence.split()), sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS))
+        for sentence in _SENTENCE_END.split(content)
+    ]
+    total = sum(count for count, _ in sentences)
+    return sum(count for count, is_question in sentences if is_question) / total if total else 0.0
 
 
-def _may_ask(content: str) -> bool:
-    """Whether a question mark is anywhere: most turns have none, and every turn is judged while its writer waits."""
-    for mark in _ASKS:  # noqa: SIM110  # a generator for any() takes three times as long
+def _has_question_mark(content: str) -> bool:
+    """True if there is a question mark: most turns have none, and every turn is checked while its writer waits."""
+    for mark in _QUESTION_MARKS:  # noqa: SIM110  # a generator for any() takes three times as long
         if mark in content:
             return True
     return False
 
 
 def is_searched(memory: MemoryRecord) -> bool:
-    """Whether searches hold it: an episode's end is a matter of time, a fact's of validity, a rule's of forgetting."""
+    """True if searches index the memory: every episode, active facts, and rules that are not forgotten."""
     match memory:
         case Episode():
             return True
@@ -78,12 +81,12 @@ def is_searched(memory: MemoryRecord) -> bool:
 
 
 def near_terms(neighbours: Iterable[str]) -> list[str]:
-    """The words of the turns around an episode, given as their contents in order."""
-    return [term for content in neighbours for term in _lent(content)]
+    """Terms of the turns around an episode, from their contents in order."""
+    return [term for content in neighbours for term in _first_terms(content)]
 
 
 def embedding_text(memory: MemoryRecord) -> str:
-    """What is embedded: a turn with its speaker, a fact as its statement, a rule as its guidance."""
+    """Text to embed: of an episode speaker and content, of a fact its statement, of a rule its content."""
     match memory:
         case Episode():
             return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
@@ -94,8 +97,8 @@ def embedding_text(memory: MemoryRecord) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _lent(content: str) -> tuple[str, ...]:
-    """What a turn lends its neighbours; each is asked for at least four times while a conversation is written."""
+def _first_terms(content: str) -> tuple[str, ...]:
+    """Terms that a turn adds to its neighbours; needed at least four times while a conversation is written."""
     return tuple(stems(words(content)[:NEIGHBOUR_WORDS]))
 
 

@@ -1,6 +1,6 @@
-"""Credentials that stand in a text: keys, tokens, passwords, card numbers. What looks a little like one is none.
+"""Detection of secrets in texts: keys, tokens, passwords, card numbers. Patterns are strict: a weak match is no secret.
 
-What is found is never said: a `Secret` knows its kind, its place, and how to show itself masked.
+A `Secret` has a kind, a position and a masked form, never the secret itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MASK = "********"
 
 
 class Secret(NamedTuple):
-    """Where a secret stands; `shown` says which sort it is and nothing of what it protects."""
+    """Position of a secret; `shown` is its masked form."""
 
     kind: SecretKind
     start: int
@@ -55,7 +55,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?<![\w.+/-])(?:\d[ -]?){12,18}\d(?![\w/-]|\.\d)")
-# What stands for a password in documentation, templates and masks.
+# Placeholders for passwords in documentation, templates and masks.
 _PLACEHOLDER = re.compile(
     r"^(?:[<\[({$%].*|.*[>\])}%]|[*x.•_#?-]+|.*(?:\.\.\.|\*\*\*|…).*|(?:os\.|process\.|env[.\[(]|getenv|config\.|settings\.).*"
     r"|.*(?:example|placeholder|redacted|changeme|dummy|your[_-]|my[_-]|foobar).*)$",
@@ -71,16 +71,17 @@ _LEAST_VARIETY = 5
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """The secrets in the first 200,000 characters, in their order; of those that overlap the first."""
+    """Secrets in the first 200,000 characters, in their order; of overlapping ones the first."""
     clipped = text[:MOST_CHARACTERS]
-    found = sorted(
-        (secret for look in _LOOKS for secret in look(clipped)), key=lambda each: (each.start, -each.end, each.kind)
+    matches = sorted(
+        (secret for find in _FINDERS for secret in find(clipped)),
+        key=lambda secret: (secret.start, -secret.end, secret.kind),
     )
-    apart: list[Secret] = []
-    for secret in found:
-        if not apart or secret.start >= apart[-1].end:
-            apart.append(secret)
-    return apart
+    secrets: list[Secret] = []
+    for secret in matches:
+        if not secrets or secret.start >= secrets[-1].end:
+            secrets.append(secret)
+    return secrets
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
@@ -108,22 +109,22 @@ def _url_passwords(text: str) -> Iterator[Secret]:
 
 
 def _named(text: str) -> Iterator[Secret]:
-    """`password = ...` and its like, where what follows is one word such as only a machine or a password has."""
+    """Find `password = ...` and the like, followed by one word such as only machines and passwords have."""
     for match in _NAMED.finditer(text):
         value = match[3].strip("\"'`").rstrip(".!?)")
         named = match[1].lower()
         is_password = named.startswith(("pass", "pwd"))
         least = _LEAST_PASSWORD if is_password else _LEAST_NAMED_KEY
-        if len(value) >= least and _looks_chosen(value, is_told="is" in match[2].lower().split()):
+        if len(value) >= least and _looks_chosen(value, is_prose="is" in match[2].lower().split()):
             yield Secret("password" if is_password else "api_key", match.start(3), match.end(3), f"{named}={_MASK}")
 
 
-def _looks_chosen(value: str, *, is_told: bool) -> bool:
-    """Whether a word mixes what no plain word mixes: letters and digits, or signs besides; a date or path does not."""
+def _looks_chosen(value: str, *, is_prose: bool) -> bool:
+    """True if a word mixes letters and digits, or signs, as no plain word, date or path does."""
     if _PLACEHOLDER.match(value) or " " in value or len(set(value)) < _LEAST_VARIETY:
         return False
     has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
-    if is_told and not (has_letter and has_digit):
+    if is_prose and not (has_letter and has_digit):
         return False
     if re.fullmatch(r"\d+[-./:\d]*|[A-Za-z]+(?:[-_./][A-Za-z]+)*\(?|https?://.*|\.?/.*|\d+[-_ ]?[A-Za-z]+", value):
         return False
@@ -138,9 +139,9 @@ def _cards(text: str) -> Iterator[Secret]:
 
 
 def _passes_luhn(digits: str) -> bool:
-    """The check digit of ISO/IEC 7812-1, annex B."""
-    doubled = [int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits))]
+    """True if the check digit is right (ISO/IEC 7812-1, annex B)."""
+    doubled = [int(digit) * (2 if index % 2 else 1) for index, digit in enumerate(reversed(digits))]
     return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0  # noqa: PLR2004  # sum of its digits
 
 
-_LOOKS = (_private_keys, _api_keys, _jwts, _url_passwords, _named, _cards)
+_FINDERS = (_private_keys, _api_keys, _jwts, _url_passwords, _named, _cards)

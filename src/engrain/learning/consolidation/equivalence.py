@@ -6,10 +6,9 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, NewType
 
-from engrain.domain.entities.names import name_key
+from engrain.domain.entities.registry import name_key
 from engrain.domain.text.analysis import stems, terms, words
-from engrain.domain.text.likeness import jaccard
-from engrain.domain.text.trigrams import similarity
+from engrain.domain.text.similarity import jaccard, similarity
 
 if TYPE_CHECKING:
     from engrain.domain.records import Fact

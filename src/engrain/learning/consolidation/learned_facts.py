@@ -78,7 +78,7 @@ def list_conflicting(fact: Fact, known: Sequence[Fact]) -> list[Fact]:
         for other in known
         if other.id != fact.id
         and other.validity == "active"
-        and other.place != fact.place
+        and other.slot != fact.slot
         and (is_same_name(other.subject, fact.subject) or (fact.entity_id and other.entity_id == fact.entity_id))
         and are_similar_predicates(other.predicate, fact.predicate)
         and not are_equivalent(other.content, fact.content)

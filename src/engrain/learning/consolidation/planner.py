@@ -152,7 +152,7 @@ class _Draft:
             self._confirm(min(same, key=lambda fact: (fact.scope != context.scope, fact.created_at, fact.id)), proof)
             return
         fact = _build_fact(statement, proof, context)
-        holder = next((other for other in active if other.place == fact.place), None)
+        holder = next((other for other in active if other.slot == fact.slot), None)
         before = [other for other in (holder, target) if other is not None]
         said_at = read_statement_time(fact)
         if any(read_statement_time(other) > said_at for other in before):

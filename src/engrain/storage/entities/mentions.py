@@ -10,8 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.entities.names import name_key
-from engrain.domain.entities.registry import Mentions, merged_into
+from engrain.domain.entities.registry import Mentions, merged_into, name_key
 from engrain.domain.records import Fact
 from engrain.domain.requests import Candidate
 from engrain.storage import selection

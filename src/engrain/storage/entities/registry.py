@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.entities import merges
-from engrain.domain.entities.names import name_key, new_names
-from engrain.domain.entities.registry import EntityMerge, merged_into
-from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact
-from engrain.domain.text.trigrams import trigrams
+from engrain.domain.entities.registry import EntityMerge, merged_into, name_key, new_names
+from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact, format_time
+from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.filters import same_place
@@ -174,7 +173,7 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         if memory_id in lent:
             told["mentions_moved"].append(memory_id)
         else:
-            told["mentions_shared"][memory_id] = events.format_time(tx.dialect.moment(created_at))
+            told["mentions_shared"][memory_id] = format_time(tx.dialect.moment(created_at))
     added = merges.aliases_added(source, target)
     _record_merge(
         unit,
@@ -182,7 +181,7 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         scopes,
         {
             "number": number,
-            "merged_at": events.format_time(act.at),
+            "merged_at": format_time(act.at),
             "source_entity_id": source_id,
             "target_entity_id": target_id,
             "aliases_added": list(added),

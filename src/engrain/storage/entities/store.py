@@ -88,7 +88,7 @@ class SqlRegistry(Transactions):
     def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
         return self._read(caller, lambda tx: lookup.load_facts_about(tx, caller, entity_ids, limit))
 
-    def sightings(self, request: Request, entity_id: str, limit: int) -> Mentions:
+    def mentions_of(self, request: Request, entity_id: str, limit: int) -> Mentions:
         return self._read(request.caller, lambda tx: mentions.load_sightings(tx, request, entity_id, limit))
 
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:

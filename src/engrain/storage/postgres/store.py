@@ -301,7 +301,7 @@ class PostgresStore(
         if episode_ids:
             scopes = list(unit.act.caller.scopes)
             unit.tx.run("lock_sessions_of", tenant_id=tenant_id, scopes=scopes, ids=list(episode_ids))
-        slots = (fact.place for fact in facts if fact.validity == "active")
+        slots = (fact.slot for fact in facts if fact.validity == "active")
         queues = sorted({zlib.crc32("\0".join(slot).encode()) % _QUEUES for slot in slots})
         if queues:
             unit.tx.run("queue", tenant_id=tenant_id, queues=queues)

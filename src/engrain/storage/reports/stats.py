@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
-from engrain.domain.memories.scoring import days_between
+from engrain.domain.memories.decay import days_between
 from engrain.domain.records import GLOBAL_SCOPE
 from engrain.storage.filters import SEEN, caller_bindings
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SqlSurveys(Transactions):
-    """What `domain.ports.Upkeep` reads before anything is done, and `domain.ports.Surveys`."""
+    """What `domain.ports.Maintenance` reads before anything is done, and `domain.ports.Surveys`."""
 
     def tenants(self) -> list[str]:
         return self._read(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])

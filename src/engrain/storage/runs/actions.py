@@ -109,7 +109,7 @@ def _learn(unit: MemoryWrites, action: Action) -> str:
     if not added:
         return memory.id
     [stored] = added
-    if target is not None and isinstance(stored, Fact) and stored.place != target[1].place:
+    if target is not None and isinstance(stored, Fact) and stored.slot != target[1].slot:
         unit.close(*target, stored)  # which one in its own place is already
         _connect(unit, stored, target[1], "supersedes")
     for source in sources:

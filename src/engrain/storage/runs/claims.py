@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.filters import Place
+    from engrain.domain.filters import TimePosition
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import ActionResult, Plan
@@ -91,7 +91,9 @@ def is_session_consolidated(tx: Transaction, caller: Caller, session: str, now: 
     return bool(every) and not waiting
 
 
-def list_runs(tx: Transaction, caller: Caller, *, kind: RunKind | None, limit: int, after: Place | None) -> list[Run]:
+def list_runs(
+    tx: Transaction, caller: Caller, *, kind: RunKind | None, limit: int, after: TimePosition | None
+) -> list[Run]:
     """The runs of an agent, newest first (then the larger id)."""
     rows = tx.statements.records.runs
     bound = {"tenant_id": caller.tenant_id, "agent": caller.agent, "kind": kind, "limit": max(limit, 0)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from engrain.domain.filters import Place
+    from engrain.domain.filters import TimePosition
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import ActionResult, Plan
     from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Retry, Run, RunKind, UndoResult
@@ -69,7 +69,7 @@ class SqlRuns(Transactions):
         return self._write(act, work)
 
     def runs(
-        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: Place | None = None
+        self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: TimePosition | None = None
     ) -> list[Run]:
         return self._read(caller, lambda tx: claims.list_runs(tx, caller, kind=kind, limit=limit, after=after))
 

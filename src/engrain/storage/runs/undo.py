@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.records import KINDS, Episode, Fact, Rule
+from engrain.domain.records import KINDS, Episode, Fact, Rule, format_time
 from engrain.domain.runs import reversal
 from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
 from engrain.errors import NotFound
@@ -125,7 +125,7 @@ class _Undo:
         """A confirmation, and the fading that it ended."""
         assert isinstance(memory, Fact | Rule)
         before, after = event.payload["last_confirmed_at"]
-        if events.format_time(memory.last_confirmed_at) != after:
+        if format_time(memory.last_confirmed_at) != after:
             self._keep(memory.id, "it was confirmed again since")
             return
         tx = self.unit.tx

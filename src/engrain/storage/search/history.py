@@ -12,7 +12,7 @@ from engrain.storage.filters import SEEN, caller_bindings, position_bindings, sa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engrain.domain.filters import Place
+    from engrain.domain.filters import TimePosition
     from engrain.domain.memories.maturity import Application
     from engrain.domain.records import Caller
     from engrain.domain.requests import Direction
@@ -51,7 +51,7 @@ def read_link(tx: Transaction, row: Sequence[Any]) -> Link:
 
 
 def load_applications(
-    tx: Transaction, caller: Caller, rule_id: str, limit: int, *, after: Place | None
+    tx: Transaction, caller: Caller, rule_id: str, limit: int, *, after: TimePosition | None
 ) -> list[Application]:
     """How a rule fared, newest first (then the larger id); nothing of one that the caller does not see."""
     if not selection.load_visible(tx, caller, [rule_id]):
@@ -71,7 +71,7 @@ class EventQuery:
     memory_id: str | None = None
     event_type: str | None = None
     limit: int
-    after: Place | None = None
+    after: TimePosition | None = None
 
 
 def load_events(tx: Transaction, caller: Caller, asked: EventQuery) -> list[Event]:

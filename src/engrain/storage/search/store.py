@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from engrain.domain.filters import Place
+    from engrain.domain.filters import TimePosition
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.memories.maturity import Application
     from engrain.domain.records import Caller, EmbeddingVersion, Event, Fact, Link, MemoryRecord, Relation
@@ -25,7 +25,7 @@ class SqlSearches(Transactions):
     """Implements the reads of `domain.ports.Records` and `Vectors`, and `Searches` but for keywords and vectors."""
 
     def applications(
-        self, caller: Caller, rule_id: str, limit: int, *, after: Place | None = None
+        self, caller: Caller, rule_id: str, limit: int, *, after: TimePosition | None = None
     ) -> list[Application]:
         return self._read(caller, lambda tx: history.load_applications(tx, caller, rule_id, limit, after=after))
 
@@ -47,7 +47,7 @@ class SqlSearches(Transactions):
         memory_id: str | None = None,
         event_type: str | None = None,
         limit: int = 1_000,
-        after: Place | None = None,
+        after: TimePosition | None = None,
     ) -> list[Event]:
         query = history.EventQuery(memory_id=memory_id, event_type=event_type, limit=limit, after=after)
         return self._read(caller, lambda tx: history.load_events(tx, caller, query))

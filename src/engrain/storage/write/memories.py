@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.memories import aging, maturity
+from engrain.domain.memories import decay, maturity
 from engrain.domain.memories.maturity import Application
-from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule, format_time
 from engrain.domain.text.indexing import question_share
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
@@ -26,7 +26,7 @@ from engrain.storage.write.unit_of_work import UnitOfWork
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from engrain.domain.memories.aging import Standing
+    from engrain.domain.memories.decay import Standing
     from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import Entity, Kind
 
@@ -139,18 +139,18 @@ class MemoryWrites(UnitOfWork):
         doc, memory = seen
         if isinstance(memory, Episode):
             raise InvalidInput(f"{id_} is an episode; only facts and rules age")
-        if not memory.is_live(self.act.at) or aging.standing(memory, self.act.at) == to:
+        if not memory.is_live(self.act.at) or decay.standing(memory, self.act.at) == to:
             return memory
         moved = sweeps.Change(
             doc=doc,
             id=memory.id,
             scope=memory.scope,
             metadata=as_json(memory.metadata),
-            before=aging.standing(memory, self.act.at),
+            before=decay.standing(memory, self.act.at),
             to=to,
         )
         sweeps.apply_changes(self, "fact" if isinstance(memory, Fact) else "rule", [moved])
-        return aging.with_standing(memory, to, self.act.at)
+        return decay.with_standing(memory, to, self.act.at)
 
     def mark(self, id_: str, outcome: Outcome, reason: str | None, thresholds: Thresholds) -> Rule | None:
         """Count what came of following a rule; one that does too much harm becomes a warning."""
@@ -258,7 +258,7 @@ class MemoryWrites(UnitOfWork):
         """Note whom a memory mentions, and that it was read for that; those of whom that is new, sorted."""
         new = self.mention(memory_id, entity_ids)
         for _, memory in self._visible([memory_id]):
-            metadata = {**memory.metadata, "enriched_at": events.format_time(self.act.at)}
+            metadata = {**memory.metadata, "enriched_at": format_time(self.act.at)}
             self._update(_SET_METADATA[memory.kind], memory, metadata=self.tx.dialect.json(metadata))
             self.record(events.memory_enriched(self.act, memory, self.ids))
         return new

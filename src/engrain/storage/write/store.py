@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from engrain.domain.maintenance.retention import CleanupBatch, Retention
-    from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
+    from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.memories.maturity import Outcome, Thresholds
     from engrain.domain.records import Caller, Link, MemoryRecord, Rule
     from engrain.domain.requests import Act
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SqlRecords(Transactions):
-    """Implements the writes of `domain.ports.Records`, `get`, and the sweep and cleanup of `domain.ports.Upkeep`."""
+    """Implements the writes of `ports.Records`, `get`, and the sweep and cleanup of `ports.Maintenance`."""
 
     def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         if not memories:

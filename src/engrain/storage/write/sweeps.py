@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engrain.domain import events
-from engrain.domain.memories import aging, decay
-from engrain.domain.memories.scoring import AGE_STEPS, LEAST_AGE_MULTIPLIER
+from engrain.domain.memories import decay
+from engrain.domain.memories.decay import AGE_STEPS, LEAST_AGE_MULTIPLIER
 from engrain.domain.records import Episode
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.memories.aging import AgingKind, Standing
-    from engrain.domain.memories.decay import DecayPolicy, SweepBatch
+    from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
     from engrain.storage.write.unit_of_work import UnitOfWork
@@ -150,7 +149,7 @@ def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standi
 
 
 def _noted_metadata(metadata: str, kind: AgingKind, to: Standing) -> str:
-    return as_json(aging.standing_metadata(json.loads(metadata), kind, to))
+    return as_json(decay.standing_metadata(json.loads(metadata), kind, to))
 
 
 def _find_changes(

@@ -1,4 +1,4 @@
-"""How alike two texts are by the trigrams of their words, as PostgreSQL's pg_trgm defines it.
+"""Similarity of sets, and of texts by the trigrams of their words, as PostgreSQL's pg_trgm defines it.
 
 https://www.postgresql.org/docs/current/pgtrgm.html#PGTRGM-CONCEPTS: each word (letters and digits, lower case) has two
 blanks before it and one after it; the trigrams of a text are a set.
@@ -8,19 +8,27 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from engrain.domain.text.likeness import jaccard
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
 
 _WORD = re.compile(r"[^\W_]+")
 
 
+def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Share of the elements of either set that are in both, 0-1; 0 for two empty sets."""
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0
+
+
 @lru_cache(maxsize=10_000)
 def trigrams(text: str) -> frozenset[str]:
-    """The trigrams of all words of a text."""
+    """Trigrams of all words of a text."""
     padded = (f"  {word} " for word in _WORD.findall(text.lower()))
     return frozenset(word[start : start + 3] for word in padded for start in range(len(word) - 2))
 
 
 def similarity(one: str, two: str) -> float:
-    """The share of the trigrams of either that both have, in [0, 1]; 0 where neither has a word."""
+    """Jaccard similarity of the trigrams of two texts; 0 where neither has a word."""
     return jaccard(trigrams(one), trigrams(two))
