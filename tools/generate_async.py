@@ -91,7 +91,7 @@ class AsyncMemory:
 CLASS_HEADER = '''
 
 class {twin}:
-    """{summary}"""
+    """The verbs of `{name}`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -165,11 +165,7 @@ def header(module: str, node: ast.ClassDef, made_by: Mapping[str, str]) -> str:
     """The awaited class up to its first verb."""
     if node.name == "Memory":
         return MEMORY_HEADER
-    said = (ast.get_docstring(node) or "").split("\n")[0].partition(":")[0].rstrip(".")
-    summary = f"{said}, awaited; `{node.name}` says what each call does."
-    return CLASS_HEADER.format(
-        twin=TWINS[node.name], summary=summary, module=module, name=node.name, maker=made_by[node.name]
-    )
+    return CLASS_HEADER.format(twin=TWINS[node.name], module=module, name=node.name, maker=made_by[node.name])
 
 
 def members(module: str, node: ast.ClassDef) -> list[str]:

@@ -339,7 +339,7 @@ class AsyncMemory:
 
 
 class AsyncAgent:
-    """The memory as one agent sees it, awaited; `Agent` says what each call does."""
+    """The verbs of `Agent`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -731,7 +731,7 @@ class AsyncAgent:
 
 
 class AsyncRules:
-    """What worked and what did not, as guidance, awaited; `Rules` says what each call does."""
+    """The verbs of `Rules`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -749,7 +749,7 @@ class AsyncRules:
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Rule:
-        """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it."""
+        """Remember a rule: a candidate of confidence 0.5, until outcomes speak for or against it."""
         return await asyncio.to_thread(
             self._wrapped.add,
             content,
@@ -761,22 +761,22 @@ class AsyncRules:
         )
 
     async def mark_helpful(self, id_: words.RuleId) -> Rule:
-        """Say that following a rule helped: what often helps is established, and in time proven."""
+        """Mark that following a rule helped; a rule that often helps is established, and in time proven."""
         return await asyncio.to_thread(self._wrapped.mark_helpful, id_)
 
     async def mark_harmful(self, id_: words.RuleId, reason: words.HarmReason | None = None) -> Rule:
-        """Say that following a rule did harm, which weighs as much as four helps, and why."""
+        """Mark that following a rule did harm, which weighs as much as four helps, and why."""
         return await asyncio.to_thread(self._wrapped.mark_harmful, id_, reason)
 
     async def applications(
         self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: words.After | None = None
     ) -> Page[Application]:
-        """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule."""
+        """List the outcomes of a rule each time it was marked, newest first."""
         return await asyncio.to_thread(self._wrapped.applications, id_, limit=limit, after=after)
 
 
 class AsyncEntities:
-    """The registry of people, places and things of a tenant, awaited; `Entities` says what each call does."""
+    """The verbs of `Entities`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -871,7 +871,7 @@ class AsyncEntities:
 
 
 class AsyncGraph:
-    """Entities, observations of them, and their relations, awaited; `Graph` says what each call does."""
+    """The verbs of `Graph`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -917,7 +917,7 @@ class AsyncGraph:
 
 
 class AsyncNotes:
-    """What an agent keeps for itself under keys, awaited; `Notes` says what each call does."""
+    """The verbs of `Notes`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -983,7 +983,7 @@ class AsyncNotes:
 
 
 class AsyncPools:
-    """What an agent shares with some agents of its tenant, and no others, awaited; `Pools` says what each call does."""
+    """The verbs of `Pools`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -1034,7 +1034,7 @@ class AsyncPools:
 
 
 class AsyncConsolidation:
-    """Consolidation step by step, for one's own consolidator, awaited; `Consolidation` says what each call does."""
+    """The verbs of `Consolidation`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -1043,34 +1043,34 @@ class AsyncConsolidation:
         self._wrapped = wrapped
 
     async def is_session_consolidated(self, session: words.OneSession) -> bool:
-        """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
+        """Whether this agent has episodes in a session and none of them waits to be consolidated."""
         return await asyncio.to_thread(self._wrapped.is_session_consolidated, session)
 
     async def episodes(
         self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
     ) -> list[Episode]:
-        """A page of what was said in a session, in its order, from page 0 on; empty past the last one."""
+        """Read a page of the episodes of a session, in their order; empty past the last one."""
         return await asyncio.to_thread(self._wrapped.episodes, session, page=page, limit=limit)
 
     async def save_facts(self, facts: words.ExtractedFacts, *, scope: words.Scope | None = None) -> SavedFacts:
-        """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed."""
+        """Store extracted facts, each once: repeats are dropped, and known facts confirmed."""
         return await asyncio.to_thread(self._wrapped.save_facts, facts, scope=scope)
 
     async def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
-        """Active facts that may contradict one: of its subject, saying otherwise elsewhere, by a hybrid search."""
+        """Find active facts of the same subject that may contradict one, by a hybrid search."""
         return await asyncio.to_thread(self._wrapped.detect_conflicts, fact_id)
 
     async def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
-        """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now."""
+        """Lower the confidence of an older fact to 0.3 at most, as a newer one contradicts it."""
         return await asyncio.to_thread(self._wrapped.resolve_conflict, old_id, new_id)
 
     async def mark_session(self, session: words.OneSession) -> int:
-        """Say that all of a session has been learned from; how many of its episodes waited until now."""
+        """Mark all of a session as consolidated; give the number of episodes that waited."""
         return await asyncio.to_thread(self._wrapped.mark_session, session)
 
 
 class AsyncWorking:
-    """What an agent has at hand in its session, in this process alone, awaited; `Working` says what each call does."""
+    """The verbs of `Working`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -1090,7 +1090,7 @@ class AsyncWorking:
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> WorkingStats:
-        """Add a message, `tokens` long (four characters a token); with an `idempotency_key` a repeat adds nothing."""
+        """Add a message to the session; the oldest become episodes where there are too many tokens."""
         return await asyncio.to_thread(
             self._wrapped.append,
             content,
@@ -1104,40 +1104,40 @@ class AsyncWorking:
         )
 
     async def tool_result(self, name: words.ToolName, value: words.ToolValue) -> WorkingStats:
-        """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there."""
+        """Store the answer of a tool under its name, in place of an earlier one."""
         return await asyncio.to_thread(self._wrapped.tool_result, name, value)
 
     async def tool_results(self) -> dict[str, Any]:
-        """What tools answered, by name."""
+        """Read the answers of tools, by name."""
         return await asyncio.to_thread(self._wrapped.tool_results)
 
     async def scratchpad(self) -> str:
-        """Read the notes that the agent made for itself while it works."""
+        """Read the scratchpad of the session."""
         return await asyncio.to_thread(self._wrapped.scratchpad)
 
     async def write_scratchpad(self, text: words.ScratchpadText) -> str:
-        """Replace the notes that the agent made for itself while it works."""
+        """Replace the text of the scratchpad."""
         return await asyncio.to_thread(self._wrapped.write_scratchpad, text)
 
     async def messages(self) -> list[Episode]:
-        """The messages that are still here, oldest first; each is stored as this episode later."""
+        """List the messages of the session that are not stored yet, oldest first."""
         return await asyncio.to_thread(self._wrapped.messages)
 
     async def flush(self) -> WorkingStats:
-        """Make episodes of all messages; where the database takes none they stay, and `degraded` says so."""
+        """Store all messages as episodes."""
         return await asyncio.to_thread(self._wrapped.flush)
 
     async def clear(self) -> None:
-        """Forget messages, tool results and scratchpad; nothing of it becomes an episode."""
+        """Drop messages, tool results and scratchpad; none of them becomes an episode."""
         await asyncio.to_thread(self._wrapped.clear)
 
     async def stats(self) -> WorkingStats:
-        """How much is here."""
+        """Count the messages, tokens and tool results of the session."""
         return await asyncio.to_thread(self._wrapped.stats)
 
 
 class AsyncKeys:
-    """Who may come over a network, awaited; `Keys` says what each call does."""
+    """The verbs of `Keys`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -1154,28 +1154,28 @@ class AsyncKeys:
         name: words.KeyName | None = None,
         expires_at: words.ExpiresAt | None = None,
     ) -> CreatedKey:
-        """Make a key. Its secret is in this answer and nowhere else: only a digest of it is kept."""
+        """Create a key; its secret is in this answer and nowhere else, as only a digest is stored."""
         return await asyncio.to_thread(
             self._wrapped.create, role=role, tenant=tenant, agent=agent, name=name, expires_at=expires_at
         )
 
     async def list(self, *, tenant: words.Tenant | None = None, agent: words.OfAgent | None = None) -> list[AccessKey]:
-        """List the keys of a tenant, or of one of its agents."""
+        """List the keys of a tenant, or of one of its agents, newest first."""
         return await asyncio.to_thread(self._wrapped.list, tenant=tenant, agent=agent)
 
     async def revoke(
         self, key_id: words.KeyId, *, tenant: words.Tenant | None = None, agent: words.BoundAgent | None = None
     ) -> AccessKey:
-        """Let a key of a tenant, or of one of its agents, open nothing from now on, in any process. Twice is once."""
+        """Revoke a key of a tenant, or of one of its agents, in any process. Twice is once."""
         return await asyncio.to_thread(self._wrapped.revoke, key_id, tenant=tenant, agent=agent)
 
     async def authenticate(self, secret: words.Secret) -> Grant:
-        """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute."""
+        """Return the tenant, agent and role of a key's secret; its use is written to the minute."""
         return await asyncio.to_thread(self._wrapped.authenticate, secret)
 
 
 class AsyncHooks:
-    """What a host calls around a conversation, awaited; `Hooks` says what each call does."""
+    """The verbs of `Hooks`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -1186,7 +1186,7 @@ class AsyncHooks:
     async def session_start(
         self, prompt: words.Prompt, *, budget_tokens: words.BudgetTokens | None = None
     ) -> ContextBlock:
-        """What an agent should know before it answers `prompt`: `Agent.context`, or an empty block that says why."""
+        """Begin a session: give the context block for a prompt, or an empty one that says why."""
         return await asyncio.to_thread(self._wrapped.session_start, prompt, budget_tokens=budget_tokens)
 
     async def message(
@@ -1204,7 +1204,7 @@ class AsyncHooks:
         idempotency_key: words.IdempotencyKey | None = None,
         durable: words.Durable = True,
     ) -> MessageReceipt:
-        """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction."""
+        """Remember one turn of the session, with links to the entities it mentions, in one transaction."""
         return await asyncio.to_thread(
             self._wrapped.message,
             content,
@@ -1221,16 +1221,16 @@ class AsyncHooks:
         )
 
     async def recent(self, limit: words.PageLimit = 20) -> RecentTurns:
-        """The newest turns of the session, oldest first: from Redis where the settings name one, else the database."""
+        """Read the newest turns of the session, oldest first, from Redis or the database."""
         return await asyncio.to_thread(self._wrapped.recent, limit)
 
     async def session_end(self) -> SessionEnd:
-        """End the session: what waits in this process is stored, and the rest is for consolidation to learn from."""
+        """End the session: store what waits in this process, and start to consolidate its episodes."""
         return await asyncio.to_thread(self._wrapped.session_end)
 
 
 class AsyncJobs:
-    """What a memory does by itself, awaited; `Jobs` says what each call does."""
+    """The verbs of `Jobs`, awaited."""
 
     __slots__ = ("_wrapped",)
 
@@ -1246,13 +1246,13 @@ class AsyncJobs:
         status: words.OfJobStatus | None = None,
         limit: words.PageLimit = 50,
     ) -> list[Job]:
-        """Jobs, newest first: of one tenant, or of every one and of all of them together."""
+        """List the jobs of a tenant, or of all and of the whole database, newest first."""
         return await asyncio.to_thread(self._wrapped.list, tenant=tenant, name=name, status=status, limit=limit)
 
     async def run(
         self, name: words.NameOfJob, *, tenant: words.Tenant | None = None, enqueue: words.Enqueue = False
     ) -> Job:
-        """Do a job now, of one tenant or of all, in this process; with `enqueue` leave it to a worker."""
+        """Run a job now, for one tenant or for all, in this process; or leave it to a worker."""
         return await asyncio.to_thread(self._wrapped.run, name, tenant=tenant, enqueue=enqueue)
 
     async def retry(self, job_id: words.JobId, *, tenant: words.Tenant | None = None) -> Job:

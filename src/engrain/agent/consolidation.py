@@ -1,4 +1,4 @@
-"""Consolidation step by step, for a consolidator outside: its own model reads, and says what is to be kept."""
+"""Consolidation, step by step, for a consolidator outside: its own model reads, and says what to store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain.agent.learning import consolidation_runs
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.reads.lookups import get_active_fact, memory_not_found
+from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_all
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View, enter
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _MOST_PAGES = 1_000_000
 _MOST_FACTS = 1_000
-_READ = 500
 _FIELDS = (
     *("subject", "predicate", "content", "importance", "confidence", "permanence"),
     *("valid_from", "tags", "source_ids"),
@@ -32,36 +31,34 @@ _FIELDS = (
 
 @instrument("consolidation")
 class Consolidation(View):
-    """Consolidation step by step, for one's own consolidator."""
+    """Consolidation step by step, for a consolidator of one's own."""
 
     __slots__ = ()
 
     def is_session_consolidated(self, session: words.OneSession) -> bool:
-        """Whether this agent has episodes in a session and none waits: what a consolidator asks first."""
+        """Whether this agent has episodes in a session and none of them waits to be consolidated."""
         parts = self._parts()
         return parts.store.is_session_consolidated(self._caller, checks.name(session, name="session"), parts.clock())
 
     def episodes(
         self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
     ) -> list[Episode]:
-        """A page of what was said in a session, in its order, from page 0 on; empty past the last one.
+        """Read a page of the episodes of a session, in their order; empty past the last one.
 
-        Reads the session, 500 turns a statement.
+        Reads the whole session, 500 turns a statement.
 
         Raises:
             InvalidInput: a page or limit out of its range.
         """
         most = checks.count(limit, name="limit")
         start = checks.count(page, name="page", high=_MOST_PAGES) * most
-        return self._turns(checks.name(session, name="session"))[start : start + most]
+        return self._episodes(checks.name(session, name="session"))[start : start + most]
 
     def save_facts(self, facts: words.ExtractedFacts, *, scope: words.Scope | None = None) -> SavedFacts:
-        """Keep what was extracted, each thing once: repeats in the batch are dropped, what is known confirmed.
+        """Store extracted facts, each once: repeats are dropped, and known facts confirmed.
 
-        A fact has `subject`, `predicate` and `content`, and may have `importance`, `confidence`, `permanence`,
-        `valid_from`, `tags`, and `source_ids` of the episodes it is derived from. Known is what shares 3/4 of its words
-        with a fact of the same subject. Ids come from sources and words, so saving a batch again adds nothing. `scope`
-        is this agent's own (the default) or "global".
+        A known fact has the same subject and shares 3/4 of its words. Ids come from sources and words, so saving a
+        batch again adds nothing. The default `scope` is this agent's own.
 
         Raises:
             InvalidInput: a value is refused; nothing was written.
@@ -71,18 +68,18 @@ class Consolidation(View):
 
         parts, caller = enter(self)
         where = caller.agent if scope is None else parse_scope(caller, scope)
-        batch = [_extracted(each, place) for place, each in enumerate(_listed(facts))]
+        batch = [_parse_fact(fact, index) for index, fact in enumerate(_parse_list(facts))]
         act = new_act(parts, caller)
         saved = extracted_facts.save_extracted(
             parts.store, act, batch, scope=where, search=consolidation_runs.search_of(parts)
         )
-        consolidation_runs.follow_up_all(parts, act, [each.id for each in saved.saved])
+        consolidation_runs.follow_up_all(parts, act, [fact.id for fact in saved.saved])
         return saved
 
     def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
-        """Active facts that may contradict one: of its subject, saying otherwise elsewhere, by a hybrid search.
+        """Find active facts of the same subject that may contradict one, by a hybrid search.
 
-        What stood in the very place of the fact was superseded when it was stored, and is in its `history`.
+        The fact that was in its slot before was superseded when it was stored, and is in its `history`.
 
         Raises:
             NotFound: this agent sees no such memory.
@@ -95,7 +92,7 @@ class Consolidation(View):
         return extracted_facts.find_conflicts(caller, fact, search=consolidation_runs.search_of(parts))
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
-        """Let a newer fact stand against an old one: the old one's confidence falls to 0.3 at most; as it is now.
+        """Lower the confidence of an older fact to 0.3 at most, as a newer one contradicts it.
 
         The new one is linked `supersedes` to it. The old one stays active, and fades the sooner; twice is once.
 
@@ -110,14 +107,14 @@ class Consolidation(View):
         finally:
             parts.note_cache.drop_agent(caller)
         if doubted is None:
-            seen = {each.id for each in parts.store.get(caller, [old, new])}
-            raise memory_not_found(caller, next((each for each in (old, new) if each not in seen), old))
+            visible = {memory.id for memory in parts.store.get(caller, [old, new])}
+            raise memory_not_found(caller, old if new in visible or old not in visible else new)
         return doubted
 
     def mark_session(self, session: words.OneSession) -> int:
-        """Say that all of a session has been learned from; how many of its episodes waited until now.
+        """Mark all of a session as consolidated; give the number of episodes that waited.
 
-        What waits for its retry waits on.
+        Episodes that wait for a retry wait on.
 
         Raises:
             InvalidInput: the agent's episodes are being consolidated just now; mark the session again later.
@@ -125,21 +122,14 @@ class Consolidation(View):
         parts, name = self._parts(), checks.name(session, name="session")
         return consolidation_runs.mark_consolidated(parts, self._caller, name)
 
-    def _turns(self, session: str) -> list[Episode]:
-        parts = self._parts()
-        narrowed = Filter(kinds=("episode",), sessions=(session,))
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        turns: list[Episode] = []
-        before: str | None = None
-        while True:
-            page = parts.store.page(request, before=before, limit=_READ)
-            turns += [each for each in page if isinstance(each, Episode)]
-            if len(page) < _READ:
-                return sorted(turns, key=lambda each: (each.turn, each.created_at, each.id))
-            before = page[-1].id
+    def _episodes(self, session: str) -> list[Episode]:
+        parts, caller = enter(self)
+        request = Request(caller=caller, filter=Filter(kinds=("episode",), sessions=(session,)), now=parts.clock())
+        episodes = [memory for memory in read_all(parts.store, request) if isinstance(memory, Episode)]
+        return sorted(episodes, key=lambda episode: (episode.turn, episode.created_at, episode.id))
 
 
-def _listed(facts: object) -> list[object]:
+def _parse_list(facts: object) -> list[object]:
     if isinstance(facts, str | bytes | Mapping) or not isinstance(facts, Iterable):
         raise InvalidInput(f"facts must be a list of objects, not {type(facts).__name__}")
     listed = list(facts)
@@ -147,34 +137,34 @@ def _listed(facts: object) -> list[object]:
     return listed
 
 
-def _extracted(given: object, place: int) -> ExtractedFact:
-    """One fact of a batch.
+def _parse_fact(fact: object, index: int) -> ExtractedFact:
+    """Return one fact of a batch.
 
     Raises:
-        InvalidInput: with its place in the batch.
+        InvalidInput: with its index in the batch.
     """
     try:
-        return _checked(given)
+        return _parse_fields(fact)
     except InvalidInput as error:
-        raise InvalidInput(f"facts[{place}]: {error}; nothing was saved") from error
+        raise InvalidInput(f"facts[{index}]: {error}; nothing was saved") from error
 
 
-def _checked(given: object) -> ExtractedFact:
+def _parse_fields(fact: object) -> ExtractedFact:
     from engrain.learning.consolidation.extracted_facts import ExtractedFact
     from engrain.learning.consolidation.proposals import Statement
 
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"a fact must be an object, not {type(given).__name__}")
-    for name in given:
+    if not isinstance(fact, Mapping):
+        raise InvalidInput(f"a fact must be an object, not {type(fact).__name__}")
+    for name in fact:
         checks.choice(name, _FIELDS, name="field")
     says = Statement(
-        subject=checks.name(given.get("subject"), name="subject"),
-        predicate=checks.name(given.get("predicate"), name="predicate"),
-        content=checks.content(given.get("content")),
-        importance=checks.number(given.get("importance", 5.0), name="importance", low=0, high=10),
-        confidence=checks.number(given.get("confidence", 1.0), name="confidence", low=0, high=1),
-        permanence=checks.choice(given.get("permanence", "standard"), DECAY_RATES, name="permanence"),
-        valid_from=checks.moment(given.get("valid_from"), name="valid_from"),
-        tags=checks.names(given.get("tags"), name="tag"),
+        subject=checks.name(fact.get("subject"), name="subject"),
+        predicate=checks.name(fact.get("predicate"), name="predicate"),
+        content=checks.content(fact.get("content")),
+        importance=checks.number(fact.get("importance", 5.0), name="importance", low=0, high=10),
+        confidence=checks.number(fact.get("confidence", 1.0), name="confidence", low=0, high=1),
+        permanence=checks.choice(fact.get("permanence", "standard"), DECAY_RATES, name="permanence"),
+        valid_from=checks.moment(fact.get("valid_from"), name="valid_from"),
+        tags=checks.names(fact.get("tags"), name="tag"),
     )
-    return ExtractedFact(says=says, source_ids=checks.names(given.get("source_ids"), name="source_id"))
+    return ExtractedFact(says=says, source_ids=checks.names(fact.get("source_ids"), name="source_id"))

@@ -1,4 +1,4 @@
-"""Hooks: what the host of an agent calls around a conversation. They raise nothing for what cannot be done just now."""
+"""Hooks: calls of the host of an agent around a conversation, which fail open where memory cannot be reached."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _Answer = TypeVar("_Answer")
 
 @instrument("hooks")
 class Hooks(View):
-    """What a host calls around a conversation: where memory fails it logs, counts, says so, and the agent goes on.
+    """Calls of a host around a conversation: failures are logged, counted and marked degraded, and the agent goes on.
 
-    Only what is wrong in itself is raised: a value that is refused, a broken invariant, a closed memory.
+    Only errors of the call itself are raised: a value that is refused, a broken invariant, a closed memory.
     """
 
     __slots__ = ()
 
     def session_start(self, prompt: words.Prompt, *, budget_tokens: words.BudgetTokens | None = None) -> ContextBlock:
-        """What an agent should know before it answers `prompt`: `Agent.context`, or an empty block that says why.
+        """Begin a session: give the context block for a prompt, or an empty one that says why.
 
         Messages that could not be stored before are stored now, if that works.
 
@@ -50,13 +50,13 @@ class Hooks(View):
         chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
         budget = checks.count(chosen, name="budget_tokens", high=10_000_000)
         late = fail_open.drain(parts)
-        reading = Queries(self._parts, self._who)
-        found = _open(lambda: reading.context(prompt, budget_tokens=budget), counted="contexts_degraded")
-        if isinstance(found, Wording):
-            why = (found.after("no context: "), *late)
-            who = self._who.request_id
-            return ContextBlock(text="", tokens=0, budget_tokens=budget, degraded=why, request_id=who)
-        return replace(found, degraded=(*found.degraded, *late)) if late else found
+        queries = Queries(self._parts, self._who)
+        block = _open(lambda: queries.context(prompt, budget_tokens=budget), counted="contexts_degraded")
+        if isinstance(block, Wording):
+            why = (block.after("no context: "), *late)
+            request_id = self._who.request_id
+            return ContextBlock(text="", tokens=0, budget_tokens=budget, degraded=why, request_id=request_id)
+        return replace(block, degraded=(*block.degraded, *late)) if late else block
 
     def message(
         self,
@@ -73,11 +73,11 @@ class Hooks(View):
         idempotency_key: words.IdempotencyKey | None = None,
         durable: words.Durable = True,
     ) -> MessageReceipt:
-        """Remember one turn of the session: stored when it returns, with whom it mentions, in one transaction.
+        """Remember one turn of the session, with links to the entities it mentions, in one transaction.
 
         No model is asked on the way; the vector follows soon. With the setting `entities.link` fast it is linked to
-        whom it mentions of those the registry knows. What cannot be stored now waits in this process, at most
-        `working.waiting` messages, and is stored with the next call that works: in order, with the time of now, once.
+        entities that the registry knows. A turn that cannot be stored now waits in this process, at most
+        `working.waiting` of them, and is stored with the next call that works: in order, with the time of now, once.
         With `durable` false and the setting `batching.seconds` it returns at once, and the turn is stored with others
         within that time: until then the end of the process loses it.
 
@@ -102,14 +102,13 @@ class Hooks(View):
             metadata=metadata,
             idempotency_key=key,
         )
-        if checks.flag(durable, name="durable"):
-            return fail_open.deliver(parts, act, episode, key=key)
-        return fail_open.deliver_soon(parts, act, episode, key=key)
+        deliver = fail_open.deliver if checks.flag(durable, name="durable") else fail_open.deliver_soon
+        return deliver(parts, act, episode, key=key)
 
     def recent(self, limit: words.PageLimit = 20) -> RecentTurns:
-        """The newest turns of the session, oldest first: from Redis where the settings name one, else the database.
+        """Read the newest turns of the session, oldest first, from Redis or the database.
 
-        Where the database cannot be read, what Redis holds, marked degraded.
+        Where the database cannot be read, those in Redis, marked degraded.
 
         Raises:
             InvalidInput: the agent's view has no session, or the limit lies outside 0-1000.
@@ -119,10 +118,10 @@ class Hooks(View):
         return fail_open.recent_turns(parts, caller, session, most)
 
     def session_end(self) -> SessionEnd:
-        """End the session: what waits in this process is stored, and the rest is for consolidation to learn from.
+        """End the session: store what waits in this process, and start to consolidate its episodes.
 
-        `pending` is how many of its episodes wait for that. Where there is a language model they are consolidated now,
-        in the background (`is_handed_over`); else by the next `Memory.consolidate` that has one.
+        `pending` is the number of its episodes that wait for that. Where there is a language model they are
+        consolidated now, in the background (`is_handed_over`); else by the next `Memory.consolidate` that has one.
 
         Raises:
             InvalidInput: the agent's view has no session.
@@ -130,16 +129,16 @@ class Hooks(View):
         parts, caller = self._parts(), self._who
         session = checks.name(caller.session, name="session")
         late = fail_open.drain(parts)
-        found = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
-        if isinstance(found, Wording):
-            return SessionEnd(session=session, degraded=(found.after("pending episodes not counted: "), *late))
-        pending = next((each.episodes for each in found if each.session == session), 0)
-        handed = pending > 0 and consolidate_after_end(parts, caller, session)
-        return SessionEnd(session=session, pending=pending, is_handed_over=handed, degraded=late)
+        waiting = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
+        if isinstance(waiting, Wording):
+            return SessionEnd(session=session, degraded=(waiting.after("pending episodes not counted: "), *late))
+        pending = next((one.episodes for one in waiting if one.session == session), 0)
+        is_handed_over = pending > 0 and consolidate_after_end(parts, caller, session)
+        return SessionEnd(session=session, pending=pending, is_handed_over=is_handed_over, degraded=late)
 
 
 def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Wording:
-    """What `work` gives, or why it cannot: a host goes on without."""
+    """Return the result of `work`, or the reason why it failed: a host goes on without."""
     try:
         return work()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Jobs: what a memory does by itself, as an operator looks at it and asks for it."""
+"""Jobs: background work of a memory, as an operator lists and runs it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @instrument("jobs")
 class Jobs(View):
-    """What a memory does by itself: enrichment, consolidation, decay, reflection, cleanup, compaction, backup.
+    """Background jobs: enrichment, consolidation, decay, reflection, cleanup, compaction, backup.
 
-    A worker (`engrain worker`, `engrain serve`) does what the settings `jobs.schedules` ask for: one job for every
-    tenant, whose `tenant_id` is "".
+    A worker (`engrain worker`, `engrain serve`) runs those of the settings `jobs.schedules`: one job for every tenant,
+    whose `tenant_id` is "".
     """
 
     __slots__ = ("_memory",)
@@ -42,49 +42,47 @@ class Jobs(View):
         status: words.OfJobStatus | None = None,
         limit: words.PageLimit = 50,
     ) -> list[Job]:
-        """Jobs, newest first: of one tenant, or of every one and of all of them together.
+        """List the jobs of a tenant, or of all and of the whole database, newest first.
 
-        `status` is waiting, running, done, dead_letter (given up after its last attempt) or skipped (a firing before
-        its schedule was first seen).
+        A dead letter was given up after its last attempt; a skipped job is a firing before its schedule was first seen.
 
         Raises:
             InvalidInput: an unknown name or status, or a limit outside 0-1000.
         """
-        whose = checks.optional_name(tenant, name="tenant")
         return self._parts().store.jobs(
-            tenant_id=whose,
+            tenant_id=checks.optional_name(tenant, name="tenant"),
             names=() if name is None else [checks.choice(name, JOB_NAMES, name="name")],
             statuses=() if status is None else [checks.choice(status, JOB_STATUSES, name="status")],
             limit=checks.count(limit, name="limit"),
         )
 
     def run(self, name: words.NameOfJob, *, tenant: words.Tenant | None = None, enqueue: words.Enqueue = False) -> Job:
-        """Do a job now, of one tenant or of all, in this process; with `enqueue` leave it to a worker.
+        """Run a job now, for one tenant or for all, in this process; or leave it to a worker.
 
-        The job as it stands then. One that fails here is not tried again by itself; `retry` lets a worker do it.
+        Gives the job as it is then. One that fails here is not tried again by itself; `retry` lets a worker do it.
 
         Raises:
             InvalidInput: an unknown name, a compaction or backup of one tenant, a backup without a folder.
-            EngrainError: whatever the job raised; it is a dead letter.
+            EngrainError: an error of the job; it is a dead letter.
         """
         from engrain.agent.learning.consolidation_runs import worker_name
         from engrain.agent.operations import job_work, leases
 
         parts = self._parts()
         known = checks.choice(name, JOB_NAMES, name="name")
-        whose = EVERY_TENANT if tenant is None else checks.name(tenant, name="tenant")
-        job_work.check_job(known, whose, parts)
+        tenant_id = EVERY_TENANT if tenant is None else checks.name(tenant, name="tenant")
+        job_work.check_job(known, tenant_id, parts)
         now = parts.clock()
-        job = Job(id=parts.ids(), tenant_id=whose, name=known, run_at=now, created_at=now)
+        job = Job(id=parts.ids(), tenant_id=tenant_id, name=known, run_at=now, created_at=now)
         if checks.flag(enqueue, name="enqueue"):
             parts.store.add_job(job)
             return job
-        mine = begin(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
-        parts.store.add_job(mine)
+        running = begin(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
+        parts.store.add_job(running)
         outcome = leases.attempt(
-            parts, mine, lambda check: job_work.run_job(self._memory, parts, mine, check), attempts=ONCE
+            parts, running, lambda check: job_work.run_job(self._memory, parts, running, check), attempts=ONCE
         )
-        leases.write_outcome(parts, mine, outcome)
+        leases.write_outcome(parts, running, outcome)
         if outcome.error is not None:
             raise outcome.error
         assert outcome.after is not None
@@ -98,11 +96,10 @@ class Jobs(View):
             InvalidInput: it is no dead letter.
         """
         parts = self._parts()
-        whose = checks.optional_name(tenant, name="tenant")
-        wanted = checks.name(job_id, name="job_id")
-        found = parts.store.retry_job(wanted, parts.clock(), tenant_id=whose)
-        if found is None:
-            raise NotFound(f"there is no job {wanted!r:.80}; jobs.list shows the ids")
-        if found.status != "waiting" or found.attempts:
-            raise InvalidInput(f"job {found.id} is {found.status}; only a dead letter is tried again")
-        return found
+        id_, tenant_id = checks.name(job_id, name="job_id"), checks.optional_name(tenant, name="tenant")
+        job = parts.store.retry_job(id_, parts.clock(), tenant_id=tenant_id)
+        if job is None:
+            raise NotFound(f"there is no job {id_!r:.80}; jobs.list shows the ids")
+        if job.status != "waiting" or job.attempts:
+            raise InvalidInput(f"job {job.id} is {job.status}; only a dead letter is tried again")
+        return job

@@ -1,12 +1,10 @@
-"""Keys: who may come over a network, for whom, and what each may do."""
+"""Keys: access keys of a tenant, which say for whom a caller over a network acts and what it may do."""
 
 from __future__ import annotations
 
 import hmac
-import logging
 import os
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
@@ -23,15 +21,12 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller
     from engrain.verbs import words
 
-_LOG = logging.getLogger(__name__)
-_USES_EVERY = timedelta(minutes=1)
-_MOST_USES = 10_000
 _NO_DIGEST = "0" * 64  # what a secret of no key is compared with; the digest of nothing that is known
 
 
 @instrument("keys")
 class Keys(View):
-    """Who may come over a network: keys of a tenant, each for one of its agents or for all, with a role."""
+    """Access keys of a tenant: for one of its agents or for all, with a role."""
 
     __slots__ = ()
 
@@ -44,11 +39,9 @@ class Keys(View):
         name: words.KeyName | None = None,
         expires_at: words.ExpiresAt | None = None,
     ) -> CreatedKey:
-        """Make a key. Its secret is in this answer and nowhere else: only a digest of it is kept.
+        """Create a key; its secret is in this answer and nowhere else, as only a digest is stored.
 
-        `role` is "reader" (reads), "writer" (also writes memories) or "admin" (also erases, and keeps keys, jobs and
-        backups). It opens `tenant` (the settings' where none is named), and there only `agent`, or any where none is
-        named. `name` says what it is for.
+        Without `tenant` it opens the settings' tenant; without `agent` any agent of it.
 
         Raises:
             InvalidInput: an unknown role, a scope's name, or a time that has passed; nothing was written.
@@ -71,9 +64,9 @@ class Keys(View):
         return CreatedKey(secret=secret, key=key)
 
     def list(self, *, tenant: words.Tenant | None = None, agent: words.OfAgent | None = None) -> list[AccessKey]:
-        """List the keys of a tenant, or of one of its agents.
+        """List the keys of a tenant, or of one of its agents, newest first.
 
-        Revoked and expired ones too, newest first (then the larger id).
+        Revoked and expired ones too; of one time the larger id comes first.
         """
         keys = self._parts().store.keys(self._of(tenant))
         return keys if agent is None else [key for key in keys if key.agent == agent]
@@ -81,34 +74,34 @@ class Keys(View):
     def revoke(
         self, key_id: words.KeyId, *, tenant: words.Tenant | None = None, agent: words.BoundAgent | None = None
     ) -> AccessKey:
-        """Let a key of a tenant, or of one of its agents, open nothing from now on, in any process. Twice is once.
+        """Revoke a key of a tenant, or of one of its agents, in any process. Twice is once.
 
         Raises:
             NotFound: the tenant, or its agent, has no such key.
         """
-        named = checks.name(key_id, name="key_id")
+        id_ = checks.name(key_id, name="key_id")
         owner = f"tenant {self._of(tenant).tenant_id}" if agent is None else f"agent {agent!r:.80}"
-        is_known = agent is None or named in [key.id for key in self.list(tenant=tenant, agent=agent)]
-        revoked = self._parts().store.revoke_key(self._act(tenant), named) if is_known else None
+        is_known = agent is None or id_ in [key.id for key in self.list(tenant=tenant, agent=agent)]
+        revoked = self._parts().store.revoke_key(self._act(tenant), id_) if is_known else None
         if revoked is None:
-            raise NotFound(f"{owner} has no key {named}; keys.list shows those it has")
+            raise NotFound(f"{owner} has no key {id_}; keys.list shows those it has")
         return revoked
 
     def authenticate(self, secret: words.Secret) -> Grant:
-        """Whom a request that shows this secret speaks for, as its key stands now; its use is noted to the minute.
+        """Return the tenant, agent and role of a key's secret; its use is written to the minute.
 
         Raises:
             Unauthenticated: it is of no key, or of one that has expired or was revoked; which of these is not said.
         """
-        parts, shown, held = self._parts(), str(secret), None
-        if (named := parse_secret(shown)) is not None:
-            held = parts.store.find_key(replace(self._who, tenant_id=named.tenant_id), named.key_id)
+        parts, text, stored = self._parts(), str(secret), None
+        if (parsed := parse_secret(text)) is not None:
+            stored = parts.store.find_key(replace(self._who, tenant_id=parsed.tenant_id), parsed.key_id)
         now = parts.clock()
-        if not _is_right(shown, held) or held is None or not held.key.is_valid(now):
+        if not _is_right(text, stored) or stored is None or not stored.key.is_valid(now):
             metrics.count("keys_refused")
             raise Unauthenticated("this key opens nothing here: check it, or ask whoever runs this memory for another")
-        parts.key_uses.add(held.key, now)
-        return held.key.grant
+        parts.key_uses.add(stored.key, now)
+        return stored.key.grant
 
     def _of(self, tenant: str | None) -> Caller:
         return self._who if tenant is None else replace(self._who, tenant_id=checks.name(tenant, name="tenant"))
@@ -117,6 +110,6 @@ class Keys(View):
         return Act(caller=self._of(tenant), at=self._parts().clock())
 
 
-def _is_right(secret: str, held: StoredKey | None) -> bool:
-    """Whether the secret is the key's; where there is no key it is compared all the same, and takes as long."""
-    return hmac.compare_digest(hash_secret(secret), _NO_DIGEST if held is None else held.digest)
+def _is_right(secret: str, stored: StoredKey | None) -> bool:
+    """Whether the secret is the key's; without a key it is compared all the same, and takes as long."""
+    return hmac.compare_digest(hash_secret(secret), _NO_DIGEST if stored is None else stored.digest)

@@ -1,4 +1,4 @@
-"""Rules: what worked and what did not, as an agent asks for it and judges it."""
+"""Rules: guidance of an agent, and the outcomes of following it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @instrument("rules")
 class Rules(View):
-    """What worked and what did not, as guidance."""
+    """Guidance learned from outcomes."""
 
     __slots__ = ()
 
@@ -36,11 +36,9 @@ class Rules(View):
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Rule:
-        """Remember how to go about something: a candidate of confidence 0.5, until outcomes speak for or against it.
+        """Remember a rule: a candidate of confidence 0.5, until outcomes speak for or against it.
 
-        `scope` is "global" (every agent of the tenant follows it), this agent's own name, or `pool:<name>` of a pool it
-        is in; `source_episode_id` is the episode it was learned from. With an `idempotency_key` a repeat gives the rule
-        stored first.
+        Its `scope` is "global" unless another is given.
 
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
@@ -63,7 +61,7 @@ class Rules(View):
         return store_memory(parts, act, rule, idempotency_key=key)
 
     def mark_helpful(self, id_: words.RuleId) -> Rule:
-        """Say that following a rule helped: what often helps is established, and in time proven.
+        """Mark that following a rule helped; a rule that often helps is established, and in time proven.
 
         Raises:
             NotFound: this agent sees no such rule.
@@ -72,11 +70,11 @@ class Rules(View):
         return self._mark(id_, "helpful", None)
 
     def mark_harmful(self, id_: words.RuleId, reason: words.HarmReason | None = None) -> Rule:
-        """Say that following a rule did harm, which weighs as much as four helps, and why.
+        """Mark that following a rule did harm, which weighs as much as four helps, and why.
 
-        It may lose what it had earned. After three harms, and with an effectiveness below 0.3 (or as the settings
-        `maturity` say), it becomes a warning: an anti-pattern that says what not to do and for which reasons;
-        `metadata["original_content"]` keeps what it said.
+        It may lose its maturity. After three harms, and with an effectiveness below 0.3 (or as the settings `maturity`
+        say), it becomes a warning: an anti-pattern that says what not to do and for which reasons;
+        `metadata["original_content"]` has the rule's former words.
 
         Raises:
             NotFound: this agent sees no such rule.
@@ -90,12 +88,12 @@ class Rules(View):
     def applications(
         self, id_: words.RuleId, *, limit: words.PageLimit = 100, after: words.After | None = None
     ) -> Page[Application]:
-        """How a rule fared each time somebody marked it, newest first; empty where this agent sees no such rule.
+        """List the outcomes of a rule each time it was marked, newest first.
 
-        `after` is the `next` of the page before.
+        Empty where this agent sees no such rule.
 
         Raises:
-            InvalidInput: a limit outside 0-1000, or a cursor of another list.
+            InvalidInput: the limit lies outside 0-1000, or a cursor of another list.
         """
         most = checks.count(limit, name="limit", high=1000)
         position = pagination.decode_moment("rules.applications", after)

@@ -1,4 +1,4 @@
-"""Working memory as an agent uses it: the messages, tool results and scratchpad of its current session."""
+"""Working memory: the messages, tool results and scratchpad of the current session of an agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_CHARACTERS = 10_000_000
 
 @instrument("working")
 class Working(View):
-    """What an agent has at hand in its session, in this process alone: nothing here is searched.
+    """The messages, tool results and scratchpad of a session, in this process alone; they are not searched.
 
     A message that leaves it becomes an episode first, unless it is cleared. A host gives each turn to it or to
     `Agent.hooks`, not to both.
@@ -44,10 +44,10 @@ class Working(View):
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> WorkingStats:
-        """Add a message, `tokens` long (four characters a token); with an `idempotency_key` a repeat adds nothing.
+        """Add a message to the session; the oldest become episodes where there are too many tokens.
 
-        Above `working.flush_tokens` the oldest messages become episodes, until at most half as many are left. Where the
-        database takes none they stay, and `degraded` says so.
+        Above `working.flush_tokens` they do so until at most half as many are left; four characters count as a token.
+        Where the database takes none they stay, and `degraded` says so.
 
         Raises:
             InvalidInput: as `Agent.observe`; nothing was added.
@@ -69,39 +69,39 @@ class Working(View):
         )
 
         def work(session: WorkingSession) -> None:
-            if all(each.id != message.id for each in session.messages):
+            if all(other.id != message.id for other in session.messages):
                 session.messages.append(message)
 
         parts.buffers.working.change(caller, work)
         return fail_open.flush_working(parts, caller, most_tokens=parts.settings.working.flush_tokens)
 
     def tool_result(self, name: words.ToolName, value: words.ToolValue) -> WorkingStats:
-        """Keep what a tool answered, a JSON value, under a name; it takes the place of what was there.
+        """Store the answer of a tool under its name, in place of an earlier one.
 
         Raises:
             InvalidInput: no JSON value, or one of more than 10 million characters.
         """
         parts = self._parts()
-        called, [kept] = checks.name(name, name="name"), checks.json_values([value], name="value")
-        size = len(json.dumps(kept, ensure_ascii=False))
+        tool, [answer] = checks.name(name, name="name"), checks.json_values([value], name="value")
+        size = len(json.dumps(answer, ensure_ascii=False))
         if size > _MOST_CHARACTERS:
-            raise InvalidInput(f"value of tool {called!r:.80} has {size:,} characters; keep at most 10,000,000")
+            raise InvalidInput(f"value of tool {tool!r:.80} has {size:,} characters; keep at most 10,000,000")
 
         def work(session: WorkingSession) -> None:
-            session.tool_results[called], session.result_sizes[called] = kept, size
+            session.tool_results[tool], session.result_sizes[tool] = answer, size
 
         return parts.buffers.working.change(self._who, work)
 
     def tool_results(self) -> dict[str, Any]:
-        """What tools answered, by name."""
+        """Read the answers of tools, by name."""
         return self._parts().buffers.working.copy(self._who).tool_results
 
     def scratchpad(self) -> str:
-        """Read the notes that the agent made for itself while it works."""
+        """Read the scratchpad of the session."""
         return self._parts().buffers.working.copy(self._who).scratchpad
 
     def write_scratchpad(self, text: words.ScratchpadText) -> str:
-        """Replace the notes that the agent made for itself while it works.
+        """Replace the text of the scratchpad.
 
         Raises:
             InvalidInput: no text, or one of more than 10 million characters.
@@ -117,18 +117,21 @@ class Working(View):
         return notes
 
     def messages(self) -> list[Episode]:
-        """The messages that are still here, oldest first; each is stored as this episode later."""
+        """List the messages of the session that are not stored yet, oldest first."""
         return self._parts().buffers.working.copy(self._who).messages
 
     def flush(self) -> WorkingStats:
-        """Make episodes of all messages; where the database takes none they stay, and `degraded` says so."""
+        """Store all messages as episodes.
+
+        Where the database takes none they stay, and `degraded` says so.
+        """
         parts = self._parts()
         return fail_open.flush_working(parts, self._who, most_tokens=None)
 
     def clear(self) -> None:
-        """Forget messages, tool results and scratchpad; nothing of it becomes an episode."""
+        """Drop messages, tool results and scratchpad; none of them becomes an episode."""
         self._parts().buffers.working.clear(self._who)
 
     def stats(self) -> WorkingStats:
-        """How much is here."""
+        """Count the messages, tokens and tool results of the session."""
         return self._parts().buffers.working.copy(self._who).stats()

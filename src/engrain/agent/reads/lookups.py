@@ -51,10 +51,11 @@ def get_active_fact(store: Store, caller: Caller, id_: str) -> Fact:
 
 def read_all(store: Store, request: Request) -> Iterator[MemoryRecord]:
     """Yield all memories that match a request, the newest first, 500 a statement."""
-    before: str | None = None
-    while page := store.page(request, before=before, limit=_PAGE):
+    page = store.page(request, before=None, limit=_PAGE)
+    yield from page
+    while len(page) == _PAGE:
+        page = store.page(request, before=page[-1].id, limit=_PAGE)
         yield from page
-        before = page[-1].id
 
 
 def memory_not_found(caller: Caller, id_: str) -> NotFound:
