@@ -1,1 +1,1 @@
-"""What engrain is judged by: whether a search finds the evidence, and what that costs."""
+"""Benchmarks of engrain: evidence found by searches, and costs."""

@@ -1,4 +1,4 @@
-"""What `make run` does: import a conversation, ask it questions, and show what is found and why.
+"""Example of `make run`: imports a conversation, asks it questions, and shows the hits with their explanations.
 
     python examples/run.py
     python examples/run.py --file export.json --ask "Where did we park?"
@@ -34,7 +34,7 @@ BUDGET_TOKENS = 300
 
 
 class Question(NamedTuple):
-    """What is asked, and the messages that answer it as (session, turn counted from 1), where they are known."""
+    """Question with the messages that answer it as (session, turn counted from 1), where they are known."""
 
     text: str
     evidence: frozenset[tuple[str, int]] = frozenset()
@@ -80,11 +80,11 @@ def sample_questions() -> list[Question]:
     """The six questions about the chat."""
     return [
         Question(
-            text=each["ask"],
-            evidence=frozenset((place["session"], place["turn"] + 1) for place in each["evidence"]),
-            shows=each["why"],
+            text=entry["ask"],
+            evidence=frozenset((place["session"], place["turn"] + 1) for place in entry["evidence"]),
+            shows=entry["why"],
         )
-        for each in json.loads(QUESTIONS.read_text(encoding="utf-8"))
+        for entry in json.loads(QUESTIONS.read_text(encoding="utf-8"))
     ]
 
 
@@ -128,7 +128,7 @@ def show_hit(hit: Hit, *, is_evidence: bool) -> None:
     memory = hit.memory
     speaker = (memory.speaker or memory.role) if isinstance(memory, Episode) else memory.subject
     said = wrapped(f"{memory.happened_at:%Y-%m-%d} {speaker}: {memory.content}", indent=7)
-    shares = " + ".join(f"{each.channel} {each.value:.2f}" for each in hit.why.contributions)
+    shares = " + ".join(f"{contribution.channel} {contribution.value:.2f}" for contribution in hit.why.contributions)
     print(f"{'  --> ' if is_evidence else '      '}{said.removeprefix(' ' * 6)}")
     words = f", words: {' '.join(hit.why.matched_terms)}" if hit.why.matched_terms else ""
     print(wrapped(f"score {hit.score:.2f} = {shares}{words}", indent=9))
@@ -142,7 +142,7 @@ def show_context(agent: Agent, text: str) -> None:
 
 
 def show_stats(agent: Agent) -> None:
-    """What is there to be asked about."""
+    """Describe the imported memories."""
     print()
     for name, value in agent.stats().to_dict().items():
         counts = value.items() if isinstance(value, dict) else [("", value)]
@@ -165,7 +165,7 @@ def show_commands(db: Path, question: str) -> None:
 
 
 def executable() -> str:
-    """How this shell would call engrain: the one beside this Python, which need not be on the PATH."""
+    """The command for engrain in this shell: the one beside this Python, which need not be on the PATH."""
     beside = Path(sys.executable).parent / "engrain"
     return near(beside) if beside.exists() else "engrain"
 

@@ -92,7 +92,7 @@ def quantise(blocks: Float32s, axis: int) -> tuple[NDArray[np.int8], NDArray[np.
 
 
 def steps_of(blocks: Float32s, scales: NDArray[np.float16]) -> Float32s:
-    """How many steps of its block's scale each value is nearest to."""
+    """Round each value to steps of its block's scale."""
     return np.clip(np.rint(blocks / scales.astype(np.float32)), -PEAK, PEAK)
 
 
@@ -170,7 +170,7 @@ def embeddings(graph: Graph) -> str:
 
 
 def attention(graph: Graph, x: str, padding: str, layer: str) -> str:
-    """What each token gathers from the others: [batch, tokens, HIDDEN]."""
+    """Attention of each token to the others: [batch, tokens, HIDDEN]."""
     own = f"{layer}.attention.self"
     parts = [f"{own}.{part}" for part in ("query", "key", "value")]
     flat = graph.dense(f"{own}.all", x, *parts)
@@ -240,7 +240,7 @@ def model(weights: dict[str, Float32s]) -> bytes:
 
 
 def provenance(files: dict[str, bytes]) -> bytes:
-    """Where the files come from, and the sizes and sums they are checked against when they are loaded."""
+    """Provenance of the files, with the sizes and checksums that are verified when they are loaded."""
     facts = {
         "model": "sentence-transformers/all-MiniLM-L6-v2",
         "license": "Apache-2.0",

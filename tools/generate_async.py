@@ -138,17 +138,17 @@ def generated(sources: Mapping[str, str]) -> str:
 
 
 def inherited(every: Mapping[str, tuple[str, ast.ClassDef]], base: ast.expr) -> list[ast.stmt]:
-    """What a class has from one of these classes; a base of another module adds nothing."""
+    """The methods of a class and of its bases among these classes; a base of another module adds nothing."""
     name = ast.unparse(base)
     return every[name][1].body if name in every else []
 
 
 def typed(tree: ast.Module) -> Iterator[str]:
-    """What the signatures may need: everything the source imports by name; the linter drops what is not used."""
+    """The imports that signatures may need: all names that the source imports; the linter drops unused ones."""
     guarded = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
     for node in [*tree.body, *guarded]:
         if isinstance(node, ast.ImportFrom) and node.module not in {"__future__", "typing", "engrain"}:
-            yield from (f"from {node.module} import {each.name}" for each in node.names if each.name not in TWINS)
+            yield from (f"from {node.module} import {name.name}" for name in node.names if name.name not in TWINS)
 
 
 def makers(classes: Iterator[ast.ClassDef]) -> dict[str, str]:
@@ -184,7 +184,8 @@ def member(module: str, owner: str, item: ast.FunctionDef) -> str:
     result = ast.unparse(item.returns) if item.returns else "None"
     summary = (ast.get_docstring(item) or "").split("\n")[0]
     call = ", ".join(
-        [each.arg for each in item.args.args[1:]] + [f"{each.arg}={each.arg}" for each in item.args.kwonlyargs]
+        [arg.arg for arg in item.args.args[1:]]
+        + [f"{kwonlyarg.arg}={kwonlyarg.arg}" for kwonlyarg in item.args.kwonlyargs]
     )
     returned = "await" if result == "None" else "return await"
     match decorators:

@@ -1,1 +1,1 @@
-"""What time costs: a simulated year of sweeps, and one sweep beside a bare UPDATE."""
+"""Lifecycle benchmark: a simulated year of sweeps, and one sweep beside a bare UPDATE."""

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lived = year.live(place, size)
             wrong = year.differences(expected, lived.states)
             differs |= bool(wrong)
-            print(f"{name:9} {size.days} days, {size.facts:,} facts, {size.rules:,} rules: {lived.said()}")
+            print(f"{name:9} {size.days} days, {size.facts:,} facts, {size.rules:,} rules: {lived.describe()}")
             print(f"{name:9} {year.summary(lived.states)}; {len(wrong):,} differ from the closed form", flush=True)
         places["sqlite"] = str(folder / "swept.db")
         for name, place in places.items():

@@ -54,7 +54,7 @@ class BareDatabase:
             cursor.fetchall()
 
     def settle(self) -> None:
-        """What a server's autovacuum does in time; it is off in the tests' server."""
+        """Vacuum as a server's autovacuum does in time; it is off in the tests' server."""
         if self._is_server:
             self.run("VACUUM ANALYZE")
 

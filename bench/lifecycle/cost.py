@@ -1,4 +1,4 @@
-"""What a sweep takes, beside one bare UPDATE of the same rows and columns in the same database.
+"""Time of a sweep beside one bare UPDATE of the same rows and columns in the same database.
 
 The usual day looks at everything and moves little. On the worst nights everything fades at once, or everything expires.
 """
@@ -144,7 +144,7 @@ def _swept(
 def _moved(report: DecayReport) -> int:
     kinds = (report.facts, report.rules)
     assert len(kinds) == len(AGING_KINDS)
-    return sum(each.fading + each.recovered + each.expired for each in kinds)
+    return sum(kind.fading + kind.recovered + kind.expired for kind in kinds)
 
 
 def _beside(ours_s: float, bare_s: float) -> str:

@@ -36,7 +36,7 @@ _SETTLES_AFTER_DAYS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much is lived."""
+    """Size of a simulated year."""
 
     facts: int
     rules: int
@@ -45,13 +45,13 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """How a year went: every memory's state by id, and what the sweeps took."""
+    """Result of a year: every memory's state by id, and the time of the sweeps."""
 
     states: Mapping[str, str]
     sweeps_s: list[float] = field(default_factory=list)
     transitions: int = 0
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """The sweeps in a line."""
         ordered = sorted(self.sweeps_s)
         median, slowest = ordered[len(ordered) // 2], ordered[-1]
@@ -102,7 +102,7 @@ def live(location: str, size: Size) -> Lived:
 
 
 def closed_form(size: Size) -> dict[str, str]:
-    """What is left, from each memory's confirmations alone: a gap that is too long ends it."""
+    """The expected states, from each memory's confirmations alone: a gap that is too long ends it."""
     confirmed: dict[str, list[datetime]] = {}
     marks: dict[str, list[tuple[datetime, Outcome]]] = {}
     last = FIRST_DAY
@@ -129,7 +129,7 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> list[s
 
 
 def summary(states: Mapping[str, str]) -> str:
-    """How many stand how."""
+    """The number of memories by state."""
     counts = Counter(state.split()[0] for state in states.values())
     return ", ".join(f"{count:,} {state}" for state, count in sorted(counts.items()))
 
@@ -170,7 +170,7 @@ def _days(size: Size) -> Iterator[tuple[int, datetime]]:
 
 
 def _confirmed(size: Size, day: int) -> list[str]:
-    """Whom somebody stands by on a day, if it is still there."""
+    """The memory that is confirmed on a day, if it still exists."""
     numbers = random.Random(day)  # a simulation
     count = max(1, round(size.facts * _CONFIRMED_A_DAY))
     return sorted({derived_id("bench", "fact", str(numbers.randrange(size.facts)), at=None) for _ in range(count)})

@@ -38,20 +38,20 @@ class Score:
     there: int
     right: int
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Precision and recall, with what they are made of."""
         return f"{_share(self.right, self.found)} {_share(self.right, self.there)}"
 
 
 def score(finders: Sequence[NameFinder], kinds: frozenset[str]) -> Score:
-    """What finders find of some kinds, together.
+    """The names of some kinds that several finders find together.
 
     Raises:
         EngineUnavailable: one of them cannot answer.
     """
     found = there = right = 0
     for sentence in SENTENCES:
-        got = {(each.kind, each.start, each.end) for each in find_names(sentence.text, finders) if each.kind in kinds}
+        got = {(name.kind, name.start, name.end) for name in find_names(sentence.text, finders) if name.kind in kinds}
         gold = {each for each in sentence.names if each[0] in kinds}
         found, there, right = found + len(got), there + len(gold), right + len(got & gold)
     return Score(found, there, right)
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name:8} left out: {missing}")
             continue
         for kinds, each in scores.items():
-            print(f"{name:8} {kinds:38} {each.said()}")
+            print(f"{name:8} {kinds:38} {each.describe()}")
     return 0
 
 

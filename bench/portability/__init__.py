@@ -1,1 +1,1 @@
-"""What a backup and a restore cost as memories grow, and whether the two databases say the same afterwards."""
+"""Portability benchmark: cost of backup and restore as memories grow, and a comparison of the two databases."""

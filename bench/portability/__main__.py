@@ -52,8 +52,10 @@ def _there_and_back(folder: Path, url: str, count: int, *, vectors: bool) -> boo
         backups.append(_step(f"backed up {name}", "backup", place, file, *([] if vectors else ["--no-vectors"])))
     again = _step("restored again, nothing to add", "restore", second, str(folder / "1.backup"))
     cleared = _step("restored in place of all", "replace", second, str(folder / "1.backup"))
-    tables = [{name: value for name, value in each["tables"].items() if name != "memory_events"} for each in backups]
-    wrong = sorted({name for each in tables for name in each if each[name] != tables[0][name]})
+    tables = [
+        {name: value for name, value in backup["tables"].items() if name != "memory_events"} for backup in backups
+    ]
+    wrong = sorted({name for table in tables for name in table if table[name] != tables[0][name]})
     print(
         f"  the tables of all three backups {'differ: ' + ', '.join(wrong) if wrong else 'have the same digests'}",
         flush=True,

@@ -58,7 +58,10 @@ def main(step: str, place: str, *arguments: str) -> None:
             found = fill(memory, int(arguments[0]))
         case "backup":
             report = memory.backup(arguments[0], agent=_CALLER.agent, vectors="--no-vectors" not in arguments)
-            found = {"bytes": report.bytes, "tables": {each.table: [each.rows, each.sha256] for each in report.tables}}
+            found = {
+                "bytes": report.bytes,
+                "tables": {table.table: [table.rows, table.sha256] for table in report.tables},
+            }
         case _:
             restored = memory.restore(Path(arguments[0]), replace=step == "replace")
             found = {"memories": restored.memories, "cleared": restored.cleared}

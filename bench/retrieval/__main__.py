@@ -134,8 +134,10 @@ def _narrowed(corpus: Corpus, numbers: Sequence[int] | None, most: int | None) -
 def _counting(corpus: Corpus) -> Corpus:
     """The corpus without the questions apart: differences are of the others, and every variant costs time."""
     kept = [
-        replace(each, questions=tuple(one for one in each.questions if one.category not in corpus.apart))
-        for each in corpus.conversations
+        replace(
+            conversation, questions=tuple(one for one in conversation.questions if one.category not in corpus.apart)
+        )
+        for conversation in corpus.conversations
     ]
     if not any(each.questions for each in kept):
         raise UnknownData("every question left is of a category apart, which is not asked here")

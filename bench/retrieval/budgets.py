@@ -1,4 +1,4 @@
-"""How much of the evidence stands in a context block: by budget, beside the same budget filled in plainer ways."""
+"""Recall of evidence in context blocks by budget, beside the same budget filled in plainer ways."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def judge(memory: Memory, corpus: Corpus, budgets: Sequence[int], say: Say) -> t
 def standing(block: ContextBlock) -> frozenset[Place]:
     """The turns that stand in a block whole."""
     return frozenset(
-        (each.session, each.turn)
-        for each in block.memories
-        if isinstance(each, Episode) and each.session is not None and each.id not in block.clipped
+        (memory.session, memory.turn)
+        for memory in block.memories
+        if isinstance(memory, Episode) and memory.session is not None and memory.id not in block.clipped
     )
 
 

@@ -43,7 +43,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What a fold chose, and each measure of every held-out question: float64[questions, reported] both ways."""
+    """Choice of a fold, and each measure of every held-out question: float64[questions, reported] both ways."""
 
     fold: Fold
     weights: Weights
@@ -117,13 +117,13 @@ def as_json(choices: Sequence[Choice]) -> list[dict[str, object]]:
     """Each fold with its weights and its held-out means."""
     return [
         {
-            "held_out": sorted(each.fold.held_out),
-            "weights": dict(each.weights),
-            "questions": len(each.categories),
-            "chosen": dict(zip(_REPORTED, each.chosen.mean(axis=0).round(6).tolist(), strict=True)),
-            "fixed": dict(zip(_REPORTED, each.fixed.mean(axis=0).round(6).tolist(), strict=True)),
+            "held_out": sorted(choice.fold.held_out),
+            "weights": dict(choice.weights),
+            "questions": len(choice.categories),
+            "chosen": dict(zip(_REPORTED, choice.chosen.mean(axis=0).round(6).tolist(), strict=True)),
+            "fixed": dict(zip(_REPORTED, choice.fixed.mean(axis=0).round(6).tolist(), strict=True)),
         }
-        for each in choices
+        for choice in choices
     ]
 
 
@@ -141,7 +141,7 @@ def _judged(pool: Pool, points: Sequence[Weights]) -> NDArray[np.float64]:
 
 def _chosen(choices: Sequence[Choice], weights: Weights, how: str) -> Iterator[str]:
     yield f"{how}: {len(grid(weights))} settings tried, chosen by {CHOSEN_BY} at turn level; fixed: {_shown(weights)}"
-    counted = Counter(_shown(each.weights) for each in choices)
+    counted = Counter(_shown(choice.weights) for choice in choices)
     for shown, count in counted.most_common():
         yield f"  {count} of {len(choices)} folds chose {shown}"
 
@@ -151,7 +151,7 @@ def _shown(weights: Weights) -> str:
 
 
 def _held_out(choices: Sequence[Choice]) -> Iterator[str]:
-    categories = np.array([category for each in choices for category in each.categories])
+    categories = np.array([category for choice in choices for category in choice.categories])
     chosen, fixed = (np.concatenate(values) for values in ([c.chosen for c in choices], [c.fixed for c in choices]))
     yield f"{'':<{_CATEGORY + _COUNT}}" + "".join(f"{name:>{2 * _CELL}}" for name in _REPORTED)
     yield f"{'held out':<{_CATEGORY}}{'asked':>{_COUNT}}" + f"{'chosen':>{_CELL}}{'fixed':>{_CELL}}" * len(_REPORTED)

@@ -1,4 +1,4 @@
-"""How far each variant is from the default, in points, and how sure that is."""
+"""Comparison of each variant with the default, in points with confidence intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from bench.retrieval.findings import Level
-    from bench.retrieval.runner import Asked, Run
+    from bench.retrieval.runner import AnsweredQuestion, Run
 
 COMPARED = ("recall@5", "recall@10", "recall_all@10")
 ROUNDS = 2_000
@@ -95,11 +95,11 @@ def _cell(values: NDArray[np.float64], difference: Difference | None) -> str:
     return f"{value:>{_VALUE}}{'' if difference is None else str(difference):>{_DIFFERENCE}}"
 
 
-def _judged(run: Run, asked: Sequence[Asked], level: Level) -> dict[str, NDArray[np.float64]]:
+def _judged(run: Run, asked: Sequence[AnsweredQuestion], level: Level) -> dict[str, NDArray[np.float64]]:
     """Each compared measure of every question that has gold at that level and counts in the overall figures."""
     of_questions = [
         judgement
         for each in asked
         if each.question.category not in run.corpus.apart and (judgement := findings.judged(each, level))
     ]
-    return {measure: np.array([each[measure] for each in of_questions]) for measure in COMPARED}
+    return {measure: np.array([question[measure] for question in of_questions]) for measure in COMPARED}

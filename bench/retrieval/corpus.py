@@ -1,4 +1,4 @@
-"""What was said, what is asked of it and which turns answer: the same values whichever data set they come from."""
+"""Corpora: turns, questions and the turns that answer them, in the same form for all data sets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What one agent remembers, in the order it arrives, and what it is asked."""
+    """Turns of one agent, in the order they arrive, with its questions."""
 
     name: str
     turns: tuple[Turn, ...]
@@ -49,7 +49,7 @@ class Conversation:
 
     @property
     def now(self) -> datetime:
-        """When the questions are asked, to which "last week" refers: as the data set says, else after the last turn."""
+        """Time of the questions, to which "last week" refers: as the data set says, else after the last turn."""
         return self.asked_at or max(turn.said_at for turn in self.turns)
 
 

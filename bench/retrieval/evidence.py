@@ -1,4 +1,4 @@
-"""Whether an answer knows that it has nothing: its score for questions of this conversation against those that are not.
+"""Calibration of evidence: scores for questions of this conversation against those of others.
 
 Three groups for each conversation: its own questions, its adversarial ones (the categories apart), and the questions of
 the conversation after it, which is about other people.
@@ -37,13 +37,13 @@ class Judged:
 
 
 def score(answer: Answer) -> float:
-    """What the answer says its evidence is worth; the score of its best hit where it says nothing of it."""
+    """The evidence score of an answer; the score of its best hit where it has none."""
     if answer.evidence_score is not None:
         return answer.evidence_score
     return answer[0].score if len(answer) else 0.0
 
 
-def asked(corpus: Corpus, group: Group, place: int) -> tuple[str, ...]:
+def select_questions(corpus: Corpus, group: Group, place: int) -> tuple[str, ...]:
     """The questions of a group for the conversation at that place; of its own neighbour none."""
     conversations = corpus.conversations
     here, after = conversations[place], conversations[(place + 1) % len(conversations)]
@@ -51,7 +51,7 @@ def asked(corpus: Corpus, group: Group, place: int) -> tuple[str, ...]:
     if group == "foreign" and source is here:
         return ()
     wants_apart = group == "adversarial"
-    return tuple(each.text for each in source.questions if (each.category in corpus.apart) is wants_apart)
+    return tuple(question.text for question in source.questions if (question.category in corpus.apart) is wants_apart)
 
 
 def judge(memory: Memory, corpus: Corpus, say: Say) -> tuple[Judged, ...]:
@@ -60,7 +60,7 @@ def judge(memory: Memory, corpus: Corpus, say: Say) -> tuple[Judged, ...]:
     for at, conversation in enumerate(corpus.conversations):
         agent = variants.agent(memory, conversation.name, [], now=conversation.now)
         for group in GROUPS:
-            for text in asked(corpus, group, at):
+            for text in select_questions(corpus, group, at):
                 answer = agent.recall(text)
                 judged.append(Judged(group=group, score=score(answer), level=answer.evidence))
         say(f"asked {len(judged)} questions of three groups")

@@ -1,4 +1,4 @@
-"""What a run found: every measure by preset, level and category, as JSON and as a table for a terminal."""
+"""Results of a run: every measure by preset, level and category, as JSON and as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.retrieval import measures
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from bench.retrieval.runner import Asked, Ingest, Run
+    from bench.retrieval.runner import AnsweredQuestion, Ingest, Run
 
 Measured: TypeAlias = dict[str, float]
 Level: TypeAlias = Literal["turn", "session"]
@@ -35,7 +35,7 @@ def as_json(run: Run) -> dict[str, dict[str, object]]:
     return figures
 
 
-def findings(asked: Sequence[Asked], apart: Collection[str]) -> Findings:
+def findings(asked: Sequence[AnsweredQuestion], apart: Collection[str]) -> Findings:
     """The mean of every measure, at both levels; categories `apart` have their line and no part in the overall."""
     return {
         level: _means(
@@ -45,7 +45,7 @@ def findings(asked: Sequence[Asked], apart: Collection[str]) -> Findings:
     }
 
 
-def judged(asked: Asked, level: Level) -> Measured:
+def judged(asked: AnsweredQuestion, level: Level) -> Measured:
     """Every measure of one question's ranking; nothing where the data set marks no evidence of that level."""
     question = asked.question
     if level == "turn":
@@ -75,7 +75,7 @@ def _rounded(measured: Mapping[str, float]) -> Measured:
     return {name: round(value, _DIGITS) for name, value in measured.items()}
 
 
-def _cost(asked: Sequence[Asked], ingest: Ingest, left_out: int) -> Measured:
+def _cost(asked: Sequence[AnsweredQuestion], ingest: Ingest, left_out: int) -> Measured:
     took = [each.seconds * 1000 for each in asked]
     return {
         "questions": len(asked),
@@ -117,7 +117,9 @@ def _headline(run: Run, found: Mapping[str, Findings]) -> Iterator[str]:
 
 def _categories(run: Run, found: Mapping[str, Findings]) -> Iterator[str]:
     """A table for each level and preset: its categories, those apart last."""
-    counts = Counter(question.category for each in run.corpus.conversations for question in each.questions)
+    counts = Counter(
+        question.category for conversation in run.corpus.conversations for question in conversation.questions
+    )
     ordered = sorted(counts, key=lambda category: (category in run.corpus.apart, category))
     counted = sum(count for category, count in counts.items() if category not in run.corpus.apart)
     for preset, by_level in found.items():

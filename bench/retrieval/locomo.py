@@ -19,7 +19,7 @@ _DIALOGUE_ID = re.compile(r"D\s*:?\s*(\d+)\s*:\s*(\d+)")
 
 
 def recognises(samples: object) -> bool:
-    """Whether a file's JSON is LoCoMo's."""
+    """True for the JSON of a LoCoMo file."""
     return isinstance(samples, list) and bool(samples) and isinstance(samples[0], dict) and "conversation" in samples[0]
 
 

@@ -19,7 +19,7 @@ _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})\s*(?:\(\w+\))?\s*(\d{2}):(\d{2})")
 
 
 def recognises(samples: object) -> bool:
-    """Whether a file's JSON is LongMemEval's."""
+    """True for the JSON of a LongMemEval file."""
     return (
         isinstance(samples, list)
         and bool(samples)
@@ -35,7 +35,7 @@ def load(samples: Iterable[Mapping[str, Any]]) -> Corpus:
         name="LongMemEval",
         conversations=conversations,
         apart=frozenset({ABSTENTION}),
-        left_out=sum(not each.questions for each in conversations),
+        left_out=sum(not conversation.questions for conversation in conversations),
     )
 
 

@@ -1,4 +1,4 @@
-"""How good one ranking is, and many: pure functions over a list without repeats and the set that was wanted."""
+"""Measures of one ranking and of many: pure functions of a list without repeats and the wanted set."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def mean(judgements: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each measure over questions; every question counts the same. Nothing of nothing."""
     if not judgements:
         return {}
-    return {name: math.fsum(each[name] for each in judgements) / len(judgements) for name in judgements[0]}
+    return {name: math.fsum(judgement[name] for judgement in judgements) / len(judgements) for name in judgements[0]}
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -80,7 +80,7 @@ def recorded(memory: Memory, corpus: Corpus, variant: Variant, say: Say) -> tupl
 
 
 def reproduced(pool: Pool, weights: Mapping[str, float], real: Sequence[Place]) -> bool:
-    """Whether the pool under those weights ranks as a search did."""
+    """True if the pool under those weights ranks as a search did."""
     [best] = ranked(pool, weight_rows([weights], pool.channels), len(real)).T
     return [pool.places[row] for row in best] == list(real)
 
@@ -102,7 +102,7 @@ def ranked(pool: Pool, weights: NDArray[np.float64], most: int) -> NDArray[np.in
 
 
 def pool_of(question: Question, conversation: str, deep: Sequence[Hit], preset: Preset) -> Pool:
-    """What is left of a deep answer where each list is cut to the preset's depth."""
+    """Cut a deep answer to the preset's depth in each list."""
     shares = [hit.why.contributions for hit in deep]
     taken = [row for row, of in enumerate(shares) if any(each.rank and each.rank <= preset.depth for each in of)]
     kept = sorted(taken, key=lambda row: deep[row].memory.id)

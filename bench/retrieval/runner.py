@@ -33,7 +33,7 @@ Say: TypeAlias = "Callable[[str], None]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingest:
-    """What it cost to have the corpus remembered; `embedded` of its texts had no vector in the cache."""
+    """Cost of importing the corpus; `embedded` of its texts had no vector in the cache."""
 
     memories: int
     seconds: float
@@ -42,7 +42,7 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AnsweredQuestion:
     """One question with what was found, best first, and how long that took."""
 
     question: Question
@@ -55,7 +55,7 @@ class Run:
     """One corpus and what each variant found in it, in the order of `Conversation.questions`."""
 
     corpus: Corpus
-    answers: dict[str, tuple[Asked, ...]]
+    answers: dict[str, tuple[AnsweredQuestion, ...]]
     ingests: dict[str, Ingest]
 
 
@@ -73,7 +73,7 @@ def run(
     Raises:
         NotRemembered: an import did not take every turn.
     """
-    answers: dict[str, tuple[Asked, ...]] = {}
+    answers: dict[str, tuple[AnsweredQuestion, ...]] = {}
     ingests: dict[str, Ingest] = {}
     for change in dict.fromkeys(each.index for each in asked):
         here = [each for each in asked if each.index == change]
@@ -83,7 +83,7 @@ def run(
             remembered(corpus, embedder=embedder, say=say, db=location) as (memory, ingest),
         ):
             for each in here:
-                answers[each.name] = _asked(memory, corpus, each, embedder, say=say)
+                answers[each.name] = _ask(memory, corpus, each, embedder, say=say)
                 ingests[each.name] = ingest
     ordered = [each.name for each in asked]
     return Run(
@@ -113,7 +113,7 @@ def remembered(
 
 
 def place(found: Hit) -> Place:
-    """Where a hit was said."""
+    """The session and turn of a hit."""
     memory = found.memory
     assert isinstance(memory, Episode)
     assert memory.session is not None
@@ -128,7 +128,7 @@ def _ingest(memory: Memory, corpus: Corpus, folder: Path, *, embedder: CachedEmb
         _remember(memory.agent(conversation.name), conversation, folder / "conversation.jsonl")
         if number % _IMPORTS_TOLD == 0 or number == len(corpus.conversations):
             say(f"imported {number} of {len(corpus.conversations)} conversations")
-    memory.flush(_told(say, embedder))
+    memory.flush(_announce(say, embedder))
     return Ingest(
         memories=turns,
         seconds=time.perf_counter() - start,
@@ -156,7 +156,7 @@ def _remember(agent: Agent, conversation: Conversation, path: Path) -> None:
         )
 
 
-def _told(say: Say, embedder: CachedEmbedder | None) -> Callable[[int], None]:
+def _announce(say: Say, embedder: CachedEmbedder | None) -> Callable[[int], None]:
     """Progress of the vectors that no earlier run has made; the others take no time worth telling."""
     told = 0
 
@@ -169,9 +169,9 @@ def _told(say: Say, embedder: CachedEmbedder | None) -> Callable[[int], None]:
     return tell
 
 
-def _asked(
+def _ask(
     memory: Memory, corpus: Corpus, variant: Variant, embedder: CachedEmbedder | None, *, say: Say
-) -> tuple[Asked, ...]:
+) -> tuple[AnsweredQuestion, ...]:
     asked = []
     degraded: Counter[str] = Counter()
     for conversation in corpus.conversations:
@@ -182,7 +182,7 @@ def _asked(
             answer = agent.recall(question.text, limit=LIMIT, preset=variant.name)
             seconds = time.perf_counter() - start + (0.0 if embedder is None else embedder.spared_s - spared)
             degraded.update(answer.degraded)
-            asked.append(Asked(question=question, found=tuple(map(place, answer)), seconds=seconds))
+            asked.append(AnsweredQuestion(question=question, found=tuple(map(place, answer)), seconds=seconds))
     say(f"asked {len(asked)} questions of {variant.name}")
     for reason, count in degraded.items():
         say(f"warning: {count} answers of {variant.name} were degraded: {reason}")

@@ -57,9 +57,9 @@ class CachedEmbedder:
         return self._inner.dims
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
-        """What the inner embedder makes of the texts, or made of them before."""
+        """The inner embedder's vectors of the texts, new or cached."""
         if role == "query":
-            return np.array([self._asked(text) for text in texts], np.float32).reshape(len(texts), self.dims)
+            return np.array([self._ask(text) for text in texts], np.float32).reshape(len(texts), self.dims)
         keys = [hashlib.sha256(text.encode()).digest() for text in texts]
         with self._lock:
             known = self._known(keys)
@@ -72,7 +72,7 @@ class CachedEmbedder:
         """Release the file."""
         self._db.close()
 
-    def _asked(self, text: str) -> NDArray[np.float32]:
+    def _ask(self, text: str) -> NDArray[np.float32]:
         with self._lock:
             if text in self._questions:
                 known, took = self._questions[text]

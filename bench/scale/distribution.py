@@ -23,7 +23,7 @@ class NotACluster(Exception):
 
 
 def statements(database: str) -> Iterator[str]:
-    """What distributes a database that has our schema, in order."""
+    """The statements that distribute a database with our schema, in order."""
     # The workers must hear which tenant a transaction is of, or their row-level security shows them nothing.
     yield f"ALTER DATABASE \"{database}\" SET citus.propagate_set_commands = 'local'"
     tables = [*_FIRST, *(name for name in OUR_TABLES if name not in _FIRST)]

@@ -1,1 +1,1 @@
-"""What it costs to reach a memory over HTTP, and what clients see while its servers fall over."""
+"""Serving benchmark: cost of a memory over HTTP, and errors that clients see while its servers fail."""

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print(name, figures[name])
     if asked.json:
         Path(asked.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    return 1 if any(each["http"]["errors"] for each in figures.values()) else 0
+    return 1 if any(figure["http"]["errors"] for figure in figures.values()) else 0
 
 
 def _measured(name: str, url: str | None, work: Work, settings: dict[str, str]) -> dict[str, Any]:

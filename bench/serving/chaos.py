@@ -1,4 +1,4 @@
-"""What clients see while PostgreSQL is restarted and a worker killed: nothing but what they can try again."""
+"""Failure test: clients see only retryable errors while PostgreSQL is restarted and a worker killed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PATIENCE_S = 120.0
 
 @dataclass
 class Disorder:
-    """What is done to the servers, and whether clients have got anything done since."""
+    """Disturbances of the servers, and the clients' progress since."""
 
     seen: list[Seen]
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -44,7 +44,7 @@ class Disorder:
 
     @property
     def refusals(self) -> int:
-        """How often clients were told to come again."""
+        """The number of answers that asked clients to retry."""
         return sum(sum(each.retried.values()) for each in self.seen)
 
     @property
@@ -148,7 +148,7 @@ def _all_jobs_over(db: str) -> None:
 
 
 def _checked(postgres: PostgresServer, db: str, seen: Seen, disorder: Disorder, *, expiring: int) -> dict[str, Any]:
-    """What is there, as the database itself says it, beside what clients were told."""
+    """The contents of the database beside the answers to clients."""
     name = db.rpartition("/")[2]
     kept = {str(id_) for (id_,) in postgres.psql(name, "SELECT id FROM episodes")}
     [(doubled,)] = postgres.psql(

@@ -32,7 +32,7 @@ _PATIENCE_S = 60.0
 
 @dataclass
 class Seen:
-    """What clients saw: seconds of each answered call, acknowledged ids by key, and what else was answered."""
+    """Answers to clients: seconds of each answered call, acknowledged ids by key, and other answers."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: {"recall": [], "observe": []})
     acknowledged: dict[str, str] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What clients do: for how long, or until each has done so many calls."""
+    """Work of the clients: a duration, or a number of calls each."""
 
     clients: int
     seconds: float = float("inf")
@@ -64,7 +64,7 @@ class Work:
 
 
 def over_http(work: Work, address: str, key: str | None = None) -> Seen:
-    """What all the clients saw together; they are threads of as many processes as keep them from waiting."""
+    """Run all clients and merge their answers; they are threads of as many processes as keep them from waiting."""
     firsts = range(0, work.clients, _CLIENTS_A_PROCESS)
     groups = [range(first, min(first + _CLIENTS_A_PROCESS, work.clients)) for first in firsts]
     seen = Seen()
@@ -101,7 +101,7 @@ def in_process(work: Work, memory: Memory) -> Seen:
 
 
 def plan(work: Work, number: int) -> Iterator[tuple[Verb, str, str]]:
-    """What one client does: verb, text, and a key of its own for each write; the same every time."""
+    """The calls of one client: verb, text, and a key of its own for each write; the same every time."""
     said, asked = _talk(work.talk)
     chance = random.Random(number)
     for place in itertools.count():
@@ -111,7 +111,7 @@ def plan(work: Work, number: int) -> Iterator[tuple[Verb, str, str]]:
 
 
 @functools.cache
-def _talk(turns: int) -> tuple[list[language.Said], list[str]]:
+def _talk(turns: int) -> tuple[list[language.SpokenTurn], list[str]]:
     said = language.talk(turns)
     return said, language.questions(said, 200, naming=False)
 

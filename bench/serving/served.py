@@ -39,7 +39,7 @@ class Server:
 
     @property
     def megabytes(self) -> float:
-        """What it holds of this machine's memory for itself: not the pages of files, which the system takes back."""
+        """Its private memory on this machine, without pages of files, which the system takes back."""
         _, resident, shared, *_ = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()
         return (int(resident) - int(shared)) * resource.getpagesize() / 1e6
 

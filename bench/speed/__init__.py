@@ -1,1 +1,1 @@
-"""What engrain costs, each figure beside the raw limit of the machine it was measured on."""
+"""Speed benchmark: each figure beside the raw limit of the machine it was measured on."""

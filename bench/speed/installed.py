@@ -1,4 +1,4 @@
-"""What `pip install engrain` brings, and what `import engrain` costs."""
+"""Size of the base install, and cost of `import engrain`."""
 
 from __future__ import annotations
 

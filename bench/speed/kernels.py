@@ -1,4 +1,4 @@
-"""What the arithmetic of a vector search costs by itself: the same NumPy calls on random data, nothing around.
+"""Cost of the arithmetic of a vector search alone: the same NumPy calls on random data.
 
 `VectorIndex.nearest` is judged by how little it adds to `search_floor`, and by how far it stays below `f32_scan`.
 All figures are CPU seconds of the whole process per query, the median of some repeats.

@@ -30,7 +30,7 @@ _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SpokenTurn:
     """One turn; `words` are those that mean something."""
 
     session: str
@@ -40,7 +40,7 @@ class Said:
     words: tuple[str, ...]
 
 
-def talk(count: int) -> list[Said]:
+def talk(count: int) -> list[SpokenTurn]:
     """`count` turns, the same for the same count, and the first ones the same for every count."""
     vocabulary, shares = _vocabulary(), _shares()
     stop_words = sorted(STOP_WORDS)
@@ -48,7 +48,7 @@ def talk(count: int) -> list[Said]:
     return [_turn(place, rng, vocabulary, shares, stop_words) for place in range(count)]
 
 
-def questions(said: list[Said], count: int, *, naming: bool) -> list[str]:
+def questions(said: list[SpokenTurn], count: int, *, naming: bool) -> list[str]:
     """Questions, each of three to five words of one turn of the talk; `naming` its speaker too."""
     rng = np.random.default_rng(_SEED + 1)
     asked = []
@@ -60,12 +60,12 @@ def questions(said: list[Said], count: int, *, naming: bool) -> list[str]:
     return asked
 
 
-def _turn(place: int, rng: Generator, vocabulary: list[str], shares: np.ndarray, stop_words: list[str]) -> Said:
+def _turn(place: int, rng: Generator, vocabulary: list[str], shares: np.ndarray, stop_words: list[str]) -> SpokenTurn:
     session, number = divmod(place, TURNS_PER_SESSION)
     meant = [vocabulary[word] for word in np.searchsorted(shares, rng.random(int(rng.integers(5, 22)))).tolist()]
     fill = [stop_words[word] for word in rng.integers(len(stop_words), size=len(meant)).tolist()]
     content = " ".join(f"{filling} {word}" for filling, word in zip(fill, meant, strict=True))
-    return Said(
+    return SpokenTurn(
         session=f"session {session}",
         speaker=SPEAKERS[number % len(SPEAKERS)],
         content=f"{content}.",

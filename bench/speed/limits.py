@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bench.speed.language import Said
+    from bench.speed.language import SpokenTurn
 
 _ROWS_AT_ONCE = 200  # as many as an import writes in one transaction
 _TOKENIZER = "tokenize = 'unicode61 remove_diacritics 0'"
@@ -67,7 +67,7 @@ class PlainTables:
         """Release the file."""
         self._db.close()
 
-    def fill(self, said: Sequence[Said]) -> float:
+    def fill(self, said: Sequence[SpokenTurn]) -> float:
         """CPU seconds of inserting the turns in large transactions; their neighbours' words follow, untimed."""
         rows = [row(turn, place) for place, turn in enumerate(said)]
         batches = [rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE)]
@@ -76,7 +76,7 @@ class PlainTables:
             self._db.executemany("INSERT INTO near_words (own, near) VALUES (?, ?)", _with_neighbours(said, rows))
         return spent
 
-    def insert_each(self, said: Sequence[Said], first: int) -> list[float]:
+    def insert_each(self, said: Sequence[SpokenTurn], first: int) -> list[float]:
         """CPU seconds of each durable insert by this thread, one transaction a turn."""
         rows = [[row(turn, first + place)] for place, turn in enumerate(said)]
         return per_call(self._insert, rows, clock=time.thread_time)
@@ -99,7 +99,7 @@ class PlainTables:
         self._db.execute("COMMIT")
 
 
-def nearest(said: Sequence[Said], questions: Sequence[str], limit: int) -> list[float]:
+def nearest(said: Sequence[SpokenTurn], questions: Sequence[str], limit: int) -> list[float]:
     """CPU seconds of each question's nearest vectors, asked of engrain's vector index alone."""
     embedder = RandomVectors()
     texts = [f"{turn.speaker}: {turn.content}" for turn in said]
@@ -113,7 +113,7 @@ def nearest(said: Sequence[Said], questions: Sequence[str], limit: int) -> list[
     return per_call(ask, embedder.embed(questions, role="query"))
 
 
-def row(turn: Said, place: int) -> Row:
+def row(turn: SpokenTurn, place: int) -> Row:
     """The turn as a row; `place` counts all turns from 0."""
     at = int(turn.said_at.timestamp() * 1e6)
     name = str(uuid.UUID(int=place))
@@ -124,7 +124,7 @@ def row(turn: Said, place: int) -> Row:
     )
 
 
-def _with_neighbours(said: Sequence[Said], rows: Sequence[Row]) -> list[tuple[str, str]]:
+def _with_neighbours(said: Sequence[SpokenTurn], rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Own words and those of the two turns before and after in the session."""
     found = []
     for _, group in itertools.groupby(range(len(said)), key=lambda place: said[place].session):

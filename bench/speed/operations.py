@@ -34,7 +34,7 @@ from engrain.storage.transaction import Transaction
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bench.speed.language import Said
+    from bench.speed.language import SpokenTurn
     from engrain import Agent
     from engrain.agent.hooks import Hooks
     from engrain.domain.ports import Embedder
@@ -54,8 +54,8 @@ _ROOT = Path(__file__).parents[2]
 class Bench:
     """One size: the talk, what is asked of it, and the folder its files lie in."""
 
-    said: Sequence[Said]
-    more: Sequence[Said]
+    said: Sequence[SpokenTurn]
+    more: Sequence[SpokenTurn]
     questions: Sequence[str]
     naming: Sequence[str]
     folder: Path
@@ -95,8 +95,8 @@ def ingest(bench: Bench) -> Figures:
     }
 
 
-def _by_turns(bench: Bench, tables: PlainTables, turns: Sequence[Said]) -> Figures:
-    """What a caller waits for: an observe or a host's message by turns, a bare insert before each.
+def _by_turns(bench: Bench, tables: PlainTables, turns: Sequence[SpokenTurn]) -> Figures:
+    """Latency of writes: an observe or a host's message by turns, a bare insert before each.
 
     So each finds the processor as other work leaves it. An insert that is repeated in a loop has the caches to itself
     and takes half the time, which nobody ever sees who does anything else besides.
@@ -105,7 +105,7 @@ def _by_turns(bench: Bench, tables: PlainTables, turns: Sequence[Said]) -> Figur
     with Memory.open(bench.file, embedder="none", settings={"entities": {"link": "fast"}}) as memory:
         agent = memory.agent(_AGENT)
         hooks = {turn.session: memory.agent(_AGENT, session=turn.session).hooks for turn in turns}
-        verbs: Sequence[tuple[str, Callable[[Said], object]]] = (
+        verbs: Sequence[tuple[str, Callable[[SpokenTurn], object]]] = (
             ("observe_us", lambda turn: observe(agent, turn)),
             ("message_us", lambda turn: message(hooks[turn.session], turn)),
         )
@@ -115,7 +115,7 @@ def _by_turns(bench: Bench, tables: PlainTables, turns: Sequence[Said]) -> Figur
     return {name: percentile(seconds, 0.5) * 1e6 for name, seconds in took.items()}
 
 
-def _with_indexing(bench: Bench, turns: Sequence[Said]) -> float:
+def _with_indexing(bench: Bench, turns: Sequence[SpokenTurn]) -> float:
     """CPU seconds of an observe with all that follows from it in the background."""
     with Memory.open(bench.file, embedder="none") as memory:
         agent = memory.agent(_AGENT)
@@ -133,19 +133,19 @@ def search(bench: Bench, embedder: Embedder | None) -> Figures:
         agent = memory.agent(_AGENT)
         agent.recall(bench.questions[0], limit=LIMIT)  # reads the vectors into the process
         for name, asked in (("search", bench.questions), ("search_naming", bench.naming)):
-            figures |= _spread(name, _asked(agent, asked))
+            figures |= _spread(name, _ask(agent, asked))
         for preset in ("semantic", "keyword"):
-            figures |= _spread(f"search_{preset}", _asked(agent, bench.questions, preset=preset))
+            figures |= _spread(f"search_{preset}", _ask(agent, bench.questions, preset=preset))
     if embedder is not None:
         with Memory.open(bench.file, embedder=RealQuestions(embedder)) as memory:
             agent = memory.agent(_AGENT)
             agent.recall(bench.questions[0], limit=LIMIT)
-            figures |= _spread("search_embedding", _asked(agent, bench.questions))
+            figures |= _spread("search_embedding", _ask(agent, bench.questions))
     return figures
 
 
 def catch_up(bench: Bench) -> Figures:
-    """What a search pays to learn that no other process has written."""
+    """Cost for a search to learn that no other process has written."""
     db = apsw.Connection(str(bench.file), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         namespace = int(db.execute("SELECT namespace FROM namespaces WHERE kind = 'episode'").get)
@@ -228,7 +228,7 @@ def _child(*arguments: str) -> dict[str, float]:
     return dict(json.loads(found.stdout))
 
 
-def line(turn: Said) -> dict[str, str]:
+def line(turn: SpokenTurn) -> dict[str, str]:
     """A turn as an import reads it."""
     return {
         "session": turn.session,
@@ -239,12 +239,12 @@ def line(turn: Said) -> dict[str, str]:
     }
 
 
-def observe(agent: Agent, turn: Said) -> None:
+def observe(agent: Agent, turn: SpokenTurn) -> None:
     """Have one turn remembered."""
     agent.observe(turn.content, speaker=turn.speaker, session=turn.session, event_time=turn.said_at)
 
 
-def message(hooks: Hooks, turn: Said) -> None:
+def message(hooks: Hooks, turn: SpokenTurn) -> None:
     """Have one turn remembered as a host does: with whom it mentions by the spelling of names."""
     hooks.message(turn.content, speaker=turn.speaker, event_time=turn.said_at)
 
@@ -254,7 +254,7 @@ def _imported(agent: Agent, path: Path, count: int) -> None:
     assert report.added == count
 
 
-def _asked(agent: Agent, questions: Sequence[str], *, preset: str = "engrain") -> list[float]:
+def _ask(agent: Agent, questions: Sequence[str], *, preset: str = "engrain") -> list[float]:
     return per_call(
         lambda question: agent.recall(question, limit=LIMIT, preset=preset), questions, most_seconds=_MOST_SECONDS
     )

@@ -107,7 +107,7 @@ def by_size(figures: Mapping[int, Figures]) -> Iterator[str]:
         if isinstance(line, str):
             yield f"\n{line}"
             continue
-        values = [line.value(each) for each in figures.values()]
+        values = [line.value(figure) for figure in figures.values()]
         if any(value is not None for value in values):
             yield f"{line.label:<{_LABEL}}" + "".join(f"{shown(value):>{_COLUMN}}" for value in values)
 
@@ -127,7 +127,7 @@ def embedding(figures: Figures) -> Iterator[str]:
 
 
 def installed(figures: Figures, distributions: Mapping[str, int]) -> Iterator[str]:
-    """What an import costs and how large the base install is."""
+    """Report of the import cost and the size of the base install."""
     yield "INSTALLED BASE"
     for statement, name in (("import engrain", "import"), ("from engrain import Memory", "import_memory")):
         cost = f"{figures[f'{name}_ms']:.1f} ms of CPU, {figures[f'{name}_modules']:.0f} modules"

@@ -70,7 +70,7 @@ class RealQuestions:
         self._questions = itertools.cycle(english_questions())
 
     def embed(self, texts: Sequence[str], *, role: EmbedRole) -> NDArray[np.float32]:
-        """What `RandomVectors` gives, later."""
+        """The vectors of `RandomVectors`, later."""
         if role == "query":
             self._real.embed([next(self._questions) for _ in texts], role=role)
         return self._random.embed(texts, role=role)
@@ -84,11 +84,11 @@ def real(name: str) -> Embedder:
 
 
 def english_questions() -> list[str]:
-    """What the examples' chat is asked."""
-    return [str(each["ask"]) for each in json.loads((_EXAMPLES / "questions.json").read_text(encoding="utf-8"))]
+    """The questions of the examples' chat."""
+    return [str(question["ask"]) for question in json.loads((_EXAMPLES / "questions.json").read_text(encoding="utf-8"))]
 
 
 def english_messages() -> list[str]:
-    """What is said in the examples' chat."""
+    """The turns of the examples' chat."""
     lines = MESSAGES.read_text(encoding="utf-8").splitlines()
     return [str(json.loads(line)["content"]) for line in lines]

@@ -1,1 +1,1 @@
-"""How much of what matters a summary in the memories' own words keeps, beside simpler ways to choose sentences."""
+"""Summary benchmark: recall of extractive summaries beside simpler ways to choose sentences."""

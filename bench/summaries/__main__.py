@@ -60,10 +60,10 @@ def measured(sessions: Sequence[Session], tokens: int) -> Iterator[dict[str, Any
     for name in ("engrain", *rivals.ORDERS):
         begun = time.process_time()
         texts = [
-            extract(each.turns, tokens, approximate_tokens).text
+            extract(session.turns, tokens, approximate_tokens).text
             if name == "engrain"
-            else rivals.summary(each.turns, tokens, name)
-            for each in sessions
+            else rivals.summary(session.turns, tokens, name)
+            for session in sessions
         ]
         spent_ms = 1_000 * (time.process_time() - begun) / len(sessions)
         recalls: dict[str, float | None] = {}

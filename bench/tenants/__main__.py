@@ -56,7 +56,7 @@ def _server() -> Iterator[str]:
         yield server.new_database()
 
 
-def _fill(memory: Memory, said: list[language.Said], each: int) -> None:
+def _fill(memory: Memory, said: list[language.SpokenTurn], each: int) -> None:
     """Every tenant its share of the talk, with vectors; then statistics, as a server keeps them by itself."""
     for place in range(0, len(said), each):
         agent = memory.agent("aide", tenant=f"tenant {place // each}")
@@ -67,7 +67,7 @@ def _fill(memory: Memory, said: list[language.Said], each: int) -> None:
     memory.flush()
 
 
-def _searched(memory: Memory, url: str, said: list[language.Said], each: int) -> dict[str, list[float]]:
+def _searched(memory: Memory, url: str, said: list[language.SpokenTurn], each: int) -> dict[str, list[float]]:
     """Seconds of each search, ours and bare, on the wall: most of the work is another process's."""
     took: dict[str, list[float]] = defaultdict(list)
     embedder = RandomVectors()

@@ -1,4 +1,4 @@
-"""What a search is held against: the least a hand-written store would ask, and the very statements of ours, bare."""
+"""Baselines of a search: the least that a hand-written store would ask, and our own statements, bare."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from bench.retrieval.corpus import UnknownData, places
-from bench.retrieval.runner import LIMIT, Asked, Ingest
+from bench.retrieval.runner import LIMIT, AnsweredQuestion, Ingest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -117,10 +117,10 @@ def chosen(names: Sequence[str], known: Mapping[str, Offer]) -> dict[str, Offer]
 
 def run(
     corpus: Corpus, offered: Mapping[str, Offer], *, embedder: CachedEmbedder, say: Say
-) -> tuple[dict[str, tuple[Asked, ...]], dict[str, Ingest]]:
-    """What those peers find that can be run, and what it took them; `say` hears why others cannot."""
+) -> tuple[dict[str, tuple[AnsweredQuestion, ...]], dict[str, Ingest]]:
+    """Run the peers that can be run, with their costs; `say` gets the reason for the others."""
     os.environ.update(_QUIET)
-    answers: dict[str, tuple[Asked, ...]] = {}
+    answers: dict[str, tuple[AnsweredQuestion, ...]] = {}
     ingests: dict[str, Ingest] = {}
     for name, offer in offered.items():
         obstacle = offer.obstacle
@@ -134,7 +134,7 @@ def run(
                 ingests[name] = _remembered(peer, corpus, embedder)
                 say(f"{name} remembers {ingests[name].memories:,} turns")
                 vectors.is_asking = True
-                answers[name] = tuple(each for talk in corpus.conversations for each in _asked(peer, talk, embedder))
+                answers[name] = tuple(each for talk in corpus.conversations for each in _ask(peer, talk, embedder))
                 say(f"asked {len(answers[name])} questions of {name}")
             finally:
                 peer.close()
@@ -142,7 +142,7 @@ def run(
 
 
 def text(turn: Turn) -> str:
-    """What is stored of a turn: who says what; what MiniLM's vector of it in engrain stands for as well."""
+    """The text of a turn that is stored: speaker and content, as engrain embeds it."""
     return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
 
 
@@ -165,12 +165,12 @@ def _remembered(peer: Peer, corpus: Corpus, embedder: CachedEmbedder) -> Ingest:
     )
 
 
-def _asked(peer: Peer, conversation: Conversation, embedder: CachedEmbedder) -> list[Asked]:
+def _ask(peer: Peer, conversation: Conversation, embedder: CachedEmbedder) -> list[AnsweredQuestion]:
     where = places(conversation.turns)
     asked = []
     for question in conversation.questions:
         spared, start = embedder.spared_s, time.perf_counter()
         found = peer.search(conversation.name, question.text, LIMIT)
         seconds = time.perf_counter() - start + embedder.spared_s - spared
-        asked.append(Asked(question=question, found=tuple(where[at] for at in found), seconds=seconds))
+        asked.append(AnsweredQuestion(question=question, found=tuple(where[at] for at in found), seconds=seconds))
     return asked

@@ -21,7 +21,7 @@ _PROVIDER = "langchain"  # the provider whose model may be an object
 
 
 class Embedder:
-    """What Mem0's factory makes of its configuration, whose `model` is the bench's vectors."""
+    """Embedder that Mem0's factory makes of its configuration, whose `model` is the bench's vectors."""
 
     def __init__(self, config: Any) -> None:
         self.config = config

@@ -104,8 +104,8 @@ def test_categories_apart_have_no_part_in_the_overall(corpus):
     [conversation] = corpus.conversations
     good, _, adversarial = conversation.questions
     asked = (
-        runner.Asked(question=good, found=(("s1", 1),), seconds=0.1),
-        runner.Asked(question=adversarial, found=(), seconds=0.1),
+        runner.AnsweredQuestion(question=good, found=(("s1", 1),), seconds=0.1),
+        runner.AnsweredQuestion(question=adversarial, found=(), seconds=0.1),
     )
     turn = findings.findings(asked, corpus.apart)["turn"]
     assert turn["overall"]["recall@5"] == 1

@@ -83,7 +83,7 @@ def test_a_constant_that_has_moved_is_no_silent_success():
 
 def test_every_channel_of_the_default_has_its_ablation():
     default = variants.default()
-    by_name = {each.name: each.preset for each in variants.ablations()}
+    by_name = {ablation.name: ablation.preset for ablation in variants.ablations()}
     for channel in default.preset.weights:
         assert by_name[f"without {channel}"].weights.keys() == default.preset.weights.keys() - {channel}
     by_rank = by_name[variants.BY_RANK]
@@ -113,7 +113,7 @@ def test_a_measured_recall_leaves_no_reference():
 
 
 def test_all_stands_for_every_preset_once():
-    assert [each.name for each in variants.of_presets(["keyword", "all"])] == [
+    assert [preset.name for preset in variants.of_presets(["keyword", "all"])] == [
         "keyword",
         *(name for name in presets.PRESETS if name != "keyword"),
     ]
@@ -133,19 +133,21 @@ def test_the_interval_is_that_of_the_mean():
 def test_questions_are_paired():
     values = list(np.linspace(0, 1, 50))
     assert comparison.paired(values, values) == comparison.Difference(points=0, low=0, high=0)
-    shifted = comparison.paired([each + 0.25 for each in values], values)
+    shifted = comparison.paired([value + 0.25 for value in values], values)
     assert (shifted.low, shifted.points, shifted.high) == pytest.approx((25, 25, 25))
 
 
 def test_a_variant_is_less_than_the_reference_where_it_finds_less():
     corpus = corpus_asking("greyhound", "sister")
     [good, other] = corpus.conversations[0].questions
-    answers = {
-        "all": tuple(runner.Asked(question=each, found=(("s1", 1),), seconds=0.1) for each in (good, other)),
-        "half": tuple(
-            runner.Asked(question=each, found=(("s1", turn),), seconds=0.1) for each, turn in ((good, 1), (other, 2))
-        ),
-    }
+
+    def answered(good_turn, other_turn):
+        return tuple(
+            runner.AnsweredQuestion(question=question, found=(("s1", turn),), seconds=0.1)
+            for question, turn in ((good, good_turn), (other, other_turn))
+        )
+
+    answers = {"all": answered(1, 1), "half": answered(1, 2)}
     run = runner.Run(corpus=corpus, answers=answers, ingests={})
     compared = comparison.differences(run, "all", "turn")
     assert list(compared) == ["half"]

@@ -152,7 +152,7 @@ def test_the_pool_asks_as_many_at_once_as_the_settings_say():
         completions = memory.parts.workers.map_bounded(
             lambda each: memory.parts.llm.complete(each, timeout_s=30), asked
         )
-        assert [each.text for each in completions] == [str(at) for at in range(10)]
+        assert [completion.text for completion in completions] == [str(at) for at in range(10)]
         assert memory.parts.workers._mapping._max_workers == 2
         assert memory.llm_usage.calls == 10
 

@@ -63,7 +63,7 @@ def test_no_documents_ask_nobody(reranker, models):
 def test_either_kind_of_answer_is_read_whoever_was_asked(make, models):
     models.twist = lambda answer: [{"index": each["index"], "score": 0.5} for each in answer["results"]]
     assert sorted(make().rerank(QUERY, ["a", "b"], timeout_s=30)) == [(0, 0.5), (1, 0.5)]
-    models.twist = lambda answer: {"results": [{"index": each["index"], "relevance_score": 1} for each in answer]}
+    models.twist = lambda answer: {"results": [{"index": hit["index"], "relevance_score": 1} for hit in answer]}
     assert sorted(make("tei", None, "/rerank").rerank(QUERY, ["a", "b"], timeout_s=30)) == [(0, 1.0), (1, 1.0)]
 
 

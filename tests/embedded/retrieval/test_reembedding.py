@@ -49,7 +49,7 @@ def new():
 
 
 def states(store):
-    return [(each.name, each.state) for each in store.embedding_versions()]
+    return [(version.name, version.state) for version in store.embedding_versions()]
 
 
 def changed(store, embedder=None, progress=None):

@@ -58,9 +58,9 @@ def corpus(*names):
 
 def test_each_conversation_is_asked_its_own_questions_and_those_of_the_next():
     three = corpus("ant", "bee", "cat")
-    assert evidence.asked(three, "own", 0) == ("ant plain?",)
-    assert evidence.asked(three, "adversarial", 0) == ("ant trick?",)
-    assert [evidence.asked(three, "foreign", place) for place in range(3)] == [
+    assert evidence.select_questions(three, "own", 0) == ("ant plain?",)
+    assert evidence.select_questions(three, "adversarial", 0) == ("ant trick?",)
+    assert [evidence.select_questions(three, "foreign", place) for place in range(3)] == [
         ("bee plain?",),
         ("cat plain?",),
         ("ant plain?",),
@@ -68,7 +68,7 @@ def test_each_conversation_is_asked_its_own_questions_and_those_of_the_next():
 
 
 def test_a_lone_conversation_has_no_stranger():
-    assert evidence.asked(corpus("ant"), "foreign", 0) == ()
+    assert evidence.select_questions(corpus("ant"), "foreign", 0) == ()
     alone = [evidence.Judged(group="own", score=1.0, level=None)]
     assert evidence.aucs(alone) == {"adversarial": None, "foreign": None}
 

@@ -15,7 +15,7 @@ def _ana(text):
 def test_what_a_finder_finds_is_counted_by_kind():
     named = CallableNames(_ana, name="ana")
     spelt, people, every = KINDS.values()
-    assert score([RegexNames()], spelt).said().split() == ["0.968", "(", "61/", "63)", "1.000", "(", "61/", "61)"]
+    assert score([RegexNames()], spelt).describe().split() == ["0.968", "(", "61/", "63)", "1.000", "(", "61/", "61)"]
     alone, both = score([named], people), score([RegexNames(), named], every)
     assert 0 < alone.right <= alone.found < alone.there
     assert (both.right, both.found) == (61 + alone.right, 63 + alone.found)

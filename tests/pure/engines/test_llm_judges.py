@@ -51,7 +51,7 @@ def test_the_text_is_data_and_the_schema_names_every_kind():
 
 def test_spelling_is_surer_than_a_model():
     asked = ScriptedLLM(['{"names": [{"text": "a@b.org", "kind": "person", "confidence": 1}]}'])
-    assert [each.kind for each in find_names("Mail a@b.org", [LLMNames(asked), RegexNames()])] == ["email"]
+    assert [name.kind for name in find_names("Mail a@b.org", [LLMNames(asked), RegexNames()])] == ["email"]
 
 
 def test_nobody_is_asked_of_a_text_without_letters():

@@ -27,7 +27,7 @@ def wrong(finders, kinds):
     """What was found that is none, and what was missed; each as (kind, text)."""
     extra, missed, right = [], [], 0
     for sentence in SENTENCES:
-        got = {each for each in spans(find_names(sentence.text, finders)) if each[0] in kinds}
+        got = {span for span in spans(find_names(sentence.text, finders)) if span[0] in kinds}
         gold = {each for each in sentence.names if each[0] in kinds}
         right += len(got & gold)
         extra += [(kind, sentence.text[start:end]) for kind, start, end in got - gold]

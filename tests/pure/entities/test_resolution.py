@@ -16,7 +16,7 @@ NAMES = st.text(alphabet="abnAB Né'-1", min_size=1, max_size=10)
 
 
 def shown(matches):
-    return [(each.canonical_name, each.name_match, each.score) for each in matches]
+    return [(match.canonical_name, match.name_match, match.score) for match in matches]
 
 
 @pytest.mark.req("B17.1")
@@ -65,7 +65,7 @@ def test_a_name_of_two_characters_is_like_nothing():
 @pytest.mark.req("B17.4")
 def test_what_an_earlier_tier_found_is_not_merely_alike():
     known = [entity("Ana"), entity("Anna", aliases=("ana",)), entity("Ana Lopez"), entity("Anaa")]
-    assert [each.name_match for each in rank_matches("Ana", known, fuzzy=True)] == [
+    assert [match.name_match for match in rank_matches("Ana", known, fuzzy=True)] == [
         "exact",
         "alias",
         "prefix",

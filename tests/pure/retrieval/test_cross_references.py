@@ -41,7 +41,7 @@ def test_the_ten_most_alike_are_related_best_first_and_of_equals_the_newest():
     best = note("best", "tram river")
     equals = [note("x", "tram", created_at=NOON + timedelta(days=day)) for day in range(12)]
     found = rank_related(tokenize("tram river best"), tokenize_notes([*equals, best]))
-    assert list(found) == [best.id, *[each.id for each in reversed(equals)][:9]]
+    assert list(found) == [best.id, *[equal.id for equal in reversed(equals)][:9]]
 
 
 @pytest.mark.req("C04")

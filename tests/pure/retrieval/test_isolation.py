@@ -39,7 +39,7 @@ SECRETS = st.builds(fact, SAYINGS, subject=st.just("Cleo"))
 @given(MEMORIES, MEMORIES, STRANGERS, QUERIES, ANY_PRESET)
 def test_what_strangers_keep_changes_nothing(mine, theirs, stranger, text, preset):
     """Neither the hits nor a digit of their scores: a score that moved would tell of what others remember."""
-    strangers = [replace(each, **stranger) for each in theirs]
+    strangers = [replace(their, **stranger) for their in theirs]
     interleaved = [memory for pair in zip_longest(strangers, mine) for memory in pair if memory is not None]
     assert recall(store_of(interleaved), text, preset=preset) == recall(store_of(mine), text, preset=preset)
 

@@ -399,7 +399,7 @@ def test_an_explained_answer_is_the_same_answer_and_tells_of_every_other_candida
     explained = recall(store, text, preset=preset, limit=limit, asks={"explains": True})
     assert plain.dropped == ()
     assert explained.hits == plain.hits
-    told = [each.id for each in explained.dropped]
+    told = [candidate.id for candidate in explained.dropped]
     assert not set(told) & {hit.memory.id for hit in plain}
     assert all(each.score == each.why.score and each.reason for each in explained.dropped)
     assert [-each.score for each in explained.dropped] == sorted(-each.score for each in explained.dropped)
@@ -411,7 +411,7 @@ def test_what_is_below_the_limit_and_what_is_believed_too_little_is_told_apart()
     store = store_of([kept, below, faded])
     asks = {"explains": True, "min_confidence": 0.2}
     answer = recall(store, "tram", limit=1, preset=PRESETS["keyword"], asks=asks)
-    assert {each.id: each.reason for each in answer.dropped} == {
+    assert {candidate.id: candidate.reason for candidate in answer.dropped} == {
         faded.id: "min_confidence 0.2: 0.184",  # 0.5 x exp(-1), a day after NOON
         (below.id if answer[0].memory.id == kept.id else kept.id): "below the limit",
     }

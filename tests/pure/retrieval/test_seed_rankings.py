@@ -65,7 +65,7 @@ def test_keyword_search_takes_any_text_and_ranks_by_how_well_the_words_answer(te
     answer = recall(store, text, preset=PRESETS["keyword"], embed=no_question_expected)
     assert {hit.memory.content for hit in answer} == {"tram", "tram river late"}
     ranks = [gave(hit, "keyword") for hit in answer]
-    assert [each.rank for each in ranks] == [1, 2]
+    assert [rank.rank for rank in ranks] == [1, 2]
     assert [each.raw for each in ranks] == sorted((each.raw for each in ranks), reverse=True)
 
 
@@ -177,7 +177,7 @@ def test_weighted_takes_three_candidates_for_each_hit_from_each_list():
     store = at_cosines(days, [0.1, 0.2, 0.9, 0.4, 0.5])
     answer = asked(store, "zeppelin", "weighted", limit=1, asks={"explains": True})
     told = {hit.memory.content: hit.score for hit in answer} | {
-        store.get(Caller(agent="aide"), [each.id])[0].content: each.score for each in answer.dropped
+        store.get(Caller(agent="aide"), [candidate.id])[0].content: candidate.score for candidate in answer.dropped
     }
     assert told == {
         "day 0": pytest.approx(0.3 * (1 - 0 / 3)),

@@ -85,7 +85,7 @@ def test_two_dates_are_two_spans() -> None:
 def test_nearness_falls_from_one_inside_to_zero_a_length_away() -> None:
     span = between("2023-05-01", "2023-06-01")
     moments = [span.start, span.end - timedelta(days=1), span.end + timedelta(days=15, hours=12), span.end]
-    inside, last_day, half, at_end = (span.nearness(each) for each in moments)
+    inside, last_day, half, at_end = (span.nearness(moment) for moment in moments)
     assert (inside, last_day, half, at_end) == (1.0, 1.0, 0.5, 1.0)
     assert span.nearness(span.end + timedelta(days=31)) == 0.0
     assert span.nearness(span.start - timedelta(days=365)) == 0.0

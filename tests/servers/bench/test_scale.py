@@ -27,7 +27,7 @@ def run(*arguments, **environment):
 
 
 def test_every_table_is_distributed_once_and_beside_the_first():
-    made = [each for each in distribution.statements("engrain") if "create_distributed_table" in each]
+    made = [statement for statement in distribution.statements("engrain") if "create_distributed_table" in statement]
     assert sorted(each.split("'")[1] for each in made) == sorted(OUR_TABLES)
     assert all("'tenant_id'" in each for each in made)
     assert [each.endswith("colocate_with => 'episodes')") for each in made] == [False, *[True] * (len(made) - 1)]
