@@ -224,7 +224,7 @@ def test_a_job_that_fails_is_tried_again_later_each_time_until_it_is_given_up_an
             clock.now += timedelta(seconds=1)
         [dead] = worker.run_due()
         assert (dead.status, dead.attempts, dead.last_error) == ("dead_letter", 3, "unexpected: FileExistsError")
-        assert memory.jobs.list(status="dead_letter").items == (dead,)
+        assert memory.jobs.list(status="dead_letter") == [dead]
         folder.unlink()
         assert memory.jobs.retry(dead.id).status == "waiting"
         [done] = worker.run_due()
@@ -266,7 +266,7 @@ def test_a_job_may_be_left_to_a_worker_and_be_of_one_tenant(location, clock):
             "active",
             "fading",
         ]
-        assert memory.jobs.list(tenant="beta").items == (done,)
+        assert memory.jobs.list(tenant="beta") == [done]
         assert memory.jobs.list(tenant="acme") == []
         with pytest.raises(NotFound):
             memory.jobs.retry(done.id, tenant="acme")
@@ -342,7 +342,7 @@ def test_a_job_that_takes_too_long_at_the_end_is_given_back_and_its_worker_no_lo
         assert (given.attempts, given.worker, given.last_error) == (0, None, None)
         asked.may_answer.set()
         assert is_over.wait(60)
-        assert memory.jobs.list(name="consolidation", status="waiting").items == (given,)
+        assert memory.jobs.list(name="consolidation", status="waiting") == [given]
         [done] = [each for each in Worker(memory).run_due() if each.id == given.id]
         assert (done.status, done.attempts) == ("done", 1)
 
