@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.context.block import ContextBlock, ContextSection
@@ -14,7 +13,7 @@ from engrain.domain.records import Episode
 from engrain.domain.text.tokens import approximate_tokens, check_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from engrain.context.entries import Entry
@@ -48,10 +47,14 @@ def build(
     chosen = pack(candidates, recipe, budget, keep_shares=True)
     empty = {entry.section for entry in candidates} - {entry.section for entry in chosen}
     if empty:
-        clipper = _Clipper(recipe=recipe, options=options, query=query, budget=budget)
+
+        def part(entry: Entry, content: str) -> Entry:
+            position = entry.position
+            return build_entry(entry.memory, entry.section, recipe, options, position=position, content=content)
+
         for section in recipe.sections:
             if section.name in empty:
-                chosen = clipper.add_best(section, chosen, candidates)
+                chosen = _add_best(section, chosen, candidates, budget=budget, build_part=part, query=query)
         chosen = pack(candidates, recipe, budget, standing=chosen)
     return _block(chosen, candidates, recipe, budget)
 
@@ -100,7 +103,7 @@ def _sections(entries: Sequence[Entry], recipe: Recipe) -> list[tuple[Section, l
 
 
 def _moment(entry: Entry) -> tuple[datetime, str, int, str]:
-    """When it was said; the turns of a session that were said at one moment in their order."""
+    """Sort key by time; turns of a session at one moment stand in their order."""
     memory = entry.memory
     assert isinstance(memory, Episode)
     return memory.event_time, memory.session or "", memory.turn, memory.id
@@ -117,25 +120,21 @@ def _dated(entries: Sequence[Entry]) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Clipper:
-    recipe: Recipe
-    options: LineOptions
-    query: str
-    budget: Budget
-
-    def add_best(self, section: Section, chosen: tuple[Entry, ...], candidates: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Add the best memory of a section of which nothing stands, or a part of it; nothing where no part fits."""
-        standing = {entry.memory.id for entry in chosen}
-        best = next((e for e in candidates if e.section == section.name and e.memory.id not in standing), None)
-        if best is None or section.most == 0:
-            return chosen
-        if self.budget.fits([*chosen, best]):
-            return (*chosen, best)
-        memory, position = best.memory, best.position
-
-        def part(content: str) -> Entry:
-            return build_entry(memory, section.name, self.recipe, self.options, position=position, content=content)
-
-        content = clip(memory.content, self.query, lambda text: self.budget.fits([*chosen, part(text)]))
-        return chosen if content is None else (*chosen, part(content))
+def _add_best(
+    section: Section,
+    chosen: tuple[Entry, ...],
+    candidates: Sequence[Entry],
+    *,
+    budget: Budget,
+    build_part: Callable[[Entry, str], Entry],
+    query: str,
+) -> tuple[Entry, ...]:
+    """Add the best memory of a section of which nothing stands, or a part of it; nothing where no part fits."""
+    standing = {entry.memory.id for entry in chosen}
+    best = next((e for e in candidates if e.section == section.name and e.memory.id not in standing), None)
+    if best is None or section.most == 0:
+        return chosen
+    if budget.fits([*chosen, best]):
+        return (*chosen, best)
+    content = clip(best.memory.content, query, lambda text: budget.fits([*chosen, build_part(best, text)]))
+    return chosen if content is None else (*chosen, build_part(best, content))

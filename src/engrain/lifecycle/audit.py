@@ -144,7 +144,7 @@ def _bases(memories: Mapping[str, MemoryRecord], links: Sequence[Link]) -> list[
 
 
 def _gone(store: Store, caller: Caller, ids: Sequence[str], now: datetime) -> dict[str, MemoryRecord]:
-    """Those of `ids` that are no longer live."""
+    """The memories of `ids` that are no longer live."""
     bases = (memory for start in range(0, len(ids), PAGE) for memory in store.get(caller, ids[start : start + PAGE]))
     return {memory.id: memory for memory in bases if not memory.is_live(now)}
 

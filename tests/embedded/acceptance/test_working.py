@@ -27,21 +27,21 @@ def path(tmp_path):
 @pytest.mark.req("G01")
 def test_each_agent_and_session_has_its_own_messages_results_and_scratchpad(path):
     with opened(path) as memory:
-        desk = memory.agent("aide", session="monday").working
-        first = desk.append("Four characters make one token.", speaker="Ana")
+        working = memory.agent("aide", session="monday").working
+        first = working.append("Four characters make one token.", speaker="Ana")
         assert (first.messages, first.tokens) == (1, 8)
-        assert desk.append("Known to be long.", role="assistant", tokens=90).tokens == 98
-        assert desk.tool_result("search", {"hits": [1, 2]}).tool_results == 1
-        assert desk.write_scratchpad("first this, then that") == desk.scratchpad() == "first this, then that"
-        assert desk.tool_results() == {"search": {"hits": [1, 2]}}
-        assert [(each.role, each.speaker) for each in desk.messages()] == [("user", "Ana"), ("assistant", None)]
+        assert working.append("Known to be long.", role="assistant", tokens=90).tokens == 98
+        assert working.tool_result("search", {"hits": [1, 2]}).tool_results == 1
+        assert working.write_scratchpad("first this, then that") == working.scratchpad() == "first this, then that"
+        assert working.tool_results() == {"search": {"hits": [1, 2]}}
+        assert [(each.role, each.speaker) for each in working.messages()] == [("user", "Ana"), ("assistant", None)]
         for other in (memory.agent("aide", session="friday"), memory.agent("else", session="monday")):
             assert other.working.messages() == []
-            assert other.working.stats().estimated_bytes < desk.stats().estimated_bytes
+            assert other.working.stats().estimated_bytes < working.stats().estimated_bytes
         assert memory.agent("aide", session="monday", tenant="other").working.stats().messages == 0
         assert len(memory.agent("aide").recall("tokens long")) == 0
-        desk.clear()
-        assert desk.messages() == []
+        working.clear()
+        assert working.messages() == []
     with opened(path) as memory:
         assert stored(memory) == []
 
@@ -49,38 +49,38 @@ def test_each_agent_and_session_has_its_own_messages_results_and_scratchpad(path
 @pytest.mark.req("G01")
 def test_above_its_tokens_the_oldest_messages_become_episodes_and_the_newest_stay(path):
     with opened(path, flush_tokens=100) as memory:
-        desk = memory.agent("aide", session="monday").working
+        working = memory.agent("aide", session="monday").working
         for place in range(10):
-            assert desk.append(f"number {place}", tokens=10).messages == place + 1
-        waiting = desk.messages()
-        assert desk.append("number 10", tokens=10).messages == 5
+            assert working.append(f"number {place}", tokens=10).messages == place + 1
+        waiting = working.messages()
+        assert working.append("number 10", tokens=10).messages == 5
         assert stored(memory) == [f"number {place}" for place in range(6)]
-        assert [each.content for each in desk.messages()] == [f"number {place}" for place in range(6, 11)]
+        assert [each.content for each in working.messages()] == [f"number {place}" for place in range(6, 11)]
         kept = memory.agent("aide").get(waiting[0].id)
         assert (kept.created_at, kept.tokens) == (waiting[0].created_at, 10)
-        assert desk.append("one that is longer than all may be", tokens=1_000).messages == 1
-        assert desk.flush().messages == 0
+        assert working.append("one that is longer than all may be", tokens=1_000).messages == 1
+        assert working.flush().messages == 0
         assert len(stored(memory)) == 12
 
 
 @pytest.mark.req("G01")
 def test_a_message_leaves_once_its_episode_is_durable_and_a_second_flush_doubles_nothing(path):
     with opened(path, flush_tokens=30) as memory:
-        desk = memory.agent("aide", session="monday").working
+        working = memory.agent("aide", session="monday").working
         with closing(apsw.Connection(str(path))) as other:
             other.execute("BEGIN IMMEDIATE")
             for place in range(5):
-                told = desk.append(f"number {place}", tokens=10, idempotency_key=str(place))
+                told = working.append(f"number {place}", tokens=10, idempotency_key=str(place))
             assert told.messages == 5
             assert "DatabaseBusy" in told.degraded[0]
             other.execute("ROLLBACK")
-        before = desk.messages()
-        assert desk.flush() == desk.stats()
-        assert desk.flush().messages == 0
+        before = working.messages()
+        assert working.flush() == working.stats()
+        assert working.flush().messages == 0
         # As if the process had died between the two: the episodes are there, and so are the messages.
         for each in before:
-            desk.append(each.content, tokens=10, idempotency_key=each.content[-1])
-        desk.flush()
+            working.append(each.content, tokens=10, idempotency_key=each.content[-1])
+        working.flush()
         assert stored(memory) == [f"number {place}" for place in range(5)]
 
 
@@ -119,14 +119,14 @@ def test_what_has_to_leave_while_the_database_takes_nothing_waits_and_is_stored_
 
 def test_what_is_no_message_or_no_json_is_refused_and_changes_nothing(path):
     with opened(path) as memory:
-        desk = memory.agent("aide", session="monday").working
+        working = memory.agent("aide", session="monday").working
         for refused in (
-            lambda: desk.append(" "),
-            lambda: desk.append("x", tokens=-1),
-            lambda: desk.tool_result("", 1),
-            lambda: desk.tool_result("t", {1, 2}),
-            lambda: desk.tool_result("t", "x" * 10_000_001),
+            lambda: working.append(" "),
+            lambda: working.append("x", tokens=-1),
+            lambda: working.tool_result("", 1),
+            lambda: working.tool_result("t", {1, 2}),
+            lambda: working.tool_result("t", "x" * 10_000_001),
         ):
             with pytest.raises(InvalidInput):
                 refused()
-        assert (desk.messages(), desk.tool_results(), desk.scratchpad()) == ([], {}, "")
+        assert (working.messages(), working.tool_results(), working.scratchpad()) == ([], {}, "")

@@ -87,7 +87,7 @@ class _Refused(Exception):
 
 
 def make_plan(result: ConsolidationResult, context: BatchContext) -> Plan:
-    """The actions for a batch of episodes: facts in the order in which they were said, then rules, confirmations.
+    """The actions for a batch of episodes: facts in the order of their statements, then rules, confirmations.
 
     A proposal is done where its quotes hold. A known statement is confirmed; the fact in its slot is left to the store,
     which supersedes it; facts elsewhere in the scope that it speaks against are doubted. Only memories that were shown
@@ -277,7 +277,7 @@ def _ids(proof: Proof) -> tuple[str, ...]:
 
 
 def _order(action: Action) -> tuple[int, Any]:
-    """Facts by when they were said, so that of two in one slot the later one stands; the rest as proposed."""
+    """Sort key: facts by statement time, so that of two in one slot the later one stands; the rest as proposed."""
     if isinstance(action.memory, Fact):
         return 0, read_statement_time(action.memory)
     return (1 if action.kind == "new_rule" else 2), 0
