@@ -7,6 +7,7 @@ A test of imports, of encodings or of the start of Python itself runs a process 
 """
 
 import array
+import gc
 import json
 import os
 import signal
@@ -32,8 +33,7 @@ LOADED = {
 
 
 def serve(path):
-    """Fork a process for each connection, and report how it ended."""
-    import gc
+    """Fork a process for each connection, and report how it ended; in a process that was forked, what it shall run."""
     import importlib
     import selectors
 
@@ -49,40 +49,55 @@ def serve(path):
                 if key.fileobj == 0:
                     return None
                 if key.fileobj is not listener:
-                    pid, connection = key.data
                     selector.unregister(key.fileobj)
-                    os.close(key.fileobj)
-                    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-                    with connection, suppress(BrokenPipeError):
-                        connection.sendall(array.array("i", [code]))
+                    report(key.fileobj, *key.data)
                     continue
                 connection, _ = listener.accept()
-                asked, streams = received(connection)
+                try:
+                    asked, streams = received(connection)
+                except ConnectionError:  # who asked is gone
+                    connection.close()
+                    continue
                 for module in asked["modules"]:
                     importlib.import_module(module)
-                gc.freeze()
-                pid = os.fork()
+                pid = forked(connection, streams)
                 if pid == 0:
-                    connection.close()
                     for other in selector.get_map().values():
                         if other.data:
-                            os.close(other.fd)
-                            other.data[1].close()
+                            report(other.fd, None, other.data[1])
                     return asked, streams
-                for each in streams:
-                    os.close(each)
-                connection.sendall(array.array("i", [pid]))
                 selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, connection))
+
+
+def forked(connection, streams):
+    """The process that runs on the streams, 0 in itself; the one who asked is told which it is."""
+    gc.freeze()
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        return 0
+    for stream in streams:
+        os.close(stream)
+    with suppress(ConnectionError):
+        connection.sendall(array.array("i", [pid]))
+    return pid
+
+
+def report(process, pid, connection):
+    """Tell how a process ended, where it is one of this process, and let go of it."""
+    os.close(process)
+    with connection, suppress(ConnectionError):
+        if pid is not None:
+            connection.sendall(array.array("i", [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])]))
 
 
 def received(connection):
     """What shall run, and the streams it runs on."""
     size, streams, _, _ = socket.recv_fds(connection, 4, len(STREAMS))
-    left, pieces = int.from_bytes(size, "big"), []
-    while left:
-        pieces.append(connection.recv(left))
-        left -= len(pieces[-1])
-    return json.loads(b"".join(pieces)), streams
+    said = connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+    if not said or len(said) < int.from_bytes(size, "big"):
+        raise ConnectionError
+    return json.loads(said), streams
 
 
 def become(asked, streams):
@@ -107,14 +122,18 @@ def become(asked, streams):
     return getattr(importlib.import_module(module), function)(asked["arguments"])
 
 
-def connected(path, asked, streams):
-    """A connection over which the server says which process it is, then how that ended."""
+def connected(path):
+    """A connection to the server."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(str(path))
+    return connection
+
+
+def ask(connection, asked, streams):
+    """Ask the server for a process; it says which it is, and later how that ended."""
     said = json.dumps(asked).encode()
     socket.send_fds(connection, [len(said).to_bytes(4, "big")], streams)
     connection.sendall(said)
-    return connection
 
 
 def number(connection):
@@ -143,7 +162,8 @@ def asked_for(function, arguments, *, modules=(), folder=None, environment=None,
 
 def run():
     """The exit code of a command on the streams of this process."""
-    with connected(sys.argv[1], command(sys.argv[2:]), STREAMS) as connection:
+    with connected(sys.argv[1]) as connection:
+        ask(connection, command(sys.argv[2:]), STREAMS)
         number(connection)
         code = number(connection)
     return code if code >= 0 else 128 - code

@@ -43,6 +43,7 @@ class Forked:
     """A call of a function in a process of its own, as `subprocess.Popen` has it."""
 
     def __init__(self, asked, *, stdin=None, stdout=None, stderr=None):
+        self._connection = forked.connected(socket_of_server())
         theirs, opened = [], []
         self.stdin, self.stdout, self.stderr = None, None, None
         for number, (name, stream) in enumerate((("stdin", stdin), ("stdout", stdout), ("stderr", stderr))):
@@ -57,7 +58,7 @@ class Forked:
                 continue
             theirs.append(there)
             opened.append(there)
-        self._connection = forked.connected(socket_of_server(), asked, theirs)
+        forked.ask(self._connection, asked, theirs)
         for stream in opened:
             os.close(stream)
         self.returncode = None
