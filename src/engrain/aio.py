@@ -116,7 +116,7 @@ class AsyncMemory:
         clock: Clock = service.utc_now,
         ids: Ids | None = None,
     ) -> Self:
-        """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing."""
+        """Open the memory at a location, made if missing."""
         return cls(
             await asyncio.to_thread(
                 service.Memory.open,
@@ -140,46 +140,46 @@ class AsyncMemory:
         tenant: str | None = None,
         request_id: str | None = None,
     ) -> AsyncAgent:
-        """The same memory as one agent sees it; cheap, make one for each request."""
+        """Return the memory as one agent sees it; cheap, make one for each request."""
         return AsyncAgent(self._wrapped.agent(name, session=session, tenant=tenant, request_id=request_id))
 
     @property
     def keys(self) -> AsyncKeys:
-        """Who may come over a network: create, list, revoke and authenticate keys."""
+        """Access keys: create, list, revoke and authenticate them."""
         return AsyncKeys(self._wrapped.keys)
 
     @property
     def jobs(self) -> AsyncJobs:
-        """What this memory does by itself, and when."""
+        """Background jobs: list, run and retry them."""
         return AsyncJobs(self._wrapped.jobs)
 
     async def flush(self, progress: words.Progress | None = None) -> None:
-        """Make the vectors of everything that waits for one, telling `progress` how many after each batch."""
+        """Make the vectors of all memories that wait for one; `progress` gets the number after each batch."""
         await asyncio.to_thread(self._wrapped.flush, progress)
 
     async def reembed(self, progress: words.Progress | None = None) -> ReembedReport:
-        """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them."""
+        """Make new vectors of all memories, every tenant's, with the configured embedder, and search by them."""
         return await asyncio.to_thread(self._wrapped.reembed, progress)
 
     async def health(self) -> Health:
-        """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
+        """Check the database and its indexes, as `engrain doctor` shows them; reads the whole file."""
         return await asyncio.to_thread(self._wrapped.health)
 
     async def readiness(self) -> Readiness:
-        """Whether it can serve, in a few short statements: database, schema, embedder, what waits for vectors, jobs."""
+        """Check in a few short statements whether this memory can serve: database, schema, embedder, backlog, jobs."""
         return await asyncio.to_thread(self._wrapped.readiness)
 
     async def metrics(self) -> Measured:
-        """Numbers by name: what this process counted and timed, and how the database stands; what `/metrics` shows."""
+        """Read the counters, timers and gauges of this process and database, as `/metrics` shows them."""
         return await asyncio.to_thread(self._wrapped.metrics)
 
     @property
     def llm_usage(self) -> Usage:
-        """What the language model's answers to this Memory have cost so far; nothing where there is none."""
+        """The calls, tokens and cost of the language model in this Memory so far; zeros without one."""
         return self._wrapped.llm_usage
 
     async def close(self, *, flush: bool = True, wait_s: float = 0.0) -> None:
-        """Count the last references, make the waiting vectors (`flush=False` leaves them), and release everything."""
+        """Close the memory: count the last references, make the waiting vectors, release the database."""
         await asyncio.to_thread(self._wrapped.close, flush=flush, wait_s=wait_s)
 
     @property
@@ -214,7 +214,7 @@ class AsyncMemory:
         dry_run: words.DryRun = False,
         progress: words.Progress | None = None,
     ) -> DecayReport:
-        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long."""
+        """Mark the facts and rules that fade or expire as nobody confirmed them for too long."""
         return await asyncio.to_thread(self._wrapped.decay, tenant, dry_run=dry_run, progress=progress)
 
     async def cleanup(
@@ -225,7 +225,7 @@ class AsyncMemory:
         dry_run: words.DryRun = False,
         progress: words.Progress | None = None,
     ) -> CleanupReport:
-        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones."""
+        """Remove expired episodes for good, and of too many the oldest consolidated ones."""
         return await asyncio.to_thread(
             self._wrapped.cleanup, tenant, max_entries=max_entries, dry_run=dry_run, progress=progress
         )
@@ -241,7 +241,7 @@ class AsyncMemory:
         max_batches: words.MaxBatches | None = None,
         progress: words.Progress | None = None,
     ) -> ConsolidationReport:
-        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all."""
+        """Learn facts and rules from the episodes that wait for it."""
         return await asyncio.to_thread(
             self._wrapped.consolidate,
             tenant,
@@ -262,13 +262,13 @@ class AsyncMemory:
         limit: words.PageLimit = 50,
         after: words.After | None = None,
     ) -> Page[Run]:
-        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id)."""
+        """List the runs of an agent, newest first: what was learned, when, by whom, with which outcome."""
         return await asyncio.to_thread(self._wrapped.runs, agent, tenant=tenant, kind=kind, limit=limit, after=after)
 
     async def undo(
         self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
     ) -> UndoResult:
-        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays."""
+        """Undo a run of an agent in one transaction; what was changed since stays."""
         return await asyncio.to_thread(self._wrapped.undo, run_id, agent=agent, tenant=tenant)
 
     async def reflect(
@@ -280,7 +280,7 @@ class AsyncMemory:
         force: words.Force = False,
         progress: words.Progress | None = None,
     ) -> ReflectionReport:
-        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection."""
+        """Write a reflection for each agent that learned something of late."""
         return await asyncio.to_thread(
             self._wrapped.reflect, tenant, agent=agent, dry_run=dry_run, force=force, progress=progress
         )
@@ -294,7 +294,7 @@ class AsyncMemory:
         vectors: words.WithVectors = True,
         progress: words.StepProgress | None = None,
     ) -> BackupReport:
-        """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment."""
+        """Back up an agent, a tenant or the whole database into one file, as of one moment."""
         return await asyncio.to_thread(
             self._wrapped.backup, path, agent=agent, tenant=tenant, vectors=vectors, progress=progress
         )
@@ -310,7 +310,7 @@ class AsyncMemory:
         dry_run: words.DryRun = False,
         progress: words.StepProgress | None = None,
     ) -> RestoreReport:
-        """Add what is missing of a backup to its own agent or tenant, or to those that are named."""
+        """Restore what is missing of a backup, for its own agent or tenant or another one."""
         return await asyncio.to_thread(
             self._wrapped.restore,
             path,
@@ -332,7 +332,7 @@ class AsyncMemory:
         kinds: words.ExportKinds | None = None,
         progress: words.Progress | None = None,
     ) -> ExportReport:
-        """Write what an agent (the settings' where none is named) remembers into a new file, for others to read."""
+        """Export the memories of an agent into a new file, for people or other systems."""
         return await asyncio.to_thread(
             self._wrapped.export, path, agent=agent, tenant=tenant, format=format, kinds=kinds, progress=progress
         )
@@ -926,25 +926,25 @@ class AsyncNotes:
         self._wrapped = wrapped
 
     async def save(self, key: words.NoteKey, content: words.NoteText) -> Note:
-        """Keep a note under a key, in the place of the one that was there; its history stays (`Agent.history`)."""
+        """Save a note under a key; it supersedes the one that was there (`Agent.history` keeps that)."""
         return await asyncio.to_thread(self._wrapped.save, key, content)
 
     async def recall(self, key: words.NoteKey) -> Note | None:
-        """The note under a key; None where there is none. A second call asks the database nothing."""
+        """Read the note under a key; None where there is none."""
         return await asyncio.to_thread(self._wrapped.recall, key)
 
     async def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
-        """The notes, the newest first; `after` is the `next` of the page before."""
+        """List the notes, newest first."""
         return await asyncio.to_thread(self._wrapped.list, limit, after=after)
 
     async def list_by_category(
         self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: words.After | None = None
     ) -> Page[Note]:
-        """The notes of one category, the newest first; none where it has none."""
+        """List the notes of one category, newest first."""
         return await asyncio.to_thread(self._wrapped.list_by_category, category, limit, after=after)
 
     async def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:
-        """Notes that share words with one, given by its key or id, the most alike first, then the newest."""
+        """List the notes that share words with one, the most alike first, then the newest."""
         return await asyncio.to_thread(self._wrapped.related, note, limit)
 
     async def search(
@@ -956,7 +956,7 @@ class AsyncNotes:
         category: words.PreferredCategory | None = None,
         min_similarity: words.MinSimilarity = 0.0,
     ) -> NoteAnswer:
-        """The best notes for a question by the ranking `notes`, each saying which search it owes its place to."""
+        """Find the best notes for a question by the ranking `notes`, with the channel of each hit."""
         return await asyncio.to_thread(
             self._wrapped.search, query, mode=mode, limit=limit, category=category, min_similarity=min_similarity
         )
@@ -966,11 +966,11 @@ class AsyncNotes:
         return await asyncio.to_thread(self._wrapped.forget, key)
 
     async def summarize_old(self, older_than_days: words.OlderThanDays = 30) -> int:
-        """Put one summary in the place of each group of old notes, without a language model; how many notes it was."""
+        """Supersede groups of old notes by one summary each, without a model; give the number of notes."""
         return await asyncio.to_thread(self._wrapped.summarize_old, older_than_days)
 
     async def invalidate(self) -> int:
-        """Drop this agent's notes from the cache; how many it was."""
+        """Drop this agent's notes from the cache; give their number."""
         return await asyncio.to_thread(self._wrapped.invalidate)
 
     async def clear_cache(self) -> None:
@@ -978,7 +978,7 @@ class AsyncNotes:
         await asyncio.to_thread(self._wrapped.clear_cache)
 
     async def cache_stats(self) -> NoteCacheStats:
-        """How many of this agent's notes are cached, and how its recalls fared."""
+        """Count this agent's notes in the cache, and the hits and misses of its recalls."""
         return await asyncio.to_thread(self._wrapped.cache_stats)
 
 
@@ -994,27 +994,27 @@ class AsyncPools:
     async def create(
         self, name: words.PoolName, members: words.PoolMembers | None = None, *, metadata: words.Metadata | None = None
     ) -> Pool:
-        """Make a pool that this agent and `members` are in: what is put into it they see, and nobody else."""
+        """Create a pool of this agent and other members; only they see its memories."""
         return await asyncio.to_thread(self._wrapped.create, name, members, metadata=metadata)
 
     async def list(self) -> list[Pool]:
-        """The pools this agent is in, by name."""
+        """List the pools that this agent is in, by name."""
         return await asyncio.to_thread(self._wrapped.list)
 
     async def add(self, name: words.PoolName, member: words.PoolMember) -> Pool:
-        """Let another agent of the tenant in; it sees all that the pool holds, at once. Twice is once."""
+        """Add an agent of the tenant to a pool; it sees the whole pool at once. Twice is once."""
         return await asyncio.to_thread(self._wrapped.add, name, member)
 
     async def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
-        """Take somebody out, or leave: its next call sees nothing of the pool any more. Twice is once."""
+        """Remove a member from a pool, or leave it; its next call sees nothing of it. Twice is once."""
         return await asyncio.to_thread(self._wrapped.remove, name, member)
 
     async def delete(self, name: words.PoolName) -> None:
-        """Remove a pool that holds nothing."""
+        """Delete an empty pool."""
         await asyncio.to_thread(self._wrapped.delete, name)
 
     async def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
-        """Put a copy of a memory that this agent sees into a pool; the copy, linked `derived_from` the original."""
+        """Copy a memory that this agent sees into a pool; the copy is linked `derived_from` it."""
         return await asyncio.to_thread(self._wrapped.contribute, name, id_)
 
     async def query(
@@ -1025,11 +1025,11 @@ class AsyncPools:
         limit: words.Limit | None = None,
         preset: words.PresetName | None = None,
     ) -> Answer:
-        """What a pool knows of a question, best first, as `Agent.recall` finds it; nothing from elsewhere."""
+        """Find the best memories of a pool for a question, best first, as `Agent.recall` does."""
         return await asyncio.to_thread(self._wrapped.query, name, query, limit=limit, preset=preset)
 
     async def sync_to_agent(self, name: words.PoolName) -> PoolSync:
-        """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves."""
+        """Copy the facts and rules of others in a pool into this agent's own scope, to stay there."""
         return await asyncio.to_thread(self._wrapped.sync_to_agent, name)
 
 

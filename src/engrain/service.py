@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def utc_now() -> datetime:
-    """The default clock."""
+    """Return the time now; the default clock."""
     return datetime.now(UTC)
 
 
@@ -131,15 +131,16 @@ class Memory(Maintenance):
         clock: Clock = utc_now,
         ids: Ids | None = None,
     ) -> Self:
-        """The memory at `location` (path, `postgresql://...` or ":memory:", else the setting `db`), made if missing.
+        """Open the memory at a location, made if missing.
 
-        `settings` are nested by section, over the environment and the TOML file `config` (ENGRAIN_CONFIG, else the
-        engrain.toml of the working folder), which may be a host's with a table `[modules.memory]`; or they are what
-        `engrain.config.load` made of all that before.
+        `location` is a path, `postgresql://...` or ":memory:", else the setting `db`. `settings` are nested by section,
+        over the environment and the TOML file `config` (ENGRAIN_CONFIG, else the engrain.toml of the working folder),
+        which may be a host's with a table `[modules.memory]`; or they are those that `engrain.config.load` made of all
+        that before.
 
-        `embedder`, `reranker` (which deep searches ask), `name_finder` (whom `entities.enrich` asks) and `llm` (asked
-        where a language model helps) are a `provider:model`, an object of your own, or None for the settings' choice.
-        `clock` and `ids` give the time (aware, UTC) and fresh ids; tests inject them.
+        `embedder`, `reranker` (for deep searches), `name_finder` (for `entities.enrich`) and `llm` are a
+        `provider:model`, an object of your own, or None for the settings' choice. `clock` and `ids` give the time
+        (aware, UTC) and fresh ids; tests inject them.
 
         Raises:
             InvalidInput: an unknown setting or engine, a file that is no TOML, or a location that is no path.
@@ -188,7 +189,7 @@ class Memory(Maintenance):
         tenant: str | None = None,
         request_id: str | None = None,
     ) -> Agent:
-        """The same memory as one agent sees it; cheap, make one for each request."""
+        """Return the memory as one agent sees it; cheap, make one for each request."""
         caller = Caller(
             tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, name="tenant"),
             agent=parse_agent(self.settings.agent if name is None else name),
@@ -199,16 +200,16 @@ class Memory(Maintenance):
 
     @property
     def keys(self) -> Keys:
-        """Who may come over a network: create, list, revoke and authenticate keys."""
+        """Access keys: create, list, revoke and authenticate them."""
         return Keys(lambda: self.parts, self.agent().caller)
 
     @property
     def jobs(self) -> Jobs:
-        """What this memory does by itself, and when."""
+        """Background jobs: list, run and retry them."""
         return Jobs(self, lambda: self.parts, self.agent().caller)
 
     def flush(self, progress: words.Progress | None = None) -> None:
-        """Make the vectors of everything that waits for one, telling `progress` how many after each batch.
+        """Make the vectors of all memories that wait for one; `progress` gets the number after each batch.
 
         Raises:
             EngineUnavailable: the embedder cannot work; what is left stays queued.
@@ -216,12 +217,12 @@ class Memory(Maintenance):
         self.parts.queue.drain(progress)
 
     def reembed(self, progress: words.Progress | None = None) -> ReembedReport:
-        """Make the vectors of all memories, every tenant's, with this Memory's embedder, and search by them.
+        """Make new vectors of all memories, every tenant's, with the configured embedder, and search by them.
 
         For a database whose vectors are of another embedder. Its searches go on all the while, and change over at once
-        when every memory has its new vector; other processes search by words alone from then on until they open it
-        with this embedder. What is made is kept: call it again after it was stopped. `progress` is told after each
-        batch how many it embedded.
+        when every memory has its new vector; other processes search by words alone from then on until they open it with
+        this embedder. A call after one that was stopped does the rest. `progress` gets the number embedded after each
+        batch.
 
         Raises:
             InvalidInput: no embedder is configured, or the vectors of yet another one are being made.
@@ -238,21 +239,21 @@ class Memory(Maintenance):
         report = reembed(parts.store, embedder, new_act(parts, self.agent().caller), progress=progress)
         if parts.embedder is None:
             queue = EmbeddingQueue(parts.store, embedder)
-            kept = with_cache(embedder, parts.settings)
+            cached = with_cache(embedder, parts.settings)
             with self._changing:
                 if self._parts is parts:  # or it was closed meanwhile
-                    self._parts = replace(parts, embedder=kept, queue=queue, without_vectors=None)
+                    self._parts = replace(parts, embedder=cached, queue=queue, without_vectors=None)
             parts.queue.close(flush=False)
         return report
 
     def health(self) -> Health:
-        """What `engrain doctor` shows: reads the whole file, so seconds on a large one."""
+        """Check the database and its indexes, as `engrain doctor` shows them; reads the whole file."""
         found = self.parts.store.health()
         missing = self.parts.without_vectors
         return replace(found, problems=(*found.problems, missing)) if missing else found
 
     def readiness(self) -> Readiness:
-        """Whether it can serve, in a few short statements: database, schema, embedder, what waits for vectors, jobs.
+        """Check in a few short statements whether this memory can serve: database, schema, embedder, backlog, jobs.
 
         Within the setting `monitoring.timeout_s`, also where the database hangs.
         """
@@ -261,26 +262,25 @@ class Memory(Maintenance):
         return monitoring.read_readiness(self.parts)
 
     def metrics(self) -> Measured:
-        """Numbers by name: what this process counted and timed, and how the database stands; what `/metrics` shows."""
+        """Read the counters, timers and gauges of this process and database, as `/metrics` shows them."""
         from engrain.agent.operations import monitoring
 
         return monitoring.read_metrics(self.parts)
 
     @property
     def llm_usage(self) -> Usage:
-        """What the language model's answers to this Memory have cost so far; nothing where there is none."""
+        """The calls, tokens and cost of the language model in this Memory so far; zeros without one."""
         from engrain.domain.runs.completions import Usage
 
         llm = self.parts.llm
         return Usage() if llm is None else llm.usage
 
     def close(self, *, flush: bool = True, wait_s: float = 0.0) -> None:
-        """Count the last references, make the waiting vectors (`flush=False` leaves them), and release everything.
+        """Close the memory: count the last references, make the waiting vectors, release the database.
 
-        Vectors that are being made have `wait_s` to become ready first.
-
-        The file or the connections are released when it returns, and neither they nor an engine is held any longer. A
-        second call does nothing. An engine that is named, not given, stays loaded for who opens a memory next.
+        With `flush=False` vectors are left to the next process, but those being made have `wait_s` to become ready. The
+        file or the connections are released when it returns, and so are engines. A second call does nothing. An engine
+        that is named, not given, stays loaded for the next memory.
         """
         if self._is_inherited:
             return

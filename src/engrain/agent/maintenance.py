@@ -46,12 +46,12 @@ class Maintenance(ABC):
         dry_run: words.DryRun = False,
         progress: words.Progress | None = None,
     ) -> DecayReport:
-        """Let the facts and rules of one tenant, or of all, fade and expire that nobody confirmed for too long.
+        """Mark the facts and rules that fade or expire as nobody confirmed them for too long.
 
-        What fades is found as before and says so in `metadata["status"]`; what expired is out of the searches and stays
-        readable. The settings `decay` say when. Made to be run once a day; a second run changes nothing, and one after
-        a run that was stopped does the rest. A dry run only counts. `progress` is told after each batch how many it
-        looked at.
+        A fading one is found as before and says so in `metadata["status"]`; an expired one leaves the searches and
+        stays readable. The settings `decay` say when. Made to be run once a day; a second run changes nothing, and one
+        after a run that was stopped does the rest. A dry run only counts. `progress` gets the number read after each
+        batch.
         """
         from engrain.lifecycle.sweep import sweep
 
@@ -68,11 +68,11 @@ class Maintenance(ABC):
         dry_run: words.DryRun = False,
         progress: words.Progress | None = None,
     ) -> CleanupReport:
-        """Remove the episodes of one tenant, or of all, that ran out, and of too many the oldest consolidated ones.
+        """Remove expired episodes for good, and of too many the oldest consolidated ones.
 
-        `max_entries` is how many of a tenant may stay (the setting `cleanup.max_entries`); what is not consolidated and
-        has not run out stays anyway. What is removed cannot be read again; facts and rules learned from it stay. A
-        second run changes nothing; a dry run only counts. `progress` is told after each batch how many it removed.
+        Episodes that are neither consolidated nor expired stay, even above `max_entries` of a tenant; so do facts and
+        rules learned from what is removed. A second run changes nothing; a dry run only counts. `progress` gets the
+        number removed after each batch.
 
         Raises:
             InvalidInput: `max_entries` is no number from 0 on.
@@ -83,8 +83,8 @@ class Maintenance(ABC):
         most = self.parts.settings.cleanup.max_entries
         if max_entries is not None:
             most = checks.count(max_entries, name="max_entries", high=_MOST_ENTRIES)
-        kept = Retention(expired_days=self.parts.settings.cleanup.retention_days, max_entries=most)
-        return cleanup(self.parts.store, self._acts(tenant), kept, dry_run=dry_run, progress=progress)
+        retention = Retention(expired_days=self.parts.settings.cleanup.retention_days, max_entries=most)
+        return cleanup(self.parts.store, self._acts(tenant), retention, dry_run=dry_run, progress=progress)
 
     def consolidate(
         self,
@@ -97,19 +97,19 @@ class Maintenance(ABC):
         max_batches: words.MaxBatches | None = None,
         progress: words.Progress | None = None,
     ) -> ConsolidationReport:
-        """Learn facts and rules from the episodes that wait for it: of one tenant or agent, or of all.
+        """Learn facts and rules from the episodes that wait for it.
 
-        The language model is asked about them in batches, and believed where it quotes them. What it repeats is
-        confirmed, what it corrects superseded, what speaks against something else lowers its confidence. A batch that
-        fails is tried again later, and stops no other agent's. Without a language model, and in a dry run, the answer
-        only counts what is due. `progress` is told after each batch how many episodes it had.
+        The language model reads them in batches, and is believed where it quotes them. Repeated facts are confirmed,
+        corrected ones superseded, and contradictions lower the confidence of a fact. A batch that fails is tried again
+        later, and stops no other agent's. Without a language model, and in a dry run, the answer only counts what is
+        due. `progress` gets the number of episodes after each batch.
 
         Raises:
             InvalidInput: a name or number out of its range; nothing was asked.
         """
         from engrain.agent.learning import consolidation_runs
 
-        asked = consolidation_runs.Selection(
+        selection = consolidation_runs.Selection(
             tenant_id=checks.optional_name(tenant, name="tenant"),
             agent=checks.optional_name(agent, name="agent"),
             sessions=checks.names(session, name="session"),
@@ -117,7 +117,7 @@ class Maintenance(ABC):
             dry_run=checks.flag(dry_run, name="dry_run"),
             max_batches=None if max_batches is None else checks.count(max_batches, name="max_batches"),
         )
-        return consolidation_runs.consolidate(self.parts, asked, progress=progress)
+        return consolidation_runs.consolidate(self.parts, selection, progress=progress)
 
     def runs(
         self,
@@ -128,9 +128,9 @@ class Maintenance(ABC):
         limit: words.PageLimit = 50,
         after: words.After | None = None,
     ) -> Page[Run]:
-        """What was learned when, by whom and how it ended: the runs of one agent, newest first (then the larger id).
+        """List the runs of an agent, newest first: what was learned, when, by whom, with which outcome.
 
-        `after` is the `next` of the page before.
+        Of one time the larger id comes first.
 
         Raises:
             InvalidInput: an unknown kind, a limit outside 0-1000, or a cursor of another list.
@@ -146,7 +146,7 @@ class Maintenance(ABC):
     def undo(
         self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
     ) -> UndoResult:
-        """Take back what one run of an agent learned, in one transaction; what somebody has changed since stays.
+        """Undo a run of an agent in one transaction; what was changed since stays.
 
         Its episodes wait again, so they are learned from anew. `runs` shows the ids.
 
@@ -170,10 +170,10 @@ class Maintenance(ABC):
         force: words.Force = False,
         progress: words.Progress | None = None,
     ) -> ReflectionReport:
-        """Let each agent of one tenant, or of all, that learned something of late look back on it: one reflection.
+        """Write a reflection for each agent that learned something of late.
 
-        The settings `reflection` say when it is due; `force` passes over the days between. Made to be run once a day: a
-        model that fails is told of, never raised. `progress` is told after each agent how many it was.
+        The settings `reflection` say when one is due. Made to be run once a day: a model that fails is reported, never
+        raised. `progress` gets the number of agents after each.
         """
         from engrain.agent.learning.reflection import reflect
 
@@ -188,12 +188,12 @@ class Maintenance(ABC):
         vectors: words.WithVectors = True,
         progress: words.StepProgress | None = None,
     ) -> BackupReport:
-        """Write an agent, a tenant, or where neither is named the whole database, into one file, as of one moment.
+        """Back up an agent, a tenant or the whole database into one file, as of one moment.
 
         An agent's (of the settings' tenant, where none is named) are the memories of its scope and those of `global`
-        that it wrote, with all that hangs off them. The file is gzip with JSON lines, owner-only, sealed by a digest; a
-        backup that is there is replaced when the new one is whole. Others write meanwhile. Without `vectors` it is a
-        fraction of the size, and a restore waits for new ones. `progress` is told the table and its rows so far.
+        that it wrote, with all that belongs to them. The file is gzip with JSON lines, owner-only, sealed by a digest;
+        an earlier backup is replaced when the new one is whole. Others write meanwhile. `progress` gets the table and
+        its rows so far.
 
         Raises:
             InvalidInput: the path is a folder, a link or a file of something else.
@@ -214,13 +214,13 @@ class Maintenance(ABC):
         dry_run: words.DryRun = False,
         progress: words.StepProgress | None = None,
     ) -> RestoreReport:
-        """Add what is missing of a backup to its own agent or tenant, or to those that are named.
+        """Restore what is missing of a backup, for its own agent or tenant or another one.
 
-        The file is checked from end to end first; then it is all or nothing, in one transaction. With `replace` the
-        memories of the agent or tenant are removed first. Restored again it adds nothing. Under another agent or tenant
-        memories get new ids, the same at every repeat. What is there stays as it is, and what was erased stays erased
-        unless `with_erased`. Vectors of another embedder are made anew in the background; `flush` waits for them. A dry
-        run only says what it would do; like a restore it keeps other writers of a SQLite file waiting.
+        The file is checked from end to end first; then it is all or nothing, in one transaction. Restored again it adds
+        nothing. Under another agent or tenant memories get new ids, the same at every repeat. What is there stays as it
+        is, and what was erased stays erased unless `with_erased`. Vectors of another embedder are made anew in the
+        background; `flush` waits for them. A dry run only says what it would do; like a restore it keeps other writers
+        of a SQLite file waiting.
 
         Raises:
             UnusableBackup: the file is damaged, of a newer engrain, of another tenant without `tenant`, or holds more
@@ -229,14 +229,14 @@ class Maintenance(ABC):
         """
         from engrain.agent.operations import backups
 
-        wish = backups.parse_restore(
+        request = backups.parse_restore(
             tenant=tenant,
             agent=None if agent is None else parse_agent(agent),
             replace=replace,
             with_erased=with_erased,
             dry_run=dry_run,
         )
-        return backups.restore(self.parts, path, self._caller_of(None, None), wish, progress=progress)
+        return backups.restore(self.parts, path, self._caller_of(None, None), request, progress=progress)
 
     def export(
         self,
@@ -248,11 +248,10 @@ class Maintenance(ABC):
         kinds: words.ExportKinds | None = None,
         progress: words.Progress | None = None,
     ) -> ExportReport:
-        """Write what an agent (the settings' where none is named) remembers into a new file, for others to read.
+        """Export the memories of an agent into a new file, for people or other systems.
 
-        That is what a backup of the agent holds, without links and vectors: `jsonl` is read back by
-        `Agent.import_file`, `markdown` by a person. `kinds` are entity, episode, fact, note and rule, all where none is
-        named. `progress` is told how many were written.
+        They are those of a backup of the agent, without links and vectors. `Agent.import_file` reads jsonl back.
+        `progress` gets the number written.
 
         Raises:
             InvalidInput: an unknown format or kind, or a path that is no place for a new file.
@@ -286,7 +285,7 @@ class Maintenance(ABC):
         return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent)
 
     def _acts(self, tenant: str | None) -> Iterator[Act]:
-        """A write now for one tenant, or for each there is."""
+        """Yield a write at this time for one tenant, or for every one."""
         caller = self._caller_of(None, tenant)
         tenants = self.parts.store.tenants() if tenant is None else [caller.tenant_id]
         return (new_act(self.parts, replace(caller, tenant_id=name)) for name in tenants)

@@ -1,10 +1,10 @@
-"""Notes of an agent: what it keeps for itself under keys."""
+"""Notes: an agent's own facts, filed under keys."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from engrain import metrics
 from engrain.agent.operations.instrumentation import instrument
@@ -12,7 +12,8 @@ from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset, parse_limit
 from engrain.agent.wiring.view import View
-from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes.episodes import parse_importance
+from engrain.agent.writes.memories import follow_up, new_fact
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import (
@@ -34,7 +35,7 @@ from engrain.domain.memories.notes import (
     summary_key,
 )
 from engrain.domain.pagination import Page
-from engrain.domain.records import DECAY_RATES, Fact
+from engrain.domain.records import Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
@@ -53,16 +54,16 @@ _MOST_SUMMARIZED = 10_000
 
 @instrument("notes")
 class Notes(View):
-    """What an agent keeps for itself under keys: facts about the agent, in its own scope."""
+    """Notes under keys: facts about the agent, in its own scope."""
 
     __slots__ = ()
 
     def save(self, key: words.NoteKey, content: words.NoteText) -> Note:
-        """Keep a note under a key, in the place of the one that was there; its history stays (`Agent.history`).
+        """Save a note under a key; it supersedes the one that was there (`Agent.history` keeps that).
 
-        It gets a category and how sure that is, the TF-IDF weights of its 50 heaviest terms (`metadata.tfidf` of the
-        fact) and links `related_to` to at most 10 notes with which it shares more than a twentieth of its words, of
-        the 50 that share most; those of the note before go. One transaction.
+        It gets a category with its confidence, the TF-IDF weights of its 50 heaviest terms (`metadata.tfidf` of the
+        fact) and links `related_to` to at most 10 notes with which it shares more than a twentieth of its words, of the
+        50 that share most; those of the note before go. One transaction.
 
         Raises:
             InvalidInput: an empty key or content, or one that is too long; nothing was written.
@@ -70,18 +71,15 @@ class Notes(View):
         from engrain.retrieval import cross_references
         from engrain.retrieval.tfidf import tokenize
 
-        named, said = checks.name(key, name="key"), checks.content(content)
-        parts = self._parts()
-        caller = self._who
+        note_key, note_content = checks.name(key, name="key"), checks.content(content)
+        parts, caller = self._parts(), self._who
         act = new_act(parts, caller)
-        text = cross_references.note_text(named, said)
+        text = cross_references.note_text(note_key, note_content)
         compared = cross_references.similar_notes(parts.store, caller, text, act.at)
-        own, others = (
-            tokenize(text),
-            cross_references.tokenize_notes(each for each in compared if each.predicate != named),
-        )
-        drafted = self._drafted(act, named, said)
-        fact = replace(drafted, metadata={**drafted.metadata, TFIDF_KEY: cross_references.tfidf_weights(own, others)})
+        others = cross_references.tokenize_notes(note for note in compared if note.predicate != note_key)
+        own = tokenize(text)
+        weights = cross_references.tfidf_weights(own, others)
+        fact = self._draft(act, note_key, note_content, **{TFIDF_KEY: weights})
         try:
             stored = parts.store.put_related(act, fact, cross_references.rank_related(own, others), after=follow_note)
         finally:
@@ -92,20 +90,19 @@ class Notes(View):
         return note_of(stored)
 
     def recall(self, key: words.NoteKey) -> Note | None:
-        """The note under a key; None where there is none. A second call asks the database nothing.
+        """Read the note under a key; None where there is none.
 
-        What this process writes is seen at once, what another one writes after `notes.cache_ttl_s` at the latest. Not
-        counted as a reference.
+        A second call reads a cache: it sees writes of this process at once, those of another after `notes.cache_ttl_s`
+        at the latest. Not counted as a reference.
 
         Raises:
             InvalidInput: an empty key, or one that is too long.
         """
-        named = checks.name(key, name="key")
-        parts = self._parts()
-        return parts.note_cache.read(self._who, named, lambda: self._read(named))
+        note_key = checks.name(key, name="key")
+        return self._parts().note_cache.read(self._who, note_key, lambda: self._read(note_key))
 
     def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
-        """The notes, the newest first; `after` is the `next` of the page before.
+        """List the notes, newest first.
 
         Raises:
             InvalidInput: a limit outside 0-1000, or a cursor of another list.
@@ -115,9 +112,7 @@ class Notes(View):
     def list_by_category(
         self, category: words.NoteCategory, limit: words.PageLimit = 20, *, after: words.After | None = None
     ) -> Page[Note]:
-        """The notes of one category, the newest first; none where it has none.
-
-        `after` is the `next` of the page before.
+        """List the notes of one category, newest first.
 
         Raises:
             InvalidInput: an empty category, a limit outside 0-1000, or a cursor of another list.
@@ -126,16 +121,15 @@ class Notes(View):
         return self._newest("notes.list_by_category", narrowed, checks.count(limit, name="limit"), after)
 
     def related(self, note: words.NoteKeyOrId, limit: words.PageLimit = 10) -> Sequence[NoteRelation]:
-        """Notes that share words with one, given by its key or id, the most alike first, then the newest.
+        """List the notes that share words with one, the most alike first, then the newest.
 
-        None where there is no such note. Links `related_to` that somebody made by hand count too, by their weight.
+        Empty where there is no such note. Links `related_to` that were made by hand count too, by their weight.
 
         Raises:
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
-        caller = self._who
-        named, most = checks.name(note, name="note"), checks.count(limit, name="limit")
-        return self._parts().store.in_one_snapshot(caller, lambda: self._related(caller, named, most))
+        key_or_id, most = checks.name(note, name="note"), checks.count(limit, name="limit")
+        return self._parts().store.in_one_snapshot(self._who, lambda: self._related(self._who, key_or_id, most))
 
     def search(
         self,
@@ -146,11 +140,10 @@ class Notes(View):
         category: words.PreferredCategory | None = None,
         min_similarity: words.MinSimilarity = 0.0,
     ) -> NoteAnswer:
-        """The best notes for a question by the ranking `notes`, each saying which search it owes its place to.
+        """Find the best notes for a question by the ranking `notes`, with the channel of each hit.
 
-        `mode` deep lets the memory's re-ranker put them in order; where it cannot, the order of fast stays, and mode
-        and `degraded` say so. A `category` that would leave none is passed over. `min_similarity` holds for the score
-        before its age counts. Each hit counts as a reference.
+        Where the re-ranker cannot put them in order for `mode` deep, the order of fast stays, and mode and `degraded`
+        say so. Each hit counts as a reference.
 
         Raises:
             InvalidInput: an unknown mode, or a number out of its range.
@@ -159,7 +152,7 @@ class Notes(View):
         from engrain.retrieval.search import SearchQuery
 
         parts = self._parts()
-        asked = SearchQuery(
+        search_query = SearchQuery(
             text=checks.query(query),
             preset=find_preset(parts, "notes"),
             limit=parse_limit(parts, limit),
@@ -167,7 +160,7 @@ class Notes(View):
             min_similarity=checks.number(min_similarity, name="min_similarity", low=0, high=1),
             category=checks.optional_name(category, name="category"),
         )
-        answer = search_counted(parts, self._who, asked, Filter())
+        answer = search_counted(parts, self._who, search_query, Filter())
         hits = [
             NoteHit(note=note_of(hit.memory), score=hit.score, source=hit_source(hit.why))
             for hit in answer
@@ -188,26 +181,25 @@ class Notes(View):
             NotFound: there is none.
             InvalidInput: an empty key, or one that is too long.
         """
-        named = checks.name(key, name="key")
+        note_key = checks.name(key, name="key")
         parts = self._parts()
-        caller = self._who
-        act = new_act(parts, caller)
-        while (held := self._active(named)) is not None:
+        act = new_act(parts, self._who)
+        while (fact := self._active(note_key)) is not None:
             try:
-                gone = parts.store.forget(act, held.id)
+                forgotten = parts.store.forget(act, fact.id)
             finally:
-                parts.note_cache.drop(held)
-            if isinstance(gone, Fact) and gone.validity == "retracted":
-                return note_of(gone)  # else it was saved anew meanwhile: the new one goes
-        raise NotFound(f"agent {caller.agent} has no note {named!r}; list shows the keys")
+                parts.note_cache.drop(fact)
+            if isinstance(forgotten, Fact) and forgotten.validity == "retracted":
+                return note_of(forgotten)  # else it was saved anew meanwhile: the new one goes
+        raise NotFound(f"agent {self._who.agent} has no note {note_key!r}; list shows the keys")
 
     def summarize_old(self, older_than_days: words.OlderThanDays = 30) -> int:
-        """Put one summary in the place of each group of old notes, without a language model; how many notes it was.
+        """Supersede groups of old notes by one summary each, without a model; give the number of notes.
 
-        A group is two or more notes of one key prefix (before the first colon), not saved for so many days. The summary
-        `summary:{prefix}:{date}` holds their contents, is derived_from each, and supersedes them: they are archived,
-        readable by their ids. One transaction a group; a group that somebody writes to meanwhile is left for the next
-        call. One call looks at the newest 10,000 of the old notes.
+        A group is two or more notes of one key prefix (before the first colon). The summary `summary:{prefix}:{date}`
+        holds their contents, is derived_from each, and supersedes them; they stay readable by their ids. One
+        transaction a group; a group that changes meanwhile is left for the next call. One call reads the newest 10,000
+        of the old notes.
 
         Raises:
             InvalidInput: a number of days outside 0-36,500.
@@ -216,12 +208,12 @@ class Notes(View):
         parts = self._parts()
         act = new_act(parts, self._who)
         limit = act.at - timedelta(days=days)
-        found = parts.store.recent(self._asking(Filter(until=limit), act.at), _MOST_SUMMARIZED)
-        old = [fact for fact in self._live(found) if fact.created_at < limit]
+        facts = parts.store.recent(self._request(Filter(until=limit), act.at), _MOST_SUMMARIZED)
+        old = [fact for fact in self._live(facts) if fact.created_at < limit]
         return sum(self._archive(act, prefix, group) for prefix, group in group_by_prefix(old).items())
 
     def invalidate(self) -> int:
-        """Drop this agent's notes from the cache; how many it was."""
+        """Drop this agent's notes from the cache; give their number."""
         return self._parts().note_cache.drop_agent(self._who)
 
     def clear_cache(self) -> None:
@@ -229,50 +221,44 @@ class Notes(View):
         self._parts().note_cache.clear()
 
     def cache_stats(self) -> NoteCacheStats:
-        """How many of this agent's notes are cached, and how its recalls fared."""
+        """Count this agent's notes in the cache, and the hits and misses of its recalls."""
         return self._parts().note_cache.stats(self._who)
 
-    def _drafted(self, act: Act, key: str, content: str) -> Fact:
-        """A note as a fact, categorised, the first of its key."""
-        caller = self._who
-        from engrain.domain.memories import importance
+    def _draft(self, act: Act, key: str, content: str, **metadata: Any) -> Fact:
+        """Return a note as a fact, categorised, the first of its key."""
         from engrain.domain.text.categories import categorize
 
-        category = categorize(key, content)
-        return Fact(
-            id=self._parts().ids(),
-            tenant_id=caller.tenant_id,
-            agent=caller.agent,
-            scope=caller.agent,
-            subject=caller.agent,
+        own, category = act.caller.agent, categorize(key, content)
+        return new_fact(
+            self._parts(),
+            act,
+            scope=own,
+            subject=own,
             predicate=key,
             content=content,
             category=category.name,
-            importance=importance.importance_of(content),
-            decay_rate=DECAY_RATES["standard"],
-            created_at=act.at,
-            last_confirmed_at=act.at,
-            metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: act.at.isoformat()},
+            importance=parse_importance(None, content),
+            metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: act.at.isoformat(), **metadata},
         )
 
     def _archive(self, act: Act, prefix: str, group: Sequence[Fact]) -> int:
-        """Summarise one group; how many notes, 0 where they are too large for one or somebody wrote to them."""
+        """Summarise one group; return its size, 0 where it is too large or was written to."""
         parts = self._parts()
         key = summary_key(prefix, act.at)
         before = self._active(key)
-        said = None if before is None else before.content
-        while len(summary_content(said, group).encode()) > checks.MAX_CONTENT_BYTES:
+        content = None if before is None else before.content
+        while len(summary_content(content, group).encode()) > checks.MAX_CONTENT_BYTES:
             group = group[: len(group) // 2]  # the rest is for another day
             if len(group) < LEAST_SUMMARIZED:
                 return 0
-        fact = self._drafted(act, key, summary_content(said, group))
+        fact = self._draft(act, key, summary_content(content, group))
         fact = fact if before is None else follow_note(fact, before)
         closing = [*group, *([] if before is None else [before])]
         try:
-            stored = parts.store.supersede(act, fact, [each.id for each in closing])
+            stored = parts.store.supersede(act, fact, [note.id for note in closing])
         finally:
-            for each in closing:
-                parts.note_cache.drop(each)
+            for note in closing:
+                parts.note_cache.drop(note)
         if stored is None:
             metrics.count("note_groups_not_summarized")
             return 0
@@ -280,55 +266,52 @@ class Notes(View):
         return len(group)
 
     def _read(self, key: str) -> Note | None:
-        held = self._active(key)
-        return None if held is None else note_of(held)
+        fact = self._active(key)
+        return None if fact is None else note_of(fact)
 
     def _active(self, key: str) -> Fact | None:
-        caller = self._who
-        own = caller.agent
-        return self._parts().store.find_active_fact(caller, scope=own, subject=own, predicate=key)
+        own = self._who.agent
+        return self._parts().store.find_active_fact(self._who, scope=own, subject=own, predicate=key)
 
     def _newest(self, verb: str, narrowed: Filter, limit: int, after: str | None) -> Page[Note]:
-        """A page of notes; facts that stand among them and are none are passed over. All is of one state."""
+        """Return a page of notes, as of one moment; other facts of the agent are passed over."""
         parts = self._parts()
         position = pagination.decode_moment(verb, after)
 
-        def newest() -> Sequence[Fact]:
+        def read() -> Sequence[Fact]:
             last = position
             facts: MutableSequence[Fact] = []
             while len(facts) <= limit:
-                found = parts.store.recent(self._asking(replace(narrowed, after=last), parts.clock()), limit + 1)
-                facts += self._live(found)
-                if len(found) <= limit:
+                newest = parts.store.recent(self._request(replace(narrowed, after=last), parts.clock()), limit + 1)
+                facts += self._live(newest)
+                if len(newest) <= limit:
                     break
-                last = found[-1].happened_at, found[-1].id
+                last = newest[-1].happened_at, newest[-1].id
             return facts
 
-        facts = parts.store.in_one_snapshot(self._who, newest)
+        facts = parts.store.in_one_snapshot(self._who, read)
         page = pagination.cut(verb, facts, limit, lambda fact: (fact.happened_at, fact.id))
         return Page(items=tuple(map(note_of, page)), next=page.next)
 
-    def _related(self, caller: Caller, named: str, most: int) -> Sequence[NoteRelation]:
+    def _related(self, caller: Caller, key_or_id: str, most: int) -> Sequence[NoteRelation]:
         store = self._parts().store
-        of_key = self._active(named)
-        id_ = named if of_key is None else of_key.id
-        if not any(is_note(each, caller) for each in store.get(caller, [id_])):
+        of_key = self._active(key_or_id)
+        id_ = key_or_id if of_key is None else of_key.id
+        if not any(is_note(memory, caller) for memory in store.get(caller, [id_])):
             return []
         weights: dict[str, float] = {}
         for link in store.links(caller, id_, relation="related_to"):
             other = link.target_id if link.source_id == id_ else link.source_id
             weights[other] = max(link.weight, weights.get(other, 0.0))
         others = self._live(store.get(caller, [*weights]))
-        found = sorted(others, key=lambda each: (weights[each.id], each.created_at, each.id), reverse=True)
-        return [NoteRelation(note=note_of(each), score=weights[each.id]) for each in found[:most]]
+        others = sorted(others, key=lambda note: (weights[note.id], note.created_at, note.id), reverse=True)
+        return [NoteRelation(note=note_of(note), score=weights[note.id]) for note in others[:most]]
 
-    def _asking(self, narrowed: Filter, now: datetime) -> Request:
-        caller = self._who
-        own = (caller.agent,)
-        return Request(caller=caller, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now)
+    def _request(self, narrowed: Filter, now: datetime) -> Request:
+        own = (self._who.agent,)
+        return Request(caller=self._who, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now)
 
-    def _live(self, found: Iterable[MemoryRecord]) -> Sequence[Fact]:
-        """Those that are notes as they stand."""
-        return [
-            each for each in found if isinstance(each, Fact) and is_note(each, self._who) and each.validity == "active"
-        ]
+    def _live(self, memories: Iterable[MemoryRecord]) -> Sequence[Fact]:
+        """Return those memories that are notes as they stand."""
+        facts = (memory for memory in memories if isinstance(memory, Fact) and is_note(memory, self._who))
+        return [fact for fact in facts if fact.validity == "active"]

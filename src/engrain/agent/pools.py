@@ -1,4 +1,4 @@
-"""Pools as an agent sees them: those it is in."""
+"""Pools: scopes that some agents of a tenant share, as one of them sees them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.lookups import get_memory, read_all
 from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import find_preset, parse_limit
+from engrain.agent.wiring.arguments import find_preset, parse_agent, parse_limit
 from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import follow_up
 from engrain.agent.writes.retries import MOST_TRIES
@@ -17,7 +18,7 @@ from engrain.domain import checks
 from engrain.domain.access.pools import SYNCED_KEY, PoolSync, copy_to_scope, pool_scope
 from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
-from engrain.domain.records import GLOBAL_SCOPE, Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import Fact, Link, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 
@@ -30,58 +31,56 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act
     from engrain.verbs import words
 
-_PAGE = 500
-
 
 @instrument("pools")
 class Pools(View):
-    """What an agent shares with some agents of its tenant, and no others."""
+    """Scopes that an agent shares with some agents of its tenant."""
 
     __slots__ = ()
 
     def create(
         self, name: words.PoolName, members: words.PoolMembers | None = None, *, metadata: words.Metadata | None = None
     ) -> Pool:
-        """Make a pool that this agent and `members` are in: what is put into it they see, and nobody else.
+        """Create a pool of this agent and other members; only they see its memories.
 
-        `remember` and `rules.add` write to it with `scope="pool:<name>"`; `recall` finds it with everything else.
+        `remember` and `rules.add` write to it with `scope="pool:<name>"`; `recall` finds its memories with all others.
 
         Raises:
             InvalidInput: an empty name, one that is taken, or a member that is a scope's name; nothing was written.
         """
         parts = self._parts()
         named = checks.name(name, name="pool")
-        joined = [_member(each) for each in checks.names(members, name="member")]
+        joined = [parse_agent(member, name="member") for member in checks.names(members, name="member")]
         return parts.store.create_pool(new_act(parts, self._who), named, joined, checks.metadata(metadata))
 
     def list(self) -> list[Pool]:
-        """The pools this agent is in, by name."""
+        """List the pools that this agent is in, by name."""
         return self._parts().store.pools(self._who)
 
     def add(self, name: words.PoolName, member: words.PoolMember) -> Pool:
-        """Let another agent of the tenant in; it sees all that the pool holds, at once. Twice is once.
+        """Add an agent of the tenant to a pool; it sees the whole pool at once. Twice is once.
 
         Raises:
             NotFound: this agent is in no such pool.
             InvalidInput: the member is a scope's name.
         """
-        named, joined = checks.name(name, name="pool"), _member(member)
+        named, joined = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
         return self._there(parts.store.join_pool(new_act(parts, self._who), named, joined), named)
 
     def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
-        """Take somebody out, or leave: its next call sees nothing of the pool any more. Twice is once.
+        """Remove a member from a pool, or leave it; its next call sees nothing of it. Twice is once.
 
         Raises:
             NotFound: this agent is in no such pool.
-            InvalidInput: nobody would be left in it; nothing was written.
+            InvalidInput: no member would be left; nothing was written.
         """
-        named, left = checks.name(name, name="pool"), _member(member)
+        named, left = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
         return self._there(parts.store.leave_pool(new_act(parts, self._who), named, left), named)
 
     def delete(self, name: words.PoolName) -> None:
-        """Remove a pool that holds nothing.
+        """Delete an empty pool.
 
         Raises:
             NotFound: this agent is in no such pool.
@@ -93,32 +92,31 @@ class Pools(View):
             raise self._unknown(named)
 
     def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
-        """Put a copy of a memory that this agent sees into a pool; the copy, linked `derived_from` the original.
+        """Copy a memory that this agent sees into a pool; the copy is linked `derived_from` it.
 
-        A fact supersedes what the pool held of the same; an episode comes without its session, and is not consolidated
+        A fact supersedes the one in its slot in the pool; an episode comes without its session, and is not consolidated
         again. A repeat gives the copy made first.
 
         Raises:
             NotFound: this agent is in no such pool, or sees no such memory.
             InvalidInput: the memory is no longer live, or is in the pool already.
         """
-        named, asked = checks.name(name, name="pool"), checks.name(id_, name="id")
-        parts, caller = self._parts(), self._in(named)
+        pool, original_id = checks.name(name, name="pool"), checks.name(id_, name="id")
+        parts, caller = self._parts(), self._in(pool)
         act = new_act(parts, caller)
-        found = next(iter(parts.store.get(caller, [asked])), None)
-        if found is None:
-            raise NotFound(f"no memory {asked} is visible to agent {caller.agent}; recall shows ids")
-        if not found.is_live(act.at):
-            raise InvalidInput(f"{found.kind} {asked} is no longer live; contribute what holds its place now")
-        if found.scope == pool_scope(named):
-            raise InvalidInput(f"{found.kind} {asked} is in pool {named!r:.80} already; its members see it")
-        copy = copy_to_scope(found, id_=_copy_id(caller, named, asked), act=act, scope=pool_scope(named))
-        kept = _copied(parts, act, copy, asked)
-        if kept is None:
+        original = get_memory(parts.store, caller, original_id)
+        if not original.is_live(act.at):
+            raise InvalidInput(f"{original.kind} {original_id} is no longer live; contribute what holds its place now")
+        if original.scope == pool_scope(pool):
+            raise InvalidInput(f"{original.kind} {original_id} is in pool {pool!r:.80} already; its members see it")
+        copy = copy_to_scope(original, id_=_copy_id(caller, pool, original_id), act=act, scope=pool_scope(pool))
+        stored = _store_copy(parts, act, copy)
+        if stored is None:
             raise InvalidInput(
-                f"the copy of {asked} in pool {named!r:.80} was erased; what was erased does not come back"
+                f"the copy of {original_id} in pool {pool!r:.80} was erased; what was erased does not come back"
             )
-        return kept
+        _follow_up(parts, act, stored, original_id)
+        return stored
 
     def query(
         self,
@@ -128,7 +126,7 @@ class Pools(View):
         limit: words.Limit | None = None,
         preset: words.PresetName | None = None,
     ) -> Answer:
-        """What a pool knows of a question, best first, as `Agent.recall` finds it; nothing from elsewhere.
+        """Find the best memories of a pool for a question, best first, as `Agent.recall` does.
 
         Raises:
             NotFound: this agent is in no such pool.
@@ -139,15 +137,14 @@ class Pools(View):
         named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
         most = parse_limit(parts, limit)
-        asked = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
-        return search_counted(parts, caller, asked, Filter(scopes=(pool_scope(named),)))
+        search_query = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
+        return search_counted(parts, caller, search_query, Filter(scopes=(pool_scope(named),)))
 
     def sync_to_agent(self, name: words.PoolName) -> PoolSync:
-        """Copy what others put into a pool into this agent's own scope, where it stays when the agent leaves.
+        """Copy the facts and rules of others in a pool into this agent's own scope, to stay there.
 
-        That is the pool's live facts and rules. A repeat copies what is new, and supersedes what was copied before and
-        says something else now. A fact that the agent knows of its own in the same place stays. Each copy is linked
-        `derived_from` its original.
+        Only live ones. A repeat copies new ones, and supersedes earlier copies that have changed. A fact of the agent's
+        own in the same slot stays. Each copy is linked `derived_from` its original.
 
         Raises:
             NotFound: this agent is in no such pool.
@@ -155,23 +152,23 @@ class Pools(View):
         named = checks.name(name, name="pool")
         parts, caller = self._parts(), self._in(named)
         act = new_act(parts, caller)
-        copied, kept, unchanged = [], [], 0
-        for original in _held(parts, caller, pool_scope(named)):
+        copied, own, unchanged = [], [], 0
+        for original in _read_pool(parts, caller, pool_scope(named)):
             fresh = copy_to_scope(original, id_=_copy_id(caller, named, original.id), act=act, scope=caller.agent)
             copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: named})
             if parts.store.get(caller, [copy.id]):
                 unchanged += 1
                 continue
-            standing = _synced(parts, act, copy, named) if isinstance(copy, Fact) else _stored(parts, act, copy)
+            standing = _sync(parts, act, copy, named) if isinstance(copy, Fact) else _store_copy(parts, act, copy)
             if standing is not None and standing.id == copy.id:
-                _follow(parts, act, standing, original.id)
+                _follow_up(parts, act, standing, original.id)
                 copied.append(copy.id)
             elif standing is not None:
-                kept.append(standing.id)
-        return PoolSync(pool=named, copied=tuple(copied), unchanged=unchanged, kept=tuple(kept))
+                own.append(standing.id)
+        return PoolSync(pool=named, copied=tuple(copied), unchanged=unchanged, kept=tuple(own))
 
     def _in(self, name: str) -> Caller:
-        """Who asks, if it is in the pool."""
+        """Return the caller, if it is in the pool."""
         caller = self._caller
         if name not in caller.pools:
             raise self._unknown(name)
@@ -186,21 +183,13 @@ class Pools(View):
         return NotFound(f"agent {self._who.agent} is in no pool {name!r:.80}; pools.list shows those it is in")
 
 
-def _copied(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> MemoryRecord | None:
-    """A copy as stored, now or before, with a link to its original; None where it was erased."""
-    stored = _stored(parts, act, copy)
-    if stored is not None:
-        _follow(parts, act, stored, original_id)
-    return stored
-
-
-def _stored(parts: Parts, act: Act, copy: MemoryRecord) -> MemoryRecord | None:
-    """A copy as stored, now or before; None where it was erased."""
+def _store_copy(parts: Parts, act: Act, copy: MemoryRecord) -> MemoryRecord | None:
+    """Store a copy; return it as stored, now or before, None where it was erased."""
     return next(iter(parts.store.put(act, [copy]) or parts.store.get(act.caller, [copy.id])), None)
 
 
-def _follow(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
-    """What follows from a copy; one whose original was erased meanwhile is linked to nothing."""
+def _follow_up(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
+    """Link a copy to its original, unless that was erased meanwhile, and start what it sets going."""
     with suppress(NotFound):
         parts.store.link(
             act, Link(source_id=copy.id, target_id=original_id, relation="derived_from", created_at=act.at)
@@ -208,13 +197,13 @@ def _follow(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> Non
     follow_up(parts, act, copy)
 
 
-def _synced(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
-    """A copy as stored, in place of nothing or of what was copied from the pool before; else what stays in its place.
+def _sync(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
+    """Store a copy in place of nothing or of an earlier copy; return it, or else the fact that stays in its slot.
 
-    None where it was erased, or others write to its place all the while: it is for the next time.
+    None where it was erased, or others write to its slot all the while: it is for the next time.
     """
     for _ in range(MOST_TRIES):
-        own = _in_place(parts, act.caller, copy)
+        own = _find_in_slot(parts, act.caller, copy)
         if own is not None and (own.id == copy.id or own.metadata.get(SYNCED_KEY) != pool):
             return own
         try:
@@ -226,42 +215,27 @@ def _synced(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
     return None
 
 
-def _member(value: object) -> str:
-    name = checks.name(value, name="member")
-    if name == GLOBAL_SCOPE or name.startswith("pool:"):
-        raise InvalidInput(f"member {name!r:.80} is the name of a scope; members are agents")
-    return name
-
-
 def _copy_id(caller: Caller, pool: str, original: str) -> str:
-    """The same copy of the same memory by the same agent has the same id."""
+    """Return the id of a copy: the same for the same memory, pool and agent."""
     return derived_id(caller.tenant_id, caller.agent, "pool", pool, original, at=None)
 
 
-def _held(parts: Parts, caller: Caller, scope: str) -> Iterator[Fact | Rule]:
-    """The live facts and rules of a scope that others put there, the newest first."""
+def _read_pool(parts: Parts, caller: Caller, scope: str) -> Iterator[Fact | Rule]:
+    """Yield the live facts and rules of a scope that others put there, the newest first."""
     request = Request(caller=caller, filter=Filter(kinds=("fact", "rule"), scopes=(scope,)), now=parts.clock())
-    found = _pages(parts, request)
-    yield from (each for each in found if isinstance(each, Fact | Rule) and each.agent != caller.agent)
+    memories = read_all(parts.store, request)
+    yield from (memory for memory in memories if isinstance(memory, Fact | Rule) and memory.agent != caller.agent)
 
 
-def _in_place(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
-    """The active fact whose place a new one would take."""
+def _find_in_slot(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
+    """Return the active fact in the slot of a new one."""
     if fact.entity_id is None:
         return parts.store.find_active_fact(caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
-    asked = Filter(kinds=("fact",), scopes=(fact.scope,), predicates=(fact.predicate,))
-    request = Request(caller=caller, filter=asked, now=parts.clock())
+    narrowed = Filter(kinds=("fact",), scopes=(fact.scope,), predicates=(fact.predicate,))
+    request = Request(caller=caller, filter=narrowed, now=parts.clock())
 
-    def found() -> Fact | None:
-        pages = _pages(parts, request)
-        return next((each for each in pages if isinstance(each, Fact) and each.slot == fact.slot), None)
+    def find() -> Fact | None:
+        facts = (memory for memory in read_all(parts.store, request) if isinstance(memory, Fact))
+        return next((other for other in facts if other.slot == fact.slot), None)
 
-    return parts.store.in_one_snapshot(caller, found)
-
-
-def _pages(parts: Parts, request: Request) -> Iterator[MemoryRecord]:
-    """All that match, the newest first."""
-    before: str | None = None
-    while page := parts.store.page(request, before=before, limit=_PAGE):
-        yield from page
-        before = page[-1].id
+    return parts.store.in_one_snapshot(caller, find)
