@@ -682,17 +682,43 @@ class AsyncAgent:
             after=after,
         )
 
+    async def list(
+        self,
+        kind: words.OfKind | None = None,
+        *,
+        include_inactive: words.IncludeInactive = False,
+        limit: words.PageLimit = 100,
+        after: words.After | None = None,
+    ) -> Page[MemoryRecord]:
+        """List the memories that this agent sees, of one kind or of all, newest first."""
+        return await asyncio.to_thread(
+            self._wrapped.list, kind, include_inactive=include_inactive, limit=limit, after=after
+        )
+
+    async def episodes(
+        self,
+        session: words.OneSession | None = None,
+        *,
+        include_inactive: words.IncludeInactive = False,
+        limit: words.PageLimit = 100,
+        after: words.After | None = None,
+    ) -> Page[MemoryRecord]:
+        """List the episodes that this agent sees, of one conversation or of all, newest first."""
+        return await asyncio.to_thread(
+            self._wrapped.episodes, session, include_inactive=include_inactive, limit=limit, after=after
+        )
+
     async def latest_reflection(self) -> Fact | None:
         """Read the newest reflection of this agent (`Memory.reflect`); None before the first."""
         return await asyncio.to_thread(self._wrapped.latest_reflection)
 
     async def links(
         self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
-    ) -> list[Link]:
+    ) -> Sequence[Link]:
         """List the links of a memory whose both ends this agent sees, oldest first."""
         return await asyncio.to_thread(self._wrapped.links, id_, direction=direction, relation=relation)
 
-    async def history(self, id_: words.Id) -> list[Fact]:
+    async def history(self, id_: words.Id) -> Sequence[Fact]:
         """List every fact that was ever in the slot of this one, oldest first."""
         return await asyncio.to_thread(self._wrapped.history, id_)
 

@@ -27,6 +27,8 @@ from engrain.domain.records import (
 from engrain.domain.requests import Direction, Request
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages
     from engrain.domain.maintenance.overview import Overview
@@ -247,6 +249,49 @@ class Queries(View):
         facts = [fact for fact in parts.store.recent(request, most + 1) if isinstance(fact, Fact)]
         return pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
 
+    def list(
+        self,
+        kind: words.OfKind | None = None,
+        *,
+        include_inactive: words.IncludeInactive = False,
+        limit: words.PageLimit = 100,
+        after: words.After | None = None,
+    ) -> Page[MemoryRecord]:
+        """List the memories that this agent sees, of one kind or of all, newest first.
+
+        Ordered by when they happened (`happened_at`), then id. Not counted as references.
+
+        Raises:
+            InvalidInput: an unknown kind, a limit outside 0-1000, or a cursor of another list.
+        """
+        narrowed = Filter(
+            kinds=KINDS if kind is None else (checks.choice(kind, KINDS, name="kind"),),
+            include_inactive=checks.flag(include_inactive, name="include_inactive"),
+        )
+        return self._newest("list", narrowed, limit, after)
+
+    def episodes(
+        self,
+        session: words.OneSession | None = None,
+        *,
+        include_inactive: words.IncludeInactive = False,
+        limit: words.PageLimit = 100,
+        after: words.After | None = None,
+    ) -> Page[MemoryRecord]:
+        """List the episodes that this agent sees, of one conversation or of all, newest first.
+
+        Ordered by event time, then id. Not counted as references.
+
+        Raises:
+            InvalidInput: an empty session, a limit outside 0-1000, or a cursor of another list.
+        """
+        narrowed = Filter(
+            kinds=("episode",),
+            sessions=() if session is None else (checks.name(session, name="session"),),
+            include_inactive=checks.flag(include_inactive, name="include_inactive"),
+        )
+        return self._newest("episodes", narrowed, limit, after)
+
     def latest_reflection(self) -> Fact | None:
         """Read the newest reflection of this agent (`Memory.reflect`); None before the first.
 
@@ -260,7 +305,7 @@ class Queries(View):
 
     def links(
         self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
-    ) -> list[Link]:
+    ) -> Sequence[Link]:
         """List the links of a memory whose both ends this agent sees, oldest first.
 
         Empty where it sees no such memory.
@@ -275,7 +320,7 @@ class Queries(View):
             relation=None if relation is None else checks.choice(relation, RELATIONS, name="relation"),
         )
 
-    def history(self, id_: words.Id) -> list[Fact]:
+    def history(self, id_: words.Id) -> Sequence[Fact]:
         """List every fact that was ever in the slot of this one, oldest first.
 
         Empty where this agent sees no such fact.
@@ -369,3 +414,12 @@ class Queries(View):
         )
         parts.references.flush()
         return audit.audit(parts.store, self._caller, options, now=parts.clock(), progress=progress)
+
+    def _newest(self, name: str, narrowed: Filter, limit: int, after: str | None) -> Page[MemoryRecord]:
+        """A page of the list `name`, newest first, and one statement."""
+        parts = self._parts()
+        narrowed = replace(narrowed, after=pagination.decode_moment(name, after))
+        most = checks.count(limit, name="limit")
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        memories = parts.store.recent(request, most + 1)
+        return pagination.cut(name, memories, most, lambda memory: (memory.happened_at, memory.id))

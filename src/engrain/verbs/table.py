@@ -43,6 +43,8 @@ VERBS: tuple[Verb, ...] = (
         command="remember {content}",
         operation="upsert_memory",
     ),
+    _agent("list", route="GET /memories", command="list {kind}", operation="search_memory"),
+    _agent("episodes", route="GET /episodes", command="episodes {session}", operation="search_memory"),
     _agent("facts", route="GET /facts", command="facts", operation="search_memory"),
     _agent("get", route="GET /memories/{id_}", command="get {id_}", operation="search_memory"),
     _agent("history", route="GET /memories/{id_}/history", command="history {id_}"),

@@ -190,6 +190,7 @@ ExcludeSessions = Annotated[
 Roles = Annotated[Iterable[Role] | Role, Word(sentence="Only turns of these roles.", option="--role")]
 Speakers = Annotated[Names, Word(sentence="Only what these said.", option="--speaker", metavar="NAME")]
 Subjects = Annotated[Names, Word(sentence="Only facts about these.", option="--subject", metavar="NAME")]
+OfKind = Annotated[Kind, Word(sentence="Only memories of this kind.")]
 OfSubject = Annotated[str, Word(sentence="Only facts about this subject.", metavar="NAME")]
 OfPredicate = Annotated[str, Word(sentence="Only facts with this predicate.", metavar="WORDS")]
 AllTags = Annotated[Names, Word(sentence="Only memories with all of these tags.", option="--tag", metavar="TAG")]

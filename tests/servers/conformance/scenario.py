@@ -127,6 +127,15 @@ STEPS = (
     does("facts", include_inactive=True, limit=4, after="$known.next"),
     does("facts", after="no cursor", refused_="invalid_input"),
     does("history", id_="$lisbon"),
+    # What is there at all, page by page.
+    does("list", keeps_="newest", include_inactive=True, limit=3),
+    does("list", include_inactive=True, limit=3, after="$newest.next"),
+    does("list", kind="fact", limit=2),
+    does("list", kind="thing", refused_="invalid_input"),
+    does("episodes", session="trip", limit=1),
+    does("episodes", keeps_="turns", limit=2),
+    does("episodes", limit=2, after="$turns.next"),
+    does("episodes", after="$newest.next", refused_="invalid_input"),
     # How to go about something.
     does(
         "rules.add",

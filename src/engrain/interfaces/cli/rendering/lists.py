@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engrain.domain.access.pools import Pool
     from engrain.domain.entities.registry import EntityMatch
     from engrain.domain.memories.notes import Note
-    from engrain.domain.records import Entity, Event, Fact
+    from engrain.domain.records import Entity, Event, Fact, MemoryRecord
     from engrain.domain.runs.jobs import Job
     from engrain.domain.runs.runs import Run
 
@@ -25,10 +25,11 @@ _SECOND = "%Y-%m-%d %H:%M:%S"
 
 
 def lines(items: Sequence[Any]) -> str:
-    """The items of a list, all of one type; nothing where it is empty."""
+    """The items of a list; nothing where it is empty. Facts have their own columns, memories of any kind others."""
     if not items:
         return ""
-    name = type(items[0]).__name__
+    names = {type(item).__name__ for item in items}
+    name = "Memory" if names <= _MEMORIES and names != {"Fact"} else type(items[0]).__name__
     if name in COLUMNS:
         header, cells = COLUMNS[name]
         return table([header, *map(cells, items)])
@@ -88,6 +89,11 @@ def _event(event: Event) -> tuple[str, ...]:
     return f"{event.created_at:{_SECOND}}", event.event_type, event.memory_id or "-", event.actor, request, payload
 
 
+def _memory(memory: MemoryRecord) -> tuple[str, ...]:
+    return f"{memory.happened_at:%Y-%m-%d}", memory.kind, memory.id, memories.statement_with_end(memory)
+
+
+_MEMORIES = frozenset({"Episode", "Fact", "Rule"})
 COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], tuple[str, ...]]]] = {
     "Application": (
         ("time", "outcome", "agent", "why"),
@@ -95,6 +101,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], tuple[str, ...]]]] 
     ),
     "Event": (("time", "event", "id", "agent", "request", "what"), _event),
     "Fact": (("date", "state", "id", "text"), _fact),
+    "Memory": (("date", "kind", "id", "text"), _memory),
     "Link": (
         ("date", "source", "relation", "target", "weight"),
         lambda link: (
@@ -110,7 +117,6 @@ LINES: Mapping[str, Callable[[Any], str]] = {
     "AccessKey": access_key,
     "Entity": _entity,
     "EntityMatch": _match,
-    "Episode": lambda episode: f"{episode.id}  {memories.summary(episode)}",
     "Job": job,
     "Note": note,
     "NoteRelation": lambda related: f"{related.score:.3f}  {note(related.note)}",
