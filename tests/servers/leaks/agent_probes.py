@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
@@ -19,25 +19,13 @@ from engrain.domain.records import RELATIONS, Caller, Episode, Fact
 from engrain.errors import InvalidInput, NotFound
 from engrain.retrieval.presets import PRESETS
 from engrain.service import Memory
+from engrain.verbs.signatures import Parameter, Signature, signatures
+from engrain.verbs.table import VERBS
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.world import EMBEDDER, READ_AT, World
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
 
-WRITES = frozenset(
-    (
-        "observe remember correct confirm forget erase link import_file rules.add rules.mark_helpful "
-        "rules.mark_harmful entities.create "
-        "entities.update entities.merge entities.unmerge entities.enrich entities.enrich_waiting notes.save "
-        "notes.forget notes.summarize_old notes.invalidate notes.clear_cache "
-        "graph.create_entities graph.create_relations graph.add_observations graph.delete_entities "
-        "graph.delete_observations graph.delete_relations "
-        "pools.create pools.add pools.remove pools.delete pools.contribute pools.sync_to_agent "
-        "consolidation.save_facts consolidation.mark_session consolidation.resolve_conflict "
-        "hooks.message working.append working.tool_result working.tool_results working.scratchpad working.messages "
-        "working.flush working.clear working.stats"
-    ).split()
-)
 _LONG_AGO = NOON + timedelta(minutes=40)
 
 
@@ -148,10 +136,6 @@ def summarize(asker: Asker) -> Asked:
             yield id_, error
 
 
-def latest_reflection(asker: Asker) -> Asked:
-    yield "", asker.agent.latest_reflection()
-
-
 def get(asker: Asker) -> Asked:
     for id_ in sorted(asker.world.ids):
         yield id_, asker.agent.get(id_)
@@ -170,11 +154,6 @@ def links(asker: Asker) -> Asked:
     for place, id_ in enumerate(sorted(asker.world.ids)):
         yield id_, asker.agent.links(id_)
         yield f"to {id_}", asker.agent.links(id_, direction="incoming", relation=RELATIONS[place % len(RELATIONS)])
-
-
-def history(asker: Asker) -> Asked:
-    for id_ in sorted(asker.world.ids):
-        yield id_, asker.agent.history(id_)
 
 
 def events(asker: Asker) -> Asked:
@@ -240,10 +219,6 @@ def entities_profile(asker: Asker) -> Asked:
 def entities_to_enrich(asker: Asker) -> Asked:
     for most in (0, 9):
         yield str(most), asker.agent.entities.to_enrich(most_entities=most, limit=1_000)
-
-
-def graph_read(asker: Asker) -> Asked:
-    yield "", asker.agent.graph.read()
 
 
 def graph_search(asker: Asker) -> Asked:
@@ -318,10 +293,6 @@ def hooks_recent(asker: Asker) -> Asked:
         yield session, Agent(asker.agent._parts, replace(asker.agent.caller, session=session)).hooks.recent()
 
 
-def pools_list(asker: Asker) -> Asked:
-    yield "", asker.agent.pools.list()
-
-
 def pools_query(asker: Asker) -> Asked:
     """Of every pool there is, also those it is not in."""
     for pool in sorted({name for _, name in asker.world.pools}):
@@ -330,11 +301,6 @@ def pools_query(asker: Asker) -> Asked:
                 yield f"{pool} {question}", _counted(asker).pools.query(pool, question)
             except NotFound as error:
                 yield f"{pool} {question}", error
-
-
-def consolidation_is_session_consolidated(asker: Asker) -> Asked:
-    for session in _sessions(asker):
-        yield session, f"consolidated: {asker.agent.consolidation.is_session_consolidated(session)}"
 
 
 def consolidation_episodes(asker: Asker) -> Asked:
@@ -355,46 +321,55 @@ def _sessions(asker: Asker) -> list[str]:
     return sorted({each.session for each in asker.world.memories if isinstance(each, Episode) and each.session})
 
 
-READS: dict[str, Callable[[Asker], Asked]] = {
-    "recall": recall,
-    "context": context,
-    "summarize": summarize,
-    "latest_reflection": latest_reflection,
-    "messages": messages,
-    "get": get,
-    "facts": facts,
-    "links": links,
-    "history": history,
-    "events": events,
-    "stats": stats,
-    "overview": overview,
-    "audit": audit,
-    "graph.read": graph_read,
-    "graph.search": graph_search,
-    "graph.open": graph_open,
-    "entities.get": entities_get,
-    "entities.find": entities_find,
-    "entities.resolve": entities_resolve,
-    "entities.profile": entities_profile,
-    "entities.to_enrich": entities_to_enrich,
-    "rules.applications": rules_applications,
-    "notes.recall": notes_recall,
-    "notes.list": notes_list,
-    "notes.list_by_category": notes_list_by_category,
-    "notes.related": notes_related,
-    "notes.search": notes_search,
-    "notes.cache_stats": notes_cache_stats,
-    "route": route,
-    "handle": handle,
-    "hooks.session_start": hooks_session_start,
-    "hooks.recent": hooks_recent,
-    "hooks.session_end": hooks_session_end,
-    "pools.list": pools_list,
-    "pools.query": pools_query,
-    "consolidation.is_session_consolidated": consolidation_is_session_consolidated,
-    "consolidation.episodes": consolidation_episodes,
-    "consolidation.detect_conflicts": consolidation_detect_conflicts,
-}
+def _asked_in_turn(found: Signature) -> Callable[[Asker], Asked]:
+    """The probe of a verb that only reads and has none of its own: every value that each of its words may have here."""
+
+    def probe(asker: Asker) -> Asked:
+        method = found.bind(None, asker.agent)
+        values = {parameter.name: _values(parameter, asker) for parameter in found.parameters}
+        required = {parameter.name: values[parameter.name] for parameter in found.parameters if parameter.is_required}
+        assert all(required.values()), f"probe {found.verb.name} by hand: no values for {sorted(required)}"
+        first = {name: known[0] for name, known in required.items()}
+        yield str(first), _as_answer(method(**first))
+        for name, known in values.items():
+            for value in known:
+                yield f"{name} {value!r}", _as_answer(method(**{**first, name: value}))
+
+    return probe
+
+
+def _as_answer(value: object) -> object:
+    """A yes or no as words, so that a no is an answer as well."""
+    return f"answer: {value}" if isinstance(value, bool) else value
+
+
+def _values(parameter: Parameter, asker: Asker) -> list[Any]:
+    """The values of a word in this world; none of what narrows nothing."""
+    if parameter.name == "after":
+        return []
+    if parameter.word.id_of == "memory":
+        return sorted(asker.world.ids)
+    if parameter.name == "session":
+        return _sessions(asker)
+    if get_origin(parameter.json_type) is Literal:
+        return list(get_args(parameter.json_type))
+    return {bool: [True], int: [1_000 if parameter.name == "limit" else 1]}.get(parameter.json_type, [])
+
+
+def _probes() -> dict[str, Callable[[Asker], Asked]]:
+    """A probe for each verb that tells an agent something: its own, or all its words in turn."""
+    found = {}
+    for each in signatures():
+        own = globals().get(each.verb.identifier)
+        if each.verb.owner == "agent" and own is not None:
+            found[each.verb.name] = own
+        elif each.verb.owner == "agent" and each.verb.effect == "reads" and not each.verb.is_local:
+            found[each.verb.name] = _asked_in_turn(each)
+    return found
+
+
+READS = _probes()
+WRITES = frozenset(verb.name for verb in VERBS if verb.owner == "agent" and verb.name not in READS)
 
 
 def all_said(asker: Asker) -> dict[str, str]:
