@@ -181,7 +181,7 @@ def _ask(
             start = time.perf_counter()
             answer = agent.recall(question.text, limit=LIMIT, preset=variant.name)
             seconds = time.perf_counter() - start + (0.0 if embedder is None else embedder.spared_s - spared)
-            degraded.update(answer.degraded)
+            degraded.update(map(str, answer.degraded))
             asked.append(AnsweredQuestion(question=question, found=tuple(map(place, answer)), seconds=seconds))
     say(f"asked {len(asked)} questions of {variant.name}")
     for reason, count in degraded.items():

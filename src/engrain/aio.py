@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from engrain.domain.records import (
         Answer,
         Caller,
+        Degraded,
         Entity,
         Episode,
         Event,
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from engrain.domain.runs.jobs import Job
     from engrain.domain.runs.runs import Run, UndoResult
     from engrain.domain.runs.summaries import Summary
-    from engrain.domain.wording import Wording
     from engrain.learning.consolidation.extracted_facts import SavedFacts
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.reflection.reflections import ReflectionReport
@@ -198,7 +198,7 @@ class AsyncMemory:
         return self._wrapped.embedder
 
     @property
-    def without_vectors(self) -> Wording | None:
+    def without_vectors(self) -> Degraded | None:
         """The reason why a configured embedder is not used; None where it is, or none is configured."""
         return self._wrapped.without_vectors
 

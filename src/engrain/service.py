@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.domain.maintenance.readiness import Readiness
     from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
+    from engrain.domain.records import Degraded
     from engrain.domain.requests import Health
     from engrain.domain.runs.completions import Usage
-    from engrain.domain.wording import Wording
     from engrain.metrics import Measured
     from engrain.retrieval.reembedding import ReembedReport
     from engrain.verbs import words
@@ -250,7 +250,7 @@ class Memory(Maintenance):
         """Check the database and its indexes, as `engrain doctor` shows them; reads the whole file."""
         found = self.parts.store.health()
         missing = self.parts.without_vectors
-        return replace(found, problems=(*found.problems, missing)) if missing else found
+        return replace(found, problems=(*found.problems, str(missing))) if missing else found
 
     def readiness(self) -> Readiness:
         """Check in a few short statements whether this memory can serve: database, schema, embedder, backlog, jobs.
@@ -326,7 +326,7 @@ class Memory(Maintenance):
         return self.parts.embedder
 
     @property
-    def without_vectors(self) -> Wording | None:
+    def without_vectors(self) -> Degraded | None:
         """The reason why a configured embedder is not used; None where it is, or none is configured."""
         return self.parts.without_vectors
 

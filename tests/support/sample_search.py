@@ -6,9 +6,9 @@ from datetime import timedelta
 import numpy as np
 from hypothesis import strategies as st
 
+from engrain.domain.records import Degraded
 from engrain.domain.requests import Traits
 from engrain.domain.text.analysis import terms
-from engrain.domain.wording import Wording
 from engrain.retrieval.presets import ENGRAIN, PRESETS
 from engrain.retrieval.search import QueryEmbedding, SearchQuery, search
 from tests.support.reference_store import ReferenceStore
@@ -16,7 +16,7 @@ from tests.support.sample_records import NOON, episode, fact, request
 from tests.support.store_samples import put
 
 DIMS = 8
-NO_ENGINE = Wording("keywords alone: the embedder is asleep")
+NO_ENGINE = Degraded(code="embedder_unavailable", message="keywords alone: the embedder is asleep")
 WORDS = "tram river coffee guitar walk rain late music garden".split()
 SAYINGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 TURNS = st.builds(

@@ -15,9 +15,10 @@ from engrain.agent.writes import fail_open
 from engrain.agent.writes.episodes import new_episode
 from engrain.context.block import ContextBlock
 from engrain.domain import checks
-from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, describe_error, fails_open
+from engrain.domain.faults import describe_fault
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
+from engrain.domain.records import Degraded
 from engrain.domain.requests import Act
-from engrain.domain.wording import Wording
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,8 +53,8 @@ class Hooks(View):
         late = fail_open.drain(parts)
         queries = Queries(self._parts, self._who)
         block = _open(lambda: queries.context(prompt, budget_tokens=budget), counted="contexts_degraded")
-        if isinstance(block, Wording):
-            why = (block.after("no context: "), *late)
+        if isinstance(block, Degraded):
+            why = (block.with_prefix("no context: "), *late)
             request_id = self._who.request_id
             return ContextBlock(text="", tokens=0, budget_tokens=budget, degraded=why, request_id=request_id)
         return replace(block, degraded=(*block.degraded, *late)) if late else block
@@ -130,14 +131,14 @@ class Hooks(View):
         session = checks.name(caller.session, name="session")
         late = fail_open.drain(parts)
         waiting = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
-        if isinstance(waiting, Wording):
-            return SessionEnd(session=session, degraded=(waiting.after("pending episodes not counted: "), *late))
+        if isinstance(waiting, Degraded):
+            return SessionEnd(session=session, degraded=(waiting.with_prefix("pending episodes not counted: "), *late))
         pending = next((one.episodes for one in waiting if one.session == session), 0)
         is_handed_over = pending > 0 and consolidate_after_end(parts, caller, session)
         return SessionEnd(session=session, pending=pending, is_handed_over=is_handed_over, degraded=late)
 
 
-def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Wording:
+def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Degraded:
     """Return the result of `work`, or the reason why it failed: a host goes on without."""
     try:
         return work()
@@ -146,4 +147,4 @@ def _open(work: Callable[[], _Answer], *, counted: str) -> _Answer | Wording:
             raise
         metrics.count(counted)
         _LOG.warning("a hook failed open", extra={"counted": counted, "error": type(error).__name__})
-        return describe_error(error)
+        return describe_fault(error)

@@ -9,7 +9,7 @@ from engrain.domain.records import MemoryRecord, Record
 
 if TYPE_CHECKING:
     from engrain.context.recipes import SectionName
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Degraded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class ContextBlock(Record):
     memories: tuple[MemoryRecord, ...] = ()
     clipped: tuple[str, ...] = ()  # ids of memories of which a part stands
     left_out: int = 0  # found, but over the budget
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
     request_id: str | None = None
 
     def __str__(self) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from engrain.context.block import ContextBlock
 from engrain.context.excerpts import find_best_sentence
 from engrain.domain import checks
-from engrain.domain.records import MemoryRecord, Record
-from engrain.domain.wording import Wording, worded
+from engrain.domain.faults import describe_fault
+from engrain.domain.records import Degraded, MemoryRecord, Record
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class ContextMessages(Record):
     budget: WindowBudget
     block: ContextBlock
     summarised: tuple[str, ...] = ()
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ def compose_messages(
     try:
         summary = _summary(fixed, summarise, left_out, reserved)
     except EngineUnavailable as error:
-        reason = worded(error, "the summariser").after("without a summary of what did not fit: ")
+        reason = describe_fault(error, "summariser").with_prefix("without a summary of what did not fit: ")
         return _compose(fixed, whole, degraded=(reason,))
     if summary is None:
         return _compose(fixed, whole)
@@ -198,12 +198,13 @@ def _compose(
     *,
     summary: tuple[dict[str, str], ...] = (),
     summarised: tuple[str, ...] = (),
-    degraded: tuple[Wording, ...] = (),
+    degraded: tuple[Degraded, ...] = (),
 ) -> ContextMessages:
     *prompt, question = fixed.to_list()
     messages = (*prompt, *block.messages(), *summary, question)
     over = fixed.count(fixed.system) - fixed.budget.system if fixed.system else 0
-    long = (Wording(f"the system prompt is {over:,} tokens over its {fixed.budget.system:,}"),) if over > 0 else ()
+    message = f"the system prompt is {over:,} tokens over its {fixed.budget.system:,}"
+    long = (Degraded(code="system_prompt_too_long", message=message),) if over > 0 else ()
     return ContextMessages(
         messages=messages,
         tokens=fixed.measure(messages),

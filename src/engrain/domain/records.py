@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
-
-if TYPE_CHECKING:
-    from engrain.domain.wording import Wording
+from typing import Any, Literal, get_args, overload
 
 Kind = Literal["episode", "fact", "rule"]
 Role = Literal["user", "assistant", "tool", "system"]
@@ -55,6 +52,38 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """Values that JSON has: times as ISO 8601 in UTC, tuples as lists, nested records as objects."""
         return _record_dict(self)
+
+
+class Detail(str):
+    """A text that is for the operator alone: the library, the command line and stdio show it; redaction removes it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degraded(Record):
+    """One part that an answer had to do without, and why.
+
+    Attributes:
+        code: stable; docs/library.md lists them.
+        message: our own words, for everybody: no host, port, path or user, and nothing that a driver or service said.
+        detail: those, for the operator alone; None where the message is all there is.
+    """
+
+    code: str
+    message: str
+    detail: str | None = None
+
+    def __str__(self) -> str:
+        return self.message if self.detail is None else f"{self.message}: {self.detail}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON, with the detail marked as one (`Detail`)."""
+        return {**Record.to_dict(self), "detail": None if self.detail is None else Detail(self.detail)}
+
+    def with_prefix(self, prefix: str) -> Degraded:
+        """The same, with words of our own before its message."""
+        return replace(self, message=f"{prefix}{self.message}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +405,7 @@ class Answer(Record, Sequence[Hit]):
     query: str
     preset: str
     hits: tuple[Hit, ...] = ()
-    degraded: tuple[Wording, ...] = ()  # one sentence for each missing part
+    degraded: tuple[Degraded, ...] = ()  # one sentence for each missing part
     mode: Literal["fast", "deep"] = "fast"  # deep: ordered by a re-ranker
     candidates: int = 0  # number of ranked memories
     evidence: Literal["none", "weak", "strong"] | None = None  # level of evidence for an answer; None if unknown

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 
+class DeadlineExceeded(EngineUnavailable):
+    """A call took longer than it may."""
+
+
 class DeadlineRunner:
     """Runs calls with a deadline. An abandoned call keeps its thread until it returns; their number is limited."""
 
@@ -28,8 +32,8 @@ class DeadlineRunner:
         """Return what `call` returns, or raise what it raises.
 
         Raises:
-            EngineUnavailable: it took longer, and its answer, should it come, is dropped; or too many calls have not
-                come back, and this one was not made.
+            DeadlineExceeded: it took longer, and its answer, should it come, is dropped.
+            EngineUnavailable: too many calls have not come back, and this one was not made.
         """
         if self._overdue >= self._max_overdue:
             raise EngineUnavailable(f"{self._overdue} calls of {self._label} have not come back")
@@ -52,7 +56,7 @@ class DeadlineRunner:
             is_abandoned = not is_done.is_set()
             self._overdue += is_abandoned
         if is_abandoned:
-            raise EngineUnavailable(f"{self._label} took longer than {timeout_s:g} s")
+            raise DeadlineExceeded(f"{self._label} took longer than {timeout_s:g} s")
         if failures:
             raise failures[0]
         return answers[0]

@@ -1,25 +1,24 @@
-"""Redaction of answers over a network: nothing of the machine leaves; the log has what is left out."""
+"""Redaction: removes from answers over a network what is for the operator alone, and logs it."""
 
 import logging
 from contextvars import ContextVar
 from typing import Any
 
-from engrain.domain.wording import Wording
+from engrain.domain.records import Detail
 
 _LOG = logging.getLogger(__name__)
-# Id of the current request over a network; None elsewhere.
+# The id of the request in hand, as its answer names it; None where nobody asks over a network.
 REQUEST: ContextVar[str | None] = ContextVar("engrain_request_id", default=None)
-_PLAIN = frozenset((str, int, float, bool, type(None)))  # exactly: a Wording is a str
+_PLAIN = frozenset((str, int, float, bool, type(None)))  # exactly: a Detail is a str
 
 
-def redacted(value: Any) -> Any:
-    """A JSON value without what only the log may have: each `Wording` in it is logged whole."""
+def redact(value: Any) -> Any:
+    """A JSON value for clients over a network: each `Detail` in it is null, and logged."""
     if isinstance(value, dict):
-        return {name: each if type(each) in _PLAIN else redacted(each) for name, each in value.items()}
+        return {name: item if type(item) in _PLAIN else redact(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [each if type(each) in _PLAIN else redacted(each) for each in value]
-    if not isinstance(value, Wording):
+        return [item if type(item) in _PLAIN else redact(item) for item in value]
+    if not isinstance(value, Detail):
         return value
-    if value.outside != value:
-        _LOG.warning("an answer is degraded", extra={"reason": str(value), "request_id": REQUEST.get()})
-    return value.outside
+    _LOG.warning("an answer is degraded", extra={"reason": str(value), "request_id": REQUEST.get()})
+    return None

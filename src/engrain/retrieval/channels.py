@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.entities.registry import name_key
-from engrain.domain.records import Fact
+from engrain.domain.records import Degraded, Fact
 from engrain.domain.requests import Candidate
-from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
+from engrain.retrieval.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ChannelInput:
     text: str
     terms: tuple[str, ...]  # distinct, at most MAX_TERMS
     depth: int
-    vector: Callable[[], NDArray[np.float32] | Wording]
+    vector: Callable[[], NDArray[np.float32] | Degraded]
     lists: Mapping[str, Sequence[Candidate]]
     completes: bool
 
@@ -82,19 +82,19 @@ def important(search: ChannelInput) -> Sequence[Candidate]:
     return search.store.important(search.request, search.depth)
 
 
-def vector(search: ChannelInput) -> Sequence[Candidate] | Wording:
+def vector(search: ChannelInput) -> Sequence[Candidate] | Degraded:
     """Memories nearest to the query by cosine."""
     if not search.text:
         return []
     vector = search.vector()
-    if isinstance(vector, Wording):
+    if isinstance(vector, Degraded):
         return vector
     also = search.refs if search.completes else []
     try:
         return search.store.nearest(search.request, vector, search.depth, also=also)
     except EngineUnavailable as error:  # another process has re-embedded them meanwhile
         metrics.count("searches_without_vectors")
-        return worded(error, "the embedder").after("keywords alone: ")
+        return mismatch(str(error))
 
 
 def tfidf(search: ChannelInput) -> Sequence[Candidate]:
@@ -114,7 +114,7 @@ def tfidf(search: ChannelInput) -> Sequence[Candidate]:
 
 # Each returns its candidates best first, each once, or a sentence that says why it cannot. In the order of their use:
 # the store answers while the query's vector is being made, and channels that rescore candidates come after the others.
-CHANNELS: Mapping[str, Callable[[ChannelInput], Sequence[Candidate] | Wording]] = {
+CHANNELS: Mapping[str, Callable[[ChannelInput], Sequence[Candidate] | Degraded]] = {
     "keyword": keyword,
     "entity": entity,
     "newest": newest,

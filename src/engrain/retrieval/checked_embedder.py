@@ -8,7 +8,8 @@ import numpy as np
 
 from engrain import metrics
 from engrain.domain import checks
-from engrain.domain.wording import Wording, worded
+from engrain.domain.faults import describe_fault
+from engrain.domain.records import Degraded
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def wrap_embedder(embedder: Embedder | None) -> CheckedEmbedder | None:
 
 def check_compatibility(
     store: Store, embedder: CheckedEmbedder | None
-) -> tuple[CheckedEmbedder | None, Wording | None]:
-    """The embedder if its vectors are comparable with those of the store; else a sentence that says what to do."""
+) -> tuple[CheckedEmbedder | None, Degraded | None]:
+    """The embedder if its vectors are comparable with those of the store; else why not, and what to do."""
     if embedder is None:
         return None, None
     try:
@@ -106,16 +107,20 @@ def check_compatibility(
         versions = store.embedding_versions()
         known = [version.dims for version in versions if version.state == "active" and version.name == embedder.name]
         if not known:
-            return None, worded(error, "the embedder").after("keywords alone: ")
+            return None, describe_fault(error, "embedder").with_prefix("keywords alone: ")
         embedder, dims = embedder.with_dims(known[0]), known[0]
     recorded = store.use_embedder(embedder.name, dims)
     if recorded is None:
         return embedder, None
     metrics.count("embedder_mismatches")
     other = f"not of {dims} dimensions" if recorded == embedder.name else f"not of {embedder.name}"
-    detail = (
-        f"keywords alone: the vectors here are of {recorded}, {other}; open with that one, "
+    return None, mismatch(
+        f"they are of {recorded}, {other}; open with that one, "
         f"or make new ones: engrain reembed --embedder {embedder.name}"
     )
-    outside = "keywords alone: the vectors here are of another embedder; whoever runs the memory makes new ones"
-    return None, Wording(detail, outside)
+
+
+def mismatch(detail: str) -> Degraded:
+    """The reason why searches use keywords alone where the vectors are of another embedder."""
+    message = "keywords alone: the vectors here are of another embedder"
+    return Degraded(code="embedder_mismatch", message=message, detail=detail)

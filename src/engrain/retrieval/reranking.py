@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, cast
 
 from engrain import metrics
 from engrain.domain import checks
-from engrain.domain.records import Contribution, Explanation
+from engrain.domain.faults import describe_fault
+from engrain.domain.records import Contribution, Degraded, Explanation
 from engrain.domain.text.indexing import embedding_text
-from engrain.domain.wording import Wording, worded
-from engrain.engines.deadlines import DeadlineRunner
+from engrain.engines.deadlines import DeadlineExceeded, DeadlineRunner
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
     """
     fused = replace(answer, hits=answer.hits[:limit])
     if reranker is None:
-        return _fallback(fused, Wording("no reranker is configured"))
+        return _fallback(fused, Degraded(code="no_reranker", message="no reranker is configured"))
     if not answer.hits:
         return replace(fused, mode="deep")
     candidates = answer.hits[:MAX_CANDIDATES]
@@ -63,13 +63,15 @@ def rerank(answer: Answer, reranker: Reranker | None, *, limit: int, budget_s: f
         with metrics.timed("rerank_seconds"):
             pairs = _RUNNER.run(lambda: reranker.rerank(answer.query, texts, timeout_s=budget_s), budget_s)
         scores = _scores(pairs, len(candidates))
+    except DeadlineExceeded as error:
+        return _fallback(fused, Degraded(code="reranker_late", message="the reranker took too long", detail=str(error)))
     except EngineUnavailable as error:
-        return _fallback(fused, worded(error, "the reranker"))
+        return _fallback(fused, describe_fault(error, "reranker"))
     except Exception as error:  # noqa: BLE001  # whatever a reranker does, the search has its answer
         # Its message stays in the cause: it may quote what somebody said.
         _LOG.debug("the reranker %s failed", reranker.name, exc_info=error)
-        why = f"the reranker {reranker.name} failed with {type(error).__name__}"
-        return _fallback(fused, Wording(why, "the reranker failed"))
+        detail = f"{reranker.name} failed with {type(error).__name__}"
+        return _fallback(fused, Degraded(code="reranker_failed", message="the reranker failed", detail=detail))
     metrics.count("reranks")
     return replace(answer, mode="deep", hits=tuple(_order(candidates, scores)[:limit]))
 
@@ -112,8 +114,8 @@ def _scored_hit(hit: Hit, rank: int | None, score: float) -> Hit:
     return replace(hit, score=score, why=why)
 
 
-def _fallback(fused: Answer, why: Wording) -> Answer:
+def _fallback(fused: Answer, fault: Degraded) -> Answer:
     metrics.count("rerank_fallbacks")
-    reason = why.after("the order of the search stands, nothing was re-ranked: ")
-    _LOG.warning("nothing was re-ranked", extra={"code": EngineUnavailable.code})
+    reason = fault.with_prefix("the order of the search stands, nothing was re-ranked: ")
+    _LOG.warning("nothing was re-ranked", extra={"code": fault.code})
     return replace(fused, degraded=(*fused.degraded, reason))

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import is_note
-from engrain.domain.records import Answer, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord
+from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import own_terms
-from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval import channels, contributions, evidence, fusion, notes, ranking, speakers, time_expressions
 
@@ -28,7 +27,9 @@ if TYPE_CHECKING:
     from engrain.retrieval.contributions import ContributionRow
     from engrain.retrieval.presets import Preset
 
-EMPTY_QUERY = Wording("the query has no words to search for: these are the newest memories")
+EMPTY_QUERY = Degraded(
+    code="empty_query", message="the query has no words to search for: these are the newest memories"
+)
 MAX_DROPPED = 50
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
@@ -63,11 +64,11 @@ class QueryEmbedding:
     it made those vectors.
     """
 
-    begin: Callable[[str], Callable[[], NDArray[np.float32] | Wording]]
+    begin: Callable[[str], Callable[[], NDArray[np.float32] | Degraded]]
     catch_up: Callable[[int], bool]
 
 
-_NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Wording(""), catch_up=lambda _: False)
+_NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Degraded(code="no_embedder", message=""), catch_up=lambda _: False)
 
 
 def search(store: Store, request: Request, query: SearchQuery, embedding: Callable[[], QueryEmbedding]) -> Answer:
@@ -78,8 +79,9 @@ def search(store: Store, request: Request, query: SearchQuery, embedding: Callab
     """
     preset, narrowed = query.preset, _narrow(request, query.preset)
     if narrowed is None:
-        why = f"preset {preset.name} searches {_searched_kinds(preset)}, and nothing of them was asked for"
-        return Answer(query=query.text, preset=preset.name, degraded=(Wording(why),))
+        message = f"preset {preset.name} searches {_searched_kinds(preset)}, and nothing of them was asked for"
+        reason = Degraded(code="nothing_to_search", message=message)
+        return Answer(query=query.text, preset=preset.name, degraded=(reason,))
     vectors = embedding() if "vector" in preset.weights and query.text else _NO_VECTORS
     degraded = _flush_index(store)
 
@@ -90,18 +92,18 @@ def search(store: Store, request: Request, query: SearchQuery, embedding: Callab
     if waiting and vectors.catch_up(waiting):
         answer, waiting = attempt()
     if waiting:
-        degraded.append(Wording(f"{waiting:,} memories have no vector yet and were searched by their words alone"))
+        message = f"{waiting:,} memories have no vector yet and were searched by their words alone"
+        degraded.append(Degraded(code="vectors_pending", message=message))
     return replace(answer, degraded=(*degraded, *answer.degraded)) if degraded else answer
 
 
-def _flush_index(store: Store) -> list[Wording]:
+def _flush_index(store: Store) -> list[Degraded]:
     """Finish the index of recent writes; a busy or read-only file is searched as it is, and the answer says so."""
     try:
         store.flush_index()
     except (DatabaseBusy, DatabaseReadOnly):
-        return [
-            Wording("the newest memories were searched by their own words alone: the database cannot be written now")
-        ]
+        message = "the newest memories were searched by their own words alone: the database cannot be written now"
+        return [Degraded(code="index_behind", message=message)]
     return []
 
 
@@ -162,14 +164,14 @@ def _evidence(
 
 def _query_channels(
     store: Store, request: Request, query: SearchQuery, vectors: QueryEmbedding, *, about: str
-) -> tuple[dict[str, Sequence[Candidate]], list[Wording]]:
+) -> tuple[dict[str, Sequence[Candidate]], list[Degraded]]:
     """Get the list of every channel that the preset weighs, and why some channels cannot answer.
 
     `about` is the text to embed.
     """
     preset = query.preset
     lists: dict[str, Sequence[Candidate]] = {}
-    degraded: list[Wording] = []
+    degraded: list[Degraded] = []
     search = channels.ChannelInput(
         store=store,
         request=request,
@@ -183,7 +185,7 @@ def _query_channels(
     for name, channel in channels.CHANNELS.items():
         if name in preset.weights:
             candidates = channel(search)
-            if isinstance(candidates, Wording):
+            if isinstance(candidates, Degraded):
                 degraded.append(candidates)
             else:
                 lists[name] = _own_notes(search, candidates, query) if preset.private else candidates

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from engrain import metrics
-from engrain.domain.memories.hooks import MessageReceipt, describe_error, fails_open
-from engrain.domain.wording import Wording
+from engrain.domain.faults import describe_fault
+from engrain.domain.memories.hooks import MessageReceipt, fails_open
+from engrain.domain.records import Degraded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,13 +69,13 @@ class Outbox:
             case Exception() as error if not fails_open(error):
                 raise error
             case Exception() as error:
-                return self._late(own, describe_error(error))
+                return self._late(own, describe_fault(error))
             case None:
-                return self._late(own, why or Wording("others are being stored"))
+                return self._late(own, why or Degraded(code="messages_waiting", message="others are being stored"))
             case episode:
                 return MessageReceipt(episode=episode, is_stored=True)
 
-    def drain(self, store: StoreEpisode) -> Wording | None:
+    def drain(self, store: StoreEpisode) -> Degraded | None:
         """Store what waits, in order, until one cannot be, and say why. What can never be stored is left out."""
         if not self._draining.acquire(blocking=False):
             return None  # another thread is at it
@@ -83,7 +84,7 @@ class Outbox:
                 first = self._waiting[0]
                 _try(first, store)
                 if isinstance(first.outcome, Exception) and fails_open(first.outcome):
-                    return describe_error(first.outcome)
+                    return describe_fault(first.outcome)
                 self._pop()
                 if isinstance(first.outcome, Exception):
                     metrics.count("messages_refused")
@@ -103,13 +104,13 @@ class Outbox:
         self._waiting.clear()
         return lost
 
-    def _late(self, own: _Message, why: Wording) -> MessageReceipt:
+    def _late(self, own: _Message, why: Degraded) -> MessageReceipt:
         """The outcome for a message that is not stored yet; it waits from now on, if there is room."""
         name = "messages_waiting" if own.is_queued or self._push(own) else "messages_lost"
         metrics.count(name)
-        _LOG.warning("message not stored", extra={"counted": name, "reason": why.partition(":")[0]})
+        _LOG.warning("message not stored", extra={"counted": name, "reason": why.code})
         fate = "not stored yet, kept in this process" if own.is_queued else "not stored and not kept"
-        reason = why.after(f"{fate}, where {len(self)} messages wait: ")
+        reason = why.with_prefix(f"{fate}, where {len(self)} messages wait: ")
         return MessageReceipt(episode=own.episode, is_stored=False, degraded=(reason,))
 
     def _push(self, own: _Message) -> bool:

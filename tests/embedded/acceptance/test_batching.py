@@ -83,7 +83,7 @@ def test_a_batch_that_the_database_does_not_take_waits_and_is_stored_in_order(pa
             other.execute("BEGIN IMMEDIATE")
             for place in range(3):
                 hooks.message(f"number {place}", durable=False)
-            assert hooks.session_end().degraded[0].startswith("3 messages wait")
+            assert str(hooks.session_end().degraded[0]).startswith("3 messages wait")
             other.execute("ROLLBACK")
         assert hooks.message("number 3", durable=False).is_stored
         assert [each.content for each in hooks.recent().episodes] == [f"number {place}" for place in range(4)]

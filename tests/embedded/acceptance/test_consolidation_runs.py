@@ -318,7 +318,7 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
         assert content(memory) == ["zero"]
         [failure] = report.failures
         assert failure.code == "action_failed"
-        assert "no active fact any more" in failure.said
+        assert "no active fact any more" in failure.message
         assert [(each.message, each.actions) for each in caplog.records] == [("actions of a consolidation failed", 1)]
         assert states(memory, [episode]) == ["consolidated"]
 

@@ -78,10 +78,10 @@ def test_what_cannot_be_stored_waits_and_is_stored_in_order_with_its_time_once(m
     with locked(path):
         late = [hooks.message(content, idempotency_key=content) for content in ("two", "three")]
         assert [each.is_stored for each in late] == [False, False]
-        assert "DatabaseBusy" in late[0].degraded[0]
-        assert "2 messages wait" in late[1].degraded[0]
+        assert late[0].degraded[0].code == "database_busy"
+        assert "2 messages wait" in str(late[1].degraded[0])
         for told in (hooks.session_start("one"), hooks.session_end()):
-            assert told.degraded[-1].startswith("2 messages wait")
+            assert str(told.degraded[-1]).startswith("2 messages wait")
     assert counted("messages_waiting") == waiting + 2
     four = hooks.message("four")
     assert four.is_stored
@@ -110,7 +110,7 @@ def test_of_more_than_may_wait_the_newest_is_told_to_be_lost(path):
     with Memory.open(path, embedder="none", settings=settings) as memory:
         hooks = memory.agent("assistant", session="monday").hooks
         with locked(path):
-            told = [hooks.message(content).degraded[0] for content in ("one", "two", "three")]
+            told = [str(hooks.message(content).degraded[0]) for content in ("one", "two", "three")]
         assert [each.partition(",")[0] for each in told] == [
             "not stored yet",
             "not stored yet",
@@ -136,8 +136,9 @@ def test_a_session_starts_with_an_empty_context_where_memory_cannot_be_read(path
             file.write(b"\x5a" * (size - 4096))
         block = hooks.session_start("Where does Ana live?", budget_tokens=90)
         assert (block.text, block.tokens, block.budget_tokens, block.memories) == ("", 0, 90, ())
-        assert block.degraded[0].startswith("no context: DatabaseDamaged")
-        assert "DatabaseDamaged" in hooks.session_end().degraded[0]
+        assert block.degraded[0].code == "database_damaged"
+        assert block.degraded[0].message.startswith("no context: ")
+        assert hooks.session_end().degraded[0].code == "database_damaged"
         assert not hooks.message("Still here?").is_stored
     assert counted("contexts_degraded") == degraded + 1
 

@@ -227,14 +227,14 @@ def test_vectors_of_another_embedder_are_named_and_keywords_still_answer(path):
                 answer = agent.recall("What is the boat called? Aurora", preset=preset)
                 assert answer[0].memory.content == "The boat is called Aurora"
                 [note] = answer.degraded
-                assert "test:hash" in note
-                assert "test:other" in note
+                assert "test:hash" in note.detail
+                assert "test:other" in note.detail
             assert any("test:hash" in problem for problem in memory.health().problems)
             assert embedder.embedded == []
             agent.forget(added.id)
     with Memory.open(path, embedder=HashEmbedder(dims=32)) as memory:
         [note] = memory.agent("assistant").recall("boat").degraded
-        assert "32 dimensions" in note
+        assert "32 dimensions" in note.detail
     with Memory.open(path, embedder=HashEmbedder()) as memory:
         assert memory.agent("assistant").recall("boat").degraded == ()
 

@@ -52,8 +52,9 @@ def test_another_embedder_finds_by_words_and_says_which_command_helps(old, other
         for preset in ("semantic", "engrain"):
             content, [why] = found(memory, 7, preset)
             assert content == said(7)
-            assert "the vectors here are of test:hash" in why
-            assert f"engrain reembed --embedder {other.name}" in why
+            assert why.code == "embedder_mismatch"
+            assert "they are of test:hash" in why.detail
+            assert f"engrain reembed --embedder {other.name}" in why.detail
         assert any("engrain reembed" in problem for problem in memory.health().problems)
     with opened(old) as memory:
         assert found(memory, 7) == (said(7), ())
@@ -81,7 +82,7 @@ def test_after_it_this_memory_searches_by_the_new_vectors_at_once(old):
     with opened_with(old, NextEmbedder()) as memory:
         assert found(memory, 8) == (said(8), ())
     with opened(old) as memory:
-        assert "test:next" in found(memory, 7)[1][0]
+        assert "test:next" in found(memory, 7)[1][0].detail
 
 
 def test_other_processes_search_by_the_old_vectors_until_the_switch_and_by_words_after_it(old):
@@ -97,8 +98,9 @@ def test_other_processes_search_by_the_old_vectors_until_the_switch_and_by_words
         memory.reembed(lambda _: during.append(ask()))
         assert during == [[[], []]] * 6
         for [why] in ask():
-            assert "keywords alone: the vectors here are of test:next now" in why
-            assert "embedder=test:next" in why
+            assert why["code"] == "embedder_mismatch"
+            assert "the vectors here are of test:next now" in why["detail"]
+            assert "embedder=test:next" in why["detail"]
         other.ask("observe", content="Said by one who has yet to be opened again.", session="s")
         memory.flush()
         assert found(memory, 9) == (said(9), ())
@@ -158,7 +160,7 @@ def test_the_command_changes_to_an_embedder_and_again_has_nothing_to_do(process)
     minilm = {"ENGRAIN_EMBEDDING__MODEL": "minilm"}
     asked = ["recall", "Ana hates early flights.", "--agent", "default", "--json"]
     before = process(*asked, **minilm)
-    assert "engrain reembed --embedder minilm:all-MiniLM-L6-v2" in before.json["degraded"][0]
+    assert "engrain reembed --embedder minilm:all-MiniLM-L6-v2" in before.json["degraded"][0]["detail"]
     ran = process("reembed", "--embedder", "minilm:all-MiniLM-L6-v2", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json | {"dims": 0} == {

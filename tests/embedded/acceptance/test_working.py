@@ -72,7 +72,7 @@ def test_a_message_leaves_once_its_episode_is_durable_and_a_second_flush_doubles
             for place in range(5):
                 told = working.append(f"number {place}", tokens=10, idempotency_key=str(place))
             assert told.messages == 5
-            assert "DatabaseBusy" in told.degraded[0]
+            assert told.degraded[0].code == "database_busy"
             other.execute("ROLLBACK")
         before = working.messages()
         assert working.flush() == working.stats()

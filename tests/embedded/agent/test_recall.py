@@ -10,6 +10,7 @@ import pytest
 
 from engrain import metrics
 from engrain.config import load
+from engrain.domain.records import Degraded
 from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
 from tests.support.clock import Clock
@@ -145,7 +146,9 @@ def test_the_vector_of_a_question_is_made_in_another_thread_than_the_callers(clo
 def test_without_an_embedder_no_thread_is_started_for_one():
     with Memory.open(":memory:", embedder="none") as memory:
         before = set(threading.enumerate())
-        assert memory.agent("aide").recall("tram").degraded == ("keywords alone: no embedder is configured",)
+        assert memory.agent("aide").recall("tram").degraded == (
+            Degraded(code="no_embedder", message="keywords alone: no embedder is configured"),
+        )
         assert set(threading.enumerate()) <= before
 
 

@@ -58,8 +58,8 @@ def test_a_service_that_is_away_at_the_first_open_costs_vectors_and_nothing_else
         turn = agent.observe("A turn about apples")
         answer = agent.recall("apples")
         assert [hit.memory.id for hit in answer] == [turn.id]
-        assert answer.degraded[0].startswith("keywords alone: the embedder openai:")
-        assert "does not accept the key (401 invalid_api_key): set embedding.key" in answer.degraded[0]
+        assert answer.degraded[0].detail.startswith("the embedder openai:")
+        assert "does not accept the key (401 invalid_api_key): set embedding.key" in str(answer.degraded[0])
     models.key = KEY
     with opened() as memory:
         memory.flush()
@@ -81,7 +81,7 @@ def test_one_whose_dimensions_are_known_is_waited_for(opened, models, how):
     with opened(**known) as memory:
         agent = memory.agent("ana")
         agent.observe("A turn about apples")
-        assert agent.recall("apples").degraded[0].startswith("keywords alone: the embedder openai:")
+        assert agent.recall("apples").degraded[0].code == "embedder_unavailable"
         with pytest.raises(EngineUnavailable, match="does not accept the key"):
             memory.flush()
         models.key = KEY
@@ -94,7 +94,7 @@ def test_one_that_has_other_dimensions_now_is_not_mixed_in(opened):
         memory.agent("ana").observe("A turn about apples")
     with opened(dims=DIMS + 1) as memory:
         [said] = memory.agent("ana").recall("apples").degraded
-        assert f"not of {DIMS + 1} dimensions; open with that one" in said
+        assert f"not of {DIMS + 1} dimensions; open with that one" in said.detail
 
 
 def test_the_key_is_nowhere_to_be_read(opened, models, caplog, capsys, monkeypatch):
@@ -103,7 +103,7 @@ def test_the_key_is_nowhere_to_be_read(opened, models, caplog, capsys, monkeypat
     with opened(dims=DIMS) as memory:
         agent = memory.agent("ana")
         agent.observe("A turn about apples")
-        said = [*agent.recall("apples").degraded, repr(memory.settings), *memory.health().problems]
+        said = [*map(str, agent.recall("apples").degraded), repr(memory.settings), *memory.health().problems]
         with pytest.raises(EngineUnavailable) as raised:
             memory.flush()
     said.append(str(raised.value))

@@ -13,6 +13,7 @@ from engrain.context.messages import (
     count_tool_tokens,
     divide_window,
 )
+from engrain.domain.records import Degraded
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.support.sample_records import episode, fact, hits_of
@@ -146,7 +147,9 @@ def test_a_summariser_that_cannot_answer_costs_the_summary_and_is_told_of():
         raise EngineUnavailable("no model is there; start one")
 
     made = composed(2_000, turns(200), summarise=summarise)
-    assert made.degraded == ("without a summary of what did not fit: no model is there; start one",)
+    assert [str(reason) for reason in made.degraded] == [
+        "without a summary of what did not fit: the summariser cannot answer now: no model is there; start one"
+    ]
     assert made.block.memories
 
 
@@ -157,7 +160,9 @@ def test_a_summariser_that_returns_no_text_is_refused():
 
 def test_a_system_prompt_over_its_share_stands_and_is_told_of():
     made = composed(8_000, [fact()], system="x" * 4_000)
-    assert made.degraded == ("the system prompt is 600 tokens over its 400",)
+    assert made.degraded == (
+        Degraded(code="system_prompt_too_long", message="the system prompt is 600 tokens over its 400"),
+    )
     assert made.messages[0]["content"] == "x" * 4_000
 
 

@@ -114,14 +114,20 @@ def test_extractive_asks_nobody():
 @pytest.mark.req("G11")
 @pytest.mark.parametrize("strategy", GENERATED)
 @pytest.mark.parametrize(
-    ("llm", "reason"), [(None, "no language model is configured"), ("broken", "model x is down")], ids=str
+    ("llm", "code", "reason"),
+    [
+        (None, "no_llm", "extractive: no language model is configured"),
+        ("broken", "llm_unavailable", "extractive: the language model cannot answer now: model x is down"),
+    ],
+    ids=str,
 )
-def test_without_a_model_or_where_it_fails_the_summary_is_extractive_and_says_so(strategy, llm, reason):
-    model = llm and ScriptedLLM([EngineUnavailable(reason)])
+def test_without_a_model_or_where_it_fails_the_summary_is_extractive_and_says_so(strategy, llm, code, reason):
+    model = llm and ScriptedLLM([EngineUnavailable("model x is down")])
     summary = summarize(turns(25), writer(model), strategy=strategy, target_tokens=50)
     assert summary.text == extract(turns(25), 50, approximate_tokens).text
     assert summary.strategy == "extractive"
-    assert summary.degraded[0].startswith(f"extractive: {reason}")
+    assert summary.degraded[0].code == code
+    assert str(summary.degraded[0]).startswith(reason)
     assert model is None or len(model.prompts) == 1  # what has failed is not asked for the other chunks
 
 
@@ -162,7 +168,7 @@ def test_of_more_than_a_hundred_prompts_a_model_reads_the_best_sentences():
     passages = [Passage(f"River {place} is {place} miles long. " * 20, "Ana", f"id-{place}") for place in range(100)]
     summary = summarize(passages, writer(llm, prompt_tokens=30), strategy="map_reduce", target_tokens=100)
     assert summary.source_tokens > 3_000
-    assert "too many for a model" in summary.degraded[0]
+    assert "too many for a model" in str(summary.degraded[0])
     assert len(llm.prompts) < 300
     assert len(summary.source_ids) == 100
 
@@ -195,7 +201,7 @@ def test_a_reply_is_bared_of_what_is_around_it(reply, expected):
 def test_a_reply_without_a_word_is_none(reply):
     summary = summarize(turns(2), writer(ScriptedLLM([reply])), strategy="simple", target_tokens=100)
     assert summary.strategy == "extractive"
-    assert re.search("without a word|empty answer", summary.degraded[0])
+    assert re.search("without a word|empty answer", str(summary.degraded[0]))
 
 
 def test_five_megabytes_of_reply_are_cut():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain import metrics
-from engrain.domain.records import Answer, Contribution, Explanation, Hit
+from engrain.domain.records import Answer, Contribution, Degraded, Explanation, Hit
 from engrain.engines import CallableReranker
 from engrain.errors import EngineUnavailable
 from engrain.retrieval import reranking
@@ -104,7 +104,7 @@ def test_a_judge_that_errs_is_not_believed(said, why):
     found = by(lambda _query, _texts: said, answer(4), limit=2)
     assert contents(found) == ["turn 0", "turn 1"]
     assert found.mode == "fast"
-    assert why in found.degraded[0]
+    assert why in str(found.degraded[0])
     assert metrics.snapshot()["rerank_fallbacks"] == before + 1
 
 
@@ -116,7 +116,11 @@ def test_a_judge_that_fails_leaves_the_order_and_a_warning(caplog):
     found = by(failing, answer(2))
     assert contents(found) == ["turn 0", "turn 1"]
     assert found.degraded == (
-        "the order of the search stands, nothing was re-ranked: the reranker test:judge failed with RuntimeError",
+        Degraded(
+            code="reranker_failed",
+            message="the order of the search stands, nothing was re-ranked: the reranker failed",
+            detail="test:judge failed with RuntimeError",
+        ),
     )
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "secret" not in caplog.text
@@ -126,10 +130,8 @@ def test_a_judge_that_fails_leaves_the_order_and_a_warning(caplog):
 def test_no_judge_leaves_the_order_and_a_warning(caplog):
     found = reranking.rerank(answer(3), None, limit=2, budget_s=BUDGET_S)
     assert contents(found) == ["turn 0", "turn 1"]
-    assert (found.mode, found.degraded) == (
-        "fast",
-        ("the order of the search stands, nothing was re-ranked: no reranker is configured",),
-    )
+    message = "the order of the search stands, nothing was re-ranked: no reranker is configured"
+    assert (found.mode, found.degraded) == ("fast", (Degraded(code="no_reranker", message=message),))
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
@@ -146,10 +148,11 @@ def test_a_judge_that_is_late_is_not_waited_for_and_many_are_not_asked():
         for _ in range(4):
             found = by(late, answer(2), budget_s=0.01)
             assert contents(found) == ["turn 0", "turn 1"]
-            assert "took longer than 0.01 s" in found.degraded[0]
+            assert found.degraded[0].code == "reranker_late"
+            assert "took longer than 0.01 s" in found.degraded[0].detail
             assert begun.acquire(timeout=30)
         refused = by(lambda _query, _texts: [(1, 1.0)], answer(2))
-        assert "4 calls of the reranker have not come back" in refused.degraded[0]
+        assert "4 calls of the reranker have not come back" in str(refused.degraded[0])
     finally:
         let_go.set()
     for thread in threading.enumerate():
@@ -162,7 +165,7 @@ def test_an_engine_that_cannot_answer_is_quoted():
     def away(_query, _texts):
         raise EngineUnavailable("the reranker at http://127.0.0.1:9 does not answer")
 
-    assert by(away, answer(1)).degraded[0].endswith("http://127.0.0.1:9 does not answer")
+    assert str(by(away, answer(1)).degraded[0]).endswith("http://127.0.0.1:9 does not answer")
 
 
 def test_an_empty_answer_needs_no_judge():

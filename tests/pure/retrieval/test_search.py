@@ -357,7 +357,7 @@ def test_a_database_that_cannot_be_written_is_searched_as_it_is_and_the_answer_s
     answer = recall(store, "tram", embed=no_engine)
     assert contents(answer) == ["tram"]
     assert len(answer.degraded) == 2
-    assert "the database cannot be written now" in answer.degraded[0]
+    assert "the database cannot be written now" in str(answer.degraded[0])
 
 
 class Vanishing(ReferenceStore):
@@ -525,4 +525,6 @@ def test_everything_a_search_reads_is_of_one_state():
 def test_a_question_for_what_the_ranking_does_not_search_says_so():
     answer = recall(store_of([episode("tram")]), "tram", preset=PRESETS["notes"], kinds=("episode",))
     assert answer.hits == ()
-    assert answer.degraded == ("preset notes searches facts about the agent itself, and nothing of them was asked for",)
+    [reason] = answer.degraded
+    assert (reason.code, reason.detail) == ("nothing_to_search", None)
+    assert reason.message == "preset notes searches facts about the agent itself, and nothing of them was asked for"

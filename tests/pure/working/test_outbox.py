@@ -58,7 +58,7 @@ def test_text_is_bounded_as_well_and_room_comes_back():
     shelf, outbox = Shelf(), Outbox(most_characters=10)
     shelf.is_open = False
     told = [outbox.deliver(act(), episode(content), shelf.keep).degraded[0] for content in ("x" * 8, "y" * 8)]
-    assert [outcome.partition(",")[0] for outcome in told] == ["not stored yet", "not stored and not kept"]
+    assert [reason.message.partition(",")[0] for reason in told] == ["not stored yet", "not stored and not kept"]
     shelf.is_open = True
     assert outbox.deliver(act(), episode("z" * 8), shelf.keep).is_stored
     assert outbox.discard() == 0

@@ -136,10 +136,10 @@ def test_reply_truncated(played):
     assert facts(agent) == []
     [failure] = report.failures
     assert failure.code == "unusable_reply"
-    assert failure.said.startswith(f"{NO_JSON}; the JSON that begins at character 8 is broken or cut off: ")
+    assert failure.message.startswith(f"{NO_JSON}; the JSON that begins at character 8 is broken or cut off: ")
     after = agent.get(episode.id)
     assert (after.consolidation_status, after.consolidation_attempts) == ("pending", 1)
-    assert after.last_consolidation_error == f"unusable_reply: {failure.said}"
+    assert after.last_consolidation_error == f"unusable_reply: {failure.message}"
     assert after.next_consolidation_retry_at > NOON + timedelta(minutes=4)
 
 
@@ -298,5 +298,5 @@ def test_reply_typographic(played):
 def test_reply_refusal(played):
     agent, [episode], report = played("refusal")
     assert facts(agent) == []
-    assert [(each.code, each.said) for each in report.failures] == [("unusable_reply", NO_JSON)]
+    assert [(each.code, each.message) for each in report.failures] == [("unusable_reply", NO_JSON)]
     assert agent.get(episode.id).consolidation_status == "pending"

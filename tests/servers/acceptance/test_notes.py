@@ -273,7 +273,7 @@ def test_a_deep_search_asks_the_re_ranker_and_falls_back(tmp_path, agent):
     agent.notes.save("b", "tram and a lot more words")
     fallen = agent.notes.search("tram", mode="deep")
     assert (fallen.mode, fallen.notes) == ("fast", agent.notes.search("tram").notes)
-    assert any("no reranker" in each for each in fallen.degraded)
+    assert "no_reranker" in {reason.code for reason in fallen.degraded}
     judge = CallableReranker(lambda _, texts: [float(len(text)) for text in texts], name="mine:longest")
     with Memory.open(tmp_path / "agent.db", embedder="none", reranker=judge) as memory:
         answer = memory.agent("aide").notes.search("tram", mode="deep")

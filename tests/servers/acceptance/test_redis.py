@@ -123,7 +123,8 @@ def test_where_the_database_cannot_be_read_redis_answers_for_it(server, tmp_path
             file.write(b"\x5a" * (size - 4096))
         answer = hooks.recent(5)
         assert contents(answer) == ["tea", "more tea"]
-        assert answer.degraded[0].startswith("only 2 turns are at hand: DatabaseDamaged")
+        assert answer.degraded[0].code == "database_damaged"
+        assert answer.degraded[0].message.startswith("only 2 turns are at hand: ")
 
 
 @pytest.mark.parametrize("url", ["http://localhost", "redis://user:secret@host:port"])

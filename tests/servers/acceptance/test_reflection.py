@@ -176,7 +176,7 @@ def test_a_model_that_fails_is_told_of_and_asked_again_the_next_time(path, reply
         assert told.outcome == "failed"
         assert told.said
         [run] = memory.parts.store.runs(memory.agent().caller)
-        assert (run.status, run.error) == ("failed", told.said.outside)
+        assert (run.status, run.error) == ("failed", told.failure.message)
         assert memory.agent().latest_reflection() is None
         assert outcome(memory.reflect()) == ["reflected"]
 

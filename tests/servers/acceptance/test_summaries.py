@@ -68,14 +68,18 @@ def test_without_a_model_it_is_extractive_as_a_matter_of_course(path):
         agent = memory.agent(session="monday")
         assert (agent.summarize().strategy, agent.summarize().degraded) == ("extractive", ())
         [why] = agent.summarize(strategy="simple").degraded
-        assert "no language model is configured" in why
+        assert "no language model is configured" in why.message
 
 
 def test_a_model_that_fails_is_done_without_and_told_of(path):
     with opened(path, ScriptedLLM([EngineUnavailable("the model is down")])) as memory:
         talk(memory)
         summary = memory.agent().summarize(session="monday")
-        assert (summary.strategy, summary.degraded) == ("extractive", ("extractive: the model is down",))
+        assert (summary.strategy, summary.degraded[0].code, summary.degraded[0].detail) == (
+            "extractive",
+            "llm_unavailable",
+            "the model is down",
+        )
         assert "canoe number" in summary.text
 
 
@@ -188,7 +192,7 @@ def test_of_a_long_session_the_newest_thousand_turns_are_summarised(path):
         turns = talk(memory, turns=1_003)
         summary = memory.agent().summarize(session="monday", target_tokens=100)
         assert summary.source_ids == tuple(each.id for each in turns[3:])
-        assert "only the newest 1,000" in summary.degraded[0]
+        assert "only the newest 1,000" in str(summary.degraded[0])
 
 
 def test_the_command_summarises(cli):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engrain import Memory
-from engrain.domain.records import Contribution, Explanation
+from engrain.domain.records import Contribution, Degraded, Explanation
 from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import server_of
 from engrain.verbs.signatures import Signature, signatures
@@ -91,9 +91,18 @@ def _items(answer: Any) -> Any:
     return answer["items"]
 
 
+def _text(reason: Any) -> str:
+    return str(Degraded(**{name: reason[name] for name in ("code", "message", "detail")}))
+
+
+def _texts(answer: Any) -> list[str]:
+    """Degraded as the published tools answer it."""
+    return [_text(reason) for reason in answer["degraded"]]
+
+
 def _hits(answer: Any) -> Any:
     hits = [{"score": hit["score"], "memory": hit["memory"], "why": _in_words(hit["why"])} for hit in answer["hits"]]
-    return {"hits": hits, "evidence": answer["evidence"], "degraded": answer["degraded"]}
+    return {"hits": hits, "evidence": answer["evidence"], "degraded": _texts(answer)}
 
 
 def _in_words(why: Any) -> str:
@@ -103,7 +112,7 @@ def _in_words(why: Any) -> str:
 
 def _in_short(answer: Any) -> Any:
     memories = [{**_known(hit["memory"]), "score": hit["score"]} for hit in answer["hits"]]
-    return {"memories": memories, "evidence": answer["evidence"], "degraded": answer["degraded"]}
+    return {"memories": memories, "evidence": answer["evidence"], "degraded": _texts(answer)}
 
 
 def _known(memory: Any) -> dict[str, Any]:
@@ -120,7 +129,11 @@ def _known(memory: Any) -> dict[str, Any]:
 
 def _block(answer: Any) -> Any:
     ids = [each["id"] for each in answer["memories"]]
-    return {**only("text", "tokens", "budget_tokens", "left_out", "degraded")(answer), "memory_ids": ids}
+    return {
+        **only("text", "tokens", "budget_tokens", "left_out")(answer),
+        "degraded": _texts(answer),
+        "memory_ids": ids,
+    }
 
 
 def _counted(report: Any) -> Any:
@@ -132,7 +145,7 @@ def _counted(report: Any) -> Any:
         "updated": learned["updated_fact"],
         "confirmed": learned["confirmation"],
         "rejected": len(report["rejected"]),
-        "failures": [f"{each['code']}: {each['said']}" for each in report["failures"]],
+        "failures": [f"{failure['code']}: {_text(failure)}" for failure in report["failures"]],
     }
 
 
@@ -254,7 +267,7 @@ PUBLISHED: Mapping[str, tuple[Tool, ...]] = {
         Tool(
             "search_notes",
             {"query": "query", "mode": "mode", "category": "category", "limit": "limit"},
-            tells=only("mode", "hits", "degraded"),
+            tells=lambda answer: {**only("mode", "hits")(answer), "degraded": _texts(answer)},
         ),
     ),
     "notes.related": (Tool("related_notes", {"note": "key", "limit": "limit"}, "related", tells=_items),),

@@ -13,11 +13,10 @@ from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset
 from engrain.agent.writes.memories import follow_up
 from engrain.domain.filters import Filter
-from engrain.domain.records import DECAY_RATES, SUMMARY, Fact
+from engrain.domain.records import DECAY_RATES, SUMMARY, Degraded, Fact
 from engrain.domain.requests import Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
-from engrain.domain.wording import Wording
 from engrain.errors import DatabaseBusy, InvalidInput
 
 if TYPE_CHECKING:
@@ -64,8 +63,9 @@ def summarize(
     summary = summarization.summarize(passages, writer, strategy=strategy or usual, target_tokens=target_tokens)
     if len(memories) <= MOST_MEMORIES:
         return summary
-    note = f"only the newest {MOST_MEMORIES:,} memories were summarised: choose fewer, or summarise ids in parts"
-    return replace(summary, degraded=(*summary.degraded, Wording(note)))
+    message = f"only the newest {MOST_MEMORIES:,} memories were summarised: choose fewer, or summarise ids in parts"
+    reason = Degraded(code="memories_left_out", message=message)
+    return replace(summary, degraded=(*summary.degraded, reason))
 
 
 def store_summary(parts: Parts, caller: Caller, choice: Choice, summary: Summary) -> Summary:

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from engrain import metrics
+from engrain.domain.faults import code_of, public_message
 from engrain.domain.runs import jobs
-from engrain.domain.wording import code_of, sentence
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable, EngrainError
 
 if TYPE_CHECKING:
@@ -128,4 +128,4 @@ def lease_end(parts: Parts) -> datetime:
 
 def error_message(error: BaseException) -> str:
     """Return an error as code and meaning, without words of a memory or of the machine."""
-    return f"{code_of(error)}: {sentence(error) if isinstance(error, _QUOTABLE) else type(error).__name__}"
+    return f"{code_of(error)}: {public_message(error) if isinstance(error, _QUOTABLE) else type(error).__name__}"

@@ -28,7 +28,7 @@ def read_readiness(parts: Parts) -> Readiness:
     bounds = Bounds(embedding_lag_s=chosen.embedding_lag_s, job_lag_s=chosen.job_lag_s)
     embedder = EmbedderState(
         name=getattr(parts.embedder, "name", None),
-        unused_because=parts.without_vectors,
+        unused_because=None if parts.without_vectors is None else str(parts.without_vectors),
         has_failed=parts.queue.has_failed,
     )
     return judge_readiness(_read_vitals(parts, now), embedder, bounds, now)

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from engrain.context.block import ContextBlock
     from engrain.context.recipes import Recipe
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Answer, Caller
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Answer, Caller, Degraded
 
 MOST_TOKENS = 10_000_000
 
@@ -133,7 +132,7 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     return replace(made, block=block, degraded=(*degraded, *made.degraded))
 
 
-def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, tuple[Wording, ...]]:
+def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, tuple[Degraded, ...]]:
     """Read what could stand in a block; return it with what the search had to do without."""
     answer = _search(parts, caller, request)
     found = BlockSources(

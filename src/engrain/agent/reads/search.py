@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.wiring.acts import new_act
+from engrain.domain.faults import describe_fault
+from engrain.domain.records import Degraded
 from engrain.domain.requests import Act, Request
-from engrain.domain.wording import Wording, worded
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
 
     embedder = parts.embedder
     if embedder is None:
-        why = parts.without_vectors or Wording("keywords alone: no embedder is configured")
+        why = parts.without_vectors or Degraded(code="no_embedder", message="keywords alone: no embedder is configured")
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
     has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.waiting(caller))
     return QueryEmbedding(
@@ -85,11 +86,11 @@ def _catch_up(parts: Parts, waiting: int) -> bool:
     return waiting <= _WORTH_WAITING_FOR and parts.queue.wait(parts.settings.embedding.wait_s)
 
 
-def _embed(embedder: Embedder, text: str) -> NDArray[np.float32] | Wording:
+def _embed(embedder: Embedder, text: str) -> NDArray[np.float32] | Degraded:
     """Return the vector of a question, or a sentence that says why there is none."""
     try:
         vector: NDArray[np.float32] = embedder.embed([text], role="query")[0]
     except EngineUnavailable as error:
         metrics.count("searches_without_vectors")
-        return worded(error, "the embedder").after("keywords alone: ")
+        return describe_fault(error, "embedder").with_prefix("keywords alone: ")
     return vector

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.context.recipes import Recipe
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store, TokenCounter
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Degraded
     from engrain.engines.llms.usage_meter import MeteredLLM
     from engrain.retrieval.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
@@ -37,7 +37,7 @@ class Parts:
     name_finder: NameFinder | None  # finds names that their spelling does not give away
     llm: MeteredLLM | None  # asked where a model helps; `workers.map_bounded` asks it several things at once
     configured_embedder: Embedder | None  # the one in force, or whose vectors would have to be made first
-    without_vectors: Wording | None  # why a configured embedder is not used
+    without_vectors: Degraded | None  # why a configured embedder is not used
     presets: Mapping[str, Preset]
     recipes: Mapping[str, Recipe]
     count_tokens: TokenCounter  # of blocks and messages that name none

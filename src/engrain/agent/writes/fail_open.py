@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from engrain import metrics
 from engrain.agent.learning.consolidation_triggers import consolidate_after_switch
 from engrain.agent.writes.memories import store_memories, store_memory
+from engrain.domain.faults import describe_fault
 from engrain.domain.filters import Filter
-from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, describe_error, fails_open
+from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_open
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.memories.routing import WorkingStats
-    from engrain.domain.records import Caller, MemoryRecord
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Caller, Degraded, MemoryRecord
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,14 +58,14 @@ def deliver_soon(parts: Parts, act: Act, episode: Episode, *, key: str | None = 
     return MessageReceipt(episode=episode, is_stored=False)
 
 
-def drain(parts: Parts) -> tuple[Wording, ...]:
+def drain(parts: Parts) -> tuple[Degraded, ...]:
     """Store what waits; return why it cannot be, where it cannot."""
     for session in parts.buffers.working.take_evicted():
         _store_or_deliver(parts, session.caller, session.messages)
     parts.buffers.flush_batches()
     outbox = parts.buffers.outbox
     why = outbox.drain(_store_episode(parts))
-    return () if why is None else (why.after(f"{len(outbox)} messages wait in this process: "),)
+    return () if why is None else (why.with_prefix(f"{len(outbox)} messages wait in this process: "),)
 
 
 def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> WorkingStats:
@@ -82,7 +82,7 @@ def flush_working(parts: Parts, caller: Caller, *, most_tokens: int | None) -> W
     why = _store_all(parts, caller, going)
     if why is not None:
         return replace(
-            session.stats(), degraded=(why.after(f"{len(going)} messages not stored yet, they stay here: "),)
+            session.stats(), degraded=(why.with_prefix(f"{len(going)} messages not stored yet, they stay here: "),)
         )
     return working.remove(caller, [message.id for message in going])
 
@@ -111,7 +111,7 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
             raise
         metrics.count("recent_turns_degraded")
         _LOG.warning("recent turns not read", extra={"error": type(error).__name__})
-        why = describe_error(error).after(f"only {len(live)} turns are at hand: ")
+        why = describe_fault(error).with_prefix(f"only {len(live)} turns are at hand: ")
         return RecentTurns(episodes=tuple(reversed(live)), degraded=(why,))
     return RecentTurns(episodes=tuple(turn for turn in reversed(stored) if isinstance(turn, Episode)))
 
@@ -137,7 +137,7 @@ def _store_or_deliver(parts: Parts, caller: Caller, messages: Sequence[Episode])
             deliver(parts, Act(caller=caller, at=message.created_at), message)
 
 
-def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Wording | None:
+def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Degraded | None:
     """Store messages in one transaction, those that are there already left alone; return why not."""
     try:
         store_memories(parts, Act(caller=caller, at=parts.clock()), messages)
@@ -146,5 +146,5 @@ def _store_all(parts: Parts, caller: Caller, messages: Sequence[Episode]) -> Wor
             raise
         metrics.count("working_memory_not_flushed")
         _LOG.warning("working memory not flushed", extra={"error": type(error).__name__, "messages": len(messages)})
-        return describe_error(error)
+        return describe_fault(error)
     return None

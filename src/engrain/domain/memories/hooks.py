@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
-from engrain.domain.wording import Wording, worded
 from engrain.errors import IntegrityViolated, InvalidInput, MemoryClosed, NotFound
 
 if TYPE_CHECKING:
-    from engrain.domain.records import Episode
+    from engrain.domain.records import Degraded, Episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +18,7 @@ class MessageReceipt(Record):
 
     episode: Episode  # as stored, or as it will be stored, without its turn
     is_stored: bool
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class SessionEnd(Record):
     session: str
     pending: int = 0
     is_handed_over: bool = False
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +39,9 @@ class RecentTurns(Record):
     """The newest turns of a session, oldest first."""
 
     episodes: tuple[Episode, ...] = ()
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
 
 
 def fails_open(error: Exception) -> bool:
     """True if a host continues after this error; false for invalid input, and for calls after `close`."""
     return not isinstance(error, InvalidInput | NotFound | IntegrityViolated | MemoryClosed)
-
-
-def describe_error(error: Exception) -> Wording:
-    """Sentence about an error for `degraded`."""
-    return Wording(f"{type(error).__name__}: {error}", worded(error).outside)

@@ -12,8 +12,7 @@ from engrain.domain.records import REFLECTION, SUMMARY, Fact, MemoryRecord, Reco
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Caller
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Caller, Degraded
 
 Source = Literal["fts5", "tfidf", "combined", "llm"]
 SearchMode = Literal["fast", "deep"]
@@ -61,7 +60,7 @@ class NoteAnswer(Record):
     mode: SearchMode  # fast if the re-ranker of a deep search did not answer
     hits: tuple[NoteHit, ...] = ()
     total_candidates: int = 0
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -9,8 +9,7 @@ from engrain.domain.records import Record
 
 if TYPE_CHECKING:
     from engrain.domain.memories.notes import Note
-    from engrain.domain.records import Answer, MemoryRecord
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Answer, Degraded, MemoryRecord
 
 Route = Literal["episode", "fact", "rule", "note", "recall", "working"]
 
@@ -24,7 +23,7 @@ class WorkingStats(Record):
     tool_results: int = 0
     scratchpad_characters: int = 0
     estimated_bytes: int = 0
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,7 @@ from engrain.domain.records import Record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engrain.domain.records import Fact, Rule
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Degraded, Fact, Rule
 
 ActionKind = Literal["new_fact", "updated_fact", "new_rule", "confirmation"]
 ACTION_KINDS: tuple[ActionKind, ...] = get_args(ActionKind)
@@ -76,4 +75,4 @@ class ActionResult(Record):
 
     kind: ActionKind
     memory_id: str | None = None
-    error: Wording | None = None
+    error: Degraded | None = None

@@ -9,7 +9,7 @@ from engrain.domain.records import Record
 from engrain.domain.runs.completions import Usage
 
 if TYPE_CHECKING:
-    from engrain.domain.wording import Wording
+    from engrain.domain.records import Degraded
 
 Strategy = Literal["simple", "hierarchical", "extractive", "map_reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -31,7 +31,7 @@ class Summary(Record):
     tokens: int
     target_tokens: int
     source_tokens: int
-    degraded: tuple[Wording, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
     prompt_version: str | None = None

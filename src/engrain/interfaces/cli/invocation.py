@@ -18,6 +18,7 @@ from engrain.interfaces.cli import failures, output
 if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
+    from engrain.domain.records import Degraded
     from engrain.service import Memory
 
 # A search makes this many vectors by itself while it waits; more is worth a word before the command ends late.
@@ -108,7 +109,7 @@ class Invocation:
         if not self.as_json:
             output.note(text)
 
-    def degraded(self, reasons: Iterable[str]) -> None:
+    def degraded(self, reasons: "Iterable[Degraded]") -> None:
         """A line on stderr for each thing that had to be done without."""
         for reason in reasons:
             self.note(f"note: {reason}")

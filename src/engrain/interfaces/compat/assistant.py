@@ -11,7 +11,7 @@ from engrain.interfaces.compat.counting import memory_stats
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.identity import Identity, RequestContextArgument
 from engrain.interfaces.mcp.offers import READS, REPLACES, Offer, unless_absent
-from engrain.interfaces.mcp.results import EntityInfo, Found, Known, Profiled, Recollection, Stored
+from engrain.interfaces.mcp.results import EntityInfo, Found, Known, Profiled, Recollection, Stored, texts_of
 
 
 def search_memory(
@@ -28,7 +28,7 @@ def search_memory(
     return Recollection(
         memories=[Known.of(hit) for hit in answer],
         evidence=answer.evidence,
-        degraded=list(answer.degraded),
+        degraded=texts_of(answer.degraded),
         request_id=agent.caller.request_id,
     )
 

@@ -21,6 +21,8 @@ from engrain.interfaces.mcp.results import (
     Matches,
     Merged,
     Stored,
+    text_of,
+    texts_of,
 )
 
 # How long an episode of a butler lives where the settings do not say: what happened is learned from within a week.
@@ -207,7 +209,7 @@ def memory_context(
         budget_tokens=block.budget_tokens,
         memory_ids=[each.id for each in block.memories],
         left_out=block.left_out,
-        degraded=list(block.degraded),
+        degraded=texts_of(block.degraded),
         request_id=agent.caller.request_id,
     )
     return CallToolResult(
@@ -302,7 +304,7 @@ def memory_run_consolidation(who: Identity) -> Consolidated:
         updated=report.updated,
         confirmed=report.confirmed,
         rejected=len(report.rejected),
-        failures=[each.said.after(f"{each.code}: ") for each in report.failures],
+        failures=[f"{failure.code}: {text_of(failure)}" for failure in report.failures],
         run_ids=list(report.run_ids),
     )
 

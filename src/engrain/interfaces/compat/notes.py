@@ -7,7 +7,7 @@ from pydantic import Field
 from engrain.interfaces.mcp import arguments as given
 from engrain.interfaces.mcp.identity import Identity, RequestContextArgument
 from engrain.interfaces.mcp.offers import READS, REMOVES, REPLACES, Offer, unless_absent
-from engrain.interfaces.mcp.results import FoundNote, FoundNotes, NoteList, RelatedNotes, SavedNote
+from engrain.interfaces.mcp.results import FoundNote, FoundNotes, NoteList, RelatedNotes, SavedNote, texts_of
 
 
 def save_note(
@@ -58,7 +58,7 @@ def search_notes(
     return FoundNotes(
         mode=answer.mode,
         hits=list(answer.hits),
-        degraded=list(answer.degraded),
+        degraded=texts_of(answer.degraded),
         request_id=agent.caller.request_id,
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import Response
 
-from engrain.interfaces.redaction import redacted
+from engrain.interfaces.redaction import redact
 
 _JSON = "application/json"
 # Counters that reading a memory changes: a version is the same without them.
@@ -34,7 +34,7 @@ def versioned(value: dict[str, Any], if_none_match: str | None) -> Response:
 
 
 def _encode(value: Any) -> bytes:
-    return json.dumps(redacted(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(redact(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _etag(value: Any) -> str:

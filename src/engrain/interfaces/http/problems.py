@@ -36,7 +36,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engrain import errors
-from engrain.domain.wording import is_of_the_request, sentence
+from engrain.domain.faults import is_of_the_request, public_message
 from engrain.errors import EngrainError
 
 _LOG = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ def detail_of(error: EngrainError, request_id: str | None = None) -> str:
     """What whoever asks is told of an error of ours; what is the server's own affair is logged in its place."""
     if not is_of_the_request(error):
         _LOG.warning("a request failed: %s", error, extra={"code": error.code, "request_id": request_id})
-    return sentence(error)
+    return public_message(error)
 
 
 def _headers(error: EngrainError, status: HTTPStatus) -> dict[str, str]:
@@ -214,7 +214,7 @@ class Unforeseen:
             if has_begun:
                 raise RuntimeError("an answer broke off; the log above says where") from None
             code, status = INTERNAL, HTTPStatus.INTERNAL_SERVER_ERROR
-            await problem(request, status, code=code, detail=sentence(error))(scope, receive, send)
+            await problem(request, status, code=code, detail=public_message(error))(scope, receive, send)
 
 
 def _log(request: Request, error: Exception) -> None:

@@ -5,29 +5,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import core_schema
 
 from engrain.agent.agent import Agent
 from engrain.domain.entities.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
 from engrain.domain.maintenance.stats import FactStats, RuleStats, Stats
 from engrain.domain.memories.notes import Note, NoteHit, NoteRelation
-from engrain.domain.records import Answer, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
+from engrain.domain.records import Answer, Degraded, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
 from engrain.interfaces.mcp.identity import asking
-from engrain.interfaces.redaction import redacted
+from engrain.interfaces.redaction import redact
 
 
 def _said(record: Record) -> dict[str, Any]:
     said = record.to_dict()
-    return said if asking().runs_it else redacted(said)
+    return said if asking().runs_it else redact(said)
 
 
-def _heard(sentences: Sequence[str]) -> object:
-    """Sentences of what an answer had to do without, as whoever asks may hear them."""
-    return sentences if asking().runs_it else redacted(list(sentences))
+def text_of(reason: Degraded) -> str:
+    """A reason as one text; its detail is for the operator alone."""
+    return str(reason) if asking().runs_it else str(redact(reason.to_dict())["message"])
 
 
-Wordings = Annotated[list[str], BeforeValidator(_heard)]
+def texts_of(reasons: Sequence[Degraded]) -> list[str]:
+    """Each reason as one text."""
+    return [text_of(reason) for reason in reasons]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +105,13 @@ class Matches(Result):
 
     hits: list[Match]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
-    degraded: Wordings
+    degraded: list[str]
 
     @classmethod
     def of(cls, agent: Agent, answer: Answer) -> Self:
         hits = [Match(score=hit.score, memory=hit.memory, why=str(hit.why)) for hit in answer]
         return cls(
-            hits=hits, evidence=answer.evidence, degraded=list(answer.degraded), request_id=agent.caller.request_id
+            hits=hits, evidence=answer.evidence, degraded=texts_of(answer.degraded), request_id=agent.caller.request_id
         )
 
 
@@ -148,7 +150,7 @@ class Recollection(Result):
 
     memories: list[Known]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
-    degraded: Wordings
+    degraded: list[str]
 
 
 class EpisodeCounts(BaseModel):
@@ -193,7 +195,7 @@ class ContextText(Result):
     budget_tokens: int
     memory_ids: list[str]
     left_out: int
-    degraded: Wordings
+    degraded: list[str]
 
 
 class FoundEntity(Result):
@@ -275,7 +277,7 @@ class Consolidated(Result):
     updated: int
     confirmed: int
     rejected: int
-    failures: Wordings
+    failures: list[str]
     run_ids: list[str]
 
 
@@ -353,7 +355,7 @@ class FoundNotes(Result):
 
     mode: str
     hits: list[NoteHitJson]
-    degraded: Wordings
+    degraded: list[str]
 
 
 class RelatedNotes(Result):

@@ -13,7 +13,7 @@ from engrain.interfaces.json_arguments import described, field_type, library_val
 from engrain.interfaces.mcp.identity import Identity, RequestContext, RequestContextArgument
 from engrain.interfaces.mcp.offers import Offer
 from engrain.interfaces.mcp.results import Result
-from engrain.interfaces.redaction import redacted
+from engrain.interfaces.redaction import redact
 from engrain.verbs.signatures import Parameter, Signature, signatures
 from engrain.verbs.table import Verb
 
@@ -101,7 +101,7 @@ def _answer(found: Signature, who: Identity, context: RequestContext | None, arg
     json = found.to_json(value)
     answer = VerbAnswer(
         found=is_found,
-        answer=json if who.runs_it else redacted(json),
+        answer=json if who.runs_it else redact(json),
         request_id=agent.caller.request_id,
     )
     if not isinstance(value, ContextBlock):

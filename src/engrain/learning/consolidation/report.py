@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import Record
+from engrain.domain.records import Degraded, Record
 from engrain.domain.runs.completions import Usage
 
 if TYPE_CHECKING:
     from engrain.domain.runs.plans import ActionKind, Rejection
-    from engrain.domain.wording import Wording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +33,11 @@ class Learned(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure(Record):
+class Failure(Degraded):
     """A batch, or one action of it, that was not done. `code` is the error's; `run_id` None: no run had begun."""
 
     tenant_id: str
     agent: str
-    code: str
-    said: Wording
     run_id: str | None = None
     episodes: int = 0  # that wait for another attempt because of it, or are done with
 

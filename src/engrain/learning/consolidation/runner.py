@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.domain.faults import UNEXPECTED, describe_fault
+from engrain.domain.records import GLOBAL_SCOPE, Caller, Degraded
 from engrain.domain.requests import Act
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim, Retry
-from engrain.domain.wording import UNEXPECTED, Wording, sentence, worded
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning.consolidation import prompt
@@ -163,9 +163,9 @@ class _BatchRun:
         except MemoryClosed:
             raise
         except _LeaseLost:
-            message = Wording("another worker took over meanwhile; nothing was written")
+            reason = Degraded(code="lease_lost", message="another worker took over meanwhile; nothing was written")
             run_id = None if batch is None else batch.run.id
-            return _Outcome(self._report(failures=(self._failure("lease_lost", message, run_id),)))
+            return _Outcome(self._report(failures=(self._failure(reason, run_id),)))
         except Exception as error:  # noqa: BLE001  # whatever it is: other backlogs go on, and what fails each time ends in dead_letter
             return self._fail(batch, error)
 
@@ -227,7 +227,7 @@ class _BatchRun:
             learned=learned,
             rejected=plan.rejected,
             parse_errors=plan.parse_errors,
-            failures=tuple(self._failure("action_failed", error, run.id) for error in errors),
+            failures=tuple(self._failure(_failed_action(error), run.id) for error in errors),
             run_ids=(run.id,),
         )
         return _Outcome(outcome, len(episodes), goes_on=True)
@@ -271,20 +271,20 @@ class _BatchRun:
 
     def _fail(self, batch: Batch | None, error: Exception) -> _Outcome:
         """Give a batch up with the reason: its episodes wait for another attempt, unless that would fail alike."""
-        code, message = _describe(error)
+        reason = _describe(error)
         metrics.count("consolidation_failures")
-        fields = {"code": code, "error": type(error).__name__}
+        fields = {"code": reason.code, "error": type(error).__name__}
         if isinstance(error, EngrainError):  # messages of others may quote a memory
             fields["reason"] = str(error)
         _LOG.warning("consolidation failed", extra={**self._agent, **fields})
         if batch is None:
-            return _Outcome(self._report(failures=(self._failure(code, message, None),)))
-        failures = [self._failure(code, message, batch.run.id, episodes=len(batch.episodes))]
+            return _Outcome(self._report(failures=(self._failure(reason, None),)))
+        failures = [self._failure(reason, batch.run.id, episodes=len(batch.episodes))]
         retry = replace(self._options.retry, is_final=isinstance(error, Refused))
         try:
-            self._dependencies.store.give_up(self._act(), batch.run.id, f"{code}: {message.outside}", retry)
+            self._dependencies.store.give_up(self._act(), batch.run.id, f"{reason.code}: {reason.message}", retry)
         except EngrainError as worse:  # the lease runs out by itself, and whoever takes over begins anew
-            failures.append(self._failure(worse.code, worded(worse), batch.run.id))
+            failures.append(self._failure(describe_fault(worse), batch.run.id))
         is_away = isinstance(error, EngineUnavailable) and not isinstance(error, Refused)
         goes_on = not is_away and len(failures) == 1
         return _Outcome(self._report(batches=1, failures=tuple(failures)), len(batch.episodes), goes_on=goes_on)
@@ -292,8 +292,15 @@ class _BatchRun:
     def _report(self, **values: Any) -> ConsolidationReport:
         return ConsolidationReport(dry_run=False, usage=self._usage, **values)
 
-    def _failure(self, code: str, message: Wording, run_id: str | None, *, episodes: int = 0) -> Failure:
-        return Failure(**self._agent, code=code, said=message, run_id=run_id, episodes=episodes)
+    def _failure(self, reason: Degraded, run_id: str | None, *, episodes: int = 0) -> Failure:
+        return Failure(
+            **self._agent,
+            code=reason.code,
+            message=reason.message,
+            detail=reason.detail,
+            run_id=run_id,
+            episodes=episodes,
+        )
 
     @property
     def _agent(self) -> Mapping[str, str]:
@@ -303,12 +310,16 @@ class _BatchRun:
         return Act(caller=self._caller, at=self._dependencies.clock())
 
 
-def _describe(error: Exception) -> tuple[str, Wording]:
-    """The code of a batch's failure, and its message; a foreign error's text is for whoever runs the memory."""
+def _describe(error: Exception) -> Degraded:
+    """Describe why a batch failed; a foreign error's text is for whoever runs the memory."""
     match error:
         case _UnusableReply():
-            return "unusable_reply", Wording(str(error))
+            return Degraded(code="unusable_reply", message=str(error))
         case EngrainError():
-            return error.code, Wording(str(error), sentence(error, "the language model"))
+            return replace(describe_fault(error, "llm"), code=error.code)
         case _:
-            return UNEXPECTED, Wording(f"{type(error).__name__}: {error}", type(error).__name__)
+            return Degraded(code=UNEXPECTED, message=type(error).__name__, detail=str(error))
+
+
+def _failed_action(reason: Degraded) -> Degraded:
+    return replace(reason, code="action_failed", message=f"{reason.message} ({reason.code})")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Fact, Record
+from engrain.domain.records import DECAY_RATES, REFLECTION, SUMMARY, Degraded, Fact, Record
 from engrain.domain.runs.completions import Prompt, Usage
 from engrain.domain.text.analysis import words
 from engrain.engines.llms.responses import extract_json
@@ -86,7 +86,7 @@ class ReflectionDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionOutcome(Record):
-    """The outcome of one agent's reflection; `said` is a sentence about it.
+    """The outcome of one agent's reflection; `said` is a sentence about it, `failure` why it failed.
 
     The outcome is reflected, due (a dry run), too_soon, too_few (facts), running (elsewhere) or failed (it is tried
     again the next time).
@@ -96,6 +96,7 @@ class ReflectionOutcome(Record):
     agent: str
     outcome: Outcome
     said: str
+    failure: Degraded | None = None
     facts: int = 0
     memories: int = 0
     reflection: Fact | None = None

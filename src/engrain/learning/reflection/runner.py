@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.filters import Filter
-from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Fact
+from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Degraded, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim, Retry
@@ -116,10 +116,10 @@ class _Reflection:
             )
         except EngineUnavailable as error:
             metrics.count("reflections_failed")
-            message = writer.describe(error)
+            failure = writer.describe(error)
             _LOG.warning("a reflection failed", extra={"code": error.code, "run": run_id, "reason": str(error)})
-            store.give_up(self._act(), run_id, message.outside, Retry())
-            return self._outcome("failed", message)
+            store.give_up(self._act(), run_id, failure.message, Retry())
+            return self._fail(failure)
         return self._store(run_id, draft)
 
     def _store(self, run_id: str, draft: ReflectionDraft) -> ReflectionOutcome:
@@ -131,9 +131,10 @@ class _Reflection:
         results = store.carry_out(act, run_id, plan, {**report, "usage": draft.usage.to_dict()})
         if results is None or results[0].memory_id is None:
             metrics.count("reflections_failed")
-            lost = "its time was up and another worker may reflect"
-            message = lost if results is None else f"it was not kept: {results[0].error}"
-            return replace(self._outcome("failed", message), usage=draft.usage)
+            lost = Degraded(code="lease_lost", message="its time was up and another worker may reflect")
+            error = None if results is None else results[0].error
+            failure = lost if error is None else error.with_prefix("it was not kept: ")
+            return replace(self._fail(failure), usage=draft.usage)
         metrics.count("reflections")
         memories = store.get(self._caller, [results[0].memory_id])  # somebody may have erased it already
         return replace(
@@ -165,6 +166,9 @@ class _Reflection:
             return select_window(memories, policy, now, reflected_at=None if last is None else last.created_at)
 
         return store.in_one_snapshot(caller, read)
+
+    def _fail(self, failure: Degraded) -> ReflectionOutcome:
+        return replace(self._outcome("failed", failure.message), failure=failure)
 
     def _outcome(self, outcome: Outcome, message: str) -> ReflectionOutcome:
         return ReflectionOutcome(

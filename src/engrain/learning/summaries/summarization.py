@@ -10,10 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engrain import metrics
+from engrain.domain.faults import describe_fault
+from engrain.domain.records import Degraded
 from engrain.domain.runs.completions import Prompt, Usage
 from engrain.domain.runs.summaries import Summary
 from engrain.domain.text.analysis import words
-from engrain.domain.wording import Wording, worded
 from engrain.errors import EngineUnavailable
 from engrain.learning.summaries import prompt_data
 from engrain.learning.summaries.extractive import extract
@@ -62,9 +63,9 @@ class SummaryWriter:
     timeout_s: float = 120.0
     prompt_tokens: int = 6_000
 
-    def describe(self, error: EngineUnavailable) -> Wording:
+    def describe(self, error: EngineUnavailable) -> Degraded:
         """The reason why no model wrote; that there is none is nothing to hide."""
-        return Wording(str(error)) if self.llm is None else worded(error, "the language model")
+        return Degraded(code="no_llm", message=str(error)) if self.llm is None else describe_fault(error, "llm")
 
 
 def summarize(passages: Sequence[Passage], writer: SummaryWriter, *, strategy: Strategy, target_tokens: int) -> Summary:
@@ -79,22 +80,21 @@ def summarize(passages: Sequence[Passage], writer: SummaryWriter, *, strategy: S
     texts = [passage for passage in passages if passage.text.strip()]
     source_tokens = sum(writer.count_tokens(passage.text) for passage in texts)
     dialogue = _Dialogue(writer)
-    used, degraded = strategy, list[Wording]()
+    used, degraded = strategy, list[Degraded]()
     if strategy == "extractive" or not texts:
         text = extract(texts, target_tokens, writer.count_tokens).text
     else:
         readable = texts
         if source_tokens > _MOST_PROMPTS * writer.prompt_tokens:
             readable = _paragraphs(extract(texts, _MOST_PROMPTS * writer.prompt_tokens, writer.count_tokens).text)
-            degraded = [
-                Wording(f"{source_tokens:,} tokens are too many for a model: it read their best sentences alone")
-            ]
+            message = f"{source_tokens:,} tokens are too many for a model: it read their best sentences alone"
+            degraded = [Degraded(code="source_shortened", message=message)]
         try:
             text, used = _generate(dialogue, readable, strategy, target_tokens)
         except EngineUnavailable as error:
             metrics.count("summaries_degraded")
             text, used = extract(texts, target_tokens, writer.count_tokens).text, "extractive"
-            degraded = [writer.describe(error).after("extractive: ")]
+            degraded = [writer.describe(error).with_prefix("extractive: ")]
     is_generated = used != "extractive"
     summary = Summary(
         text=text,

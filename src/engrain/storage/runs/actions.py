@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain import events
+from engrain.domain.faults import describe_fault
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, ActionResult
-from engrain.domain.wording import worded
 from engrain.errors import EngrainError, InvalidInput, NotFound, StorageError
 from engrain.storage import selection
 
@@ -41,7 +41,7 @@ def _try_action(unit: MemoryWrites, action: Action) -> ActionResult:
     try:
         memory_id = _retry_refusals(unit, lambda: _carry_out(unit, action))
     except (InvalidInput, NotFound, StorageError) as error:
-        return ActionResult(kind=action.kind, memory_id=None, error=worded(error))
+        return ActionResult(kind=action.kind, memory_id=None, error=describe_fault(error))
     return ActionResult(kind=action.kind, memory_id=memory_id)
 
 

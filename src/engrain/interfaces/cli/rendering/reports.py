@@ -123,7 +123,7 @@ def _consolidation(found: ConsolidationReport) -> Iterable[str]:
         yield f"rejected {len(found.rejected):,}: {counts}"
     yield from (f"reply: {output.one_line(error)}" for error in found.parse_errors)
     for failure in found.failures:
-        error = output.one_line(failure.said)[:_LONGEST_ERROR]
+        error = output.one_line(str(failure))[:_LONGEST_ERROR]
         yield f"failed: {failure.agent} of {failure.tenant_id}: {failure.code}: {error}"
     if found.usage.calls:
         yield f"cost: {_cost(found.usage)}"
@@ -139,7 +139,7 @@ def _cost(usage: Usage) -> str:
 def reflections(report: ReflectionReport) -> str:
     """A line for each agent, with its reflection where there is one."""
     lines = [
-        f"{part.tenant_id}/{part.agent}: {part.outcome.replace('_', ' ')}, {part.said}"
+        f"{part.tenant_id}/{part.agent}: {part.outcome.replace('_', ' ')}, {part.failure or part.said}"
         + ("" if part.reflection is None else f"\n{part.reflection.content}")
         for part in report.agents
     ]

@@ -1,4 +1,4 @@
-"""What is told over a network of a memory whose engines and database are away: nothing of where they are."""
+"""Answers over a network of a memory whose engines and database are away: nothing of where they are."""
 
 import json
 import socket
@@ -63,9 +63,15 @@ def logged(caplog):
     return [vars(each) for each in caplog.records if each.message == "an answer is degraded"]
 
 
-EMBEDDER = "keywords alone: the embedder cannot answer now (engine_unavailable)"
-RERANKER = "the order of the search stands, nothing was re-ranked: the reranker cannot answer now (engine_unavailable)"
-LLM = "extractive: the language model cannot answer now (engine_unavailable)"
+def public(code, message):
+    return {"code": code, "message": message, "detail": None}
+
+
+EMBEDDER = public("embedder_unavailable", "keywords alone: the embedder cannot answer now")
+RERANKER = public(
+    "reranker_unavailable", "the order of the search stands, nothing was re-ranked: the reranker cannot answer now"
+)
+LLM = public("llm_unavailable", "extractive: the language model cannot answer now")
 ENGINES = {
     "recall": ("/v1/recall", {"query": "tram", "deep": True}, [EMBEDDER, RERANKER]),
     "notes": ("/v1/notes/search", {"query": "tram", "mode": "deep"}, [RERANKER]),
@@ -105,8 +111,10 @@ def test_what_learning_failed_of_is_told_and_stored_without_the_machine(memory, 
             client.get("/v1/jobs"),
         ]
     [failure] = learned.json()["failures"]
-    assert (failure["code"], failure["said"]) == ("engine_unavailable", "the language model cannot answer now")
-    assert "the language model cannot answer now" in reflected.text
+    assert failure.items() >= public("engine_unavailable", "the language model cannot answer now").items()
+    [outcome] = reflected.json()["agents"]
+    assert outcome["failure"] == public("llm_unavailable", "the language model cannot answer now")
+    assert outcome["said"] == "the language model cannot answer now"
     for answer in (learned, reflected, *looks):
         assert answer.is_success, answer.text
         assert says_nothing_of(answer.text, nowhere), answer.text
@@ -137,7 +145,7 @@ def test_a_database_that_cannot_be_read_and_redis_are_told_of_in_our_own_words(t
         failed = [client.get("/v1/stats"), client.get("/readyz", headers={"Authorization": "Bearer nobody"})]
     for name, answer in answers.items():
         assert answer.status_code == 200, answer.text
-        assert any("(database_damaged)" in each for each in answer.json()["degraded"]), name
+        assert "database_damaged" in {each["code"] for each in answer.json()["degraded"]}, name
     assert {each.status_code for each in failed} == {500, 503}
     for answer in (*answers.values(), *failed):
         assert says_nothing_of(answer.text, nowhere), answer.text
@@ -145,6 +153,8 @@ def test_a_database_that_cannot_be_read_and_redis_are_told_of_in_our_own_words(t
     assert sum("under-the-stairs" in each for each in reasons) >= len(answers)
 
 
+# The tools of published profiles answer texts.
+TEXTS = frozenset({"memory_search", "memory_context", "search_memory"})
 TOOLS = {
     "butler": {
         "memory_search": {"query": "tram"},
@@ -173,8 +183,9 @@ def test_tools_over_http_tell_no_more_and_tools_of_whoever_runs_it_tell_all(memo
                 learned += [tools.raw("consolidate"), tools.raw("runs")]
                 summary = tools.raw("summarize", session=SESSION, strategy="simple")
     for name, answer in outside.items():
-        assert EMBEDDER in degraded_of(answer.structured_content), name
-    assert LLM in json.dumps(summary.structured_content)
+        expected = EMBEDDER["message"] if name in TEXTS else EMBEDDER
+        assert expected in degraded_of(answer.structured_content), name
+    assert LLM in degraded_of(summary.structured_content)
     for answer in learned:
         assert "the language model cannot answer now" in json.dumps(answer.structured_content)
     for answer in (*outside.values(), *learned, summary):
@@ -185,15 +196,15 @@ def test_tools_over_http_tell_no_more_and_tools_of_whoever_runs_it_tell_all(memo
         with connected(server_of(memory, profile), "auto") as tools:
             for name, arguments in asked.items():
                 degraded = degraded_of(tools.call(name, **arguments))
-                [said] = [each for each in degraded if "keywords alone" in each]
+                [said] = [text for text in map(str, degraded) if "keywords alone" in text]
                 assert f"http://127.0.0.1:{nowhere}/v1" in said
 
 
 def test_whoever_runs_it_is_told_all(memory, nowhere):
-    [said, *_] = memory.agent(AGENT).recall("tram").degraded
-    assert f"http://127.0.0.1:{nowhere}/v1" in said
-    assert said.outside == EMBEDDER
+    [reason, *_] = memory.agent(AGENT).recall("tram").degraded
+    assert f"http://127.0.0.1:{nowhere}/v1" in reason.detail
+    assert {**reason.to_dict(), "detail": None} == EMBEDDER
     memory.agent("ben").observe(TURN)
     [failure] = memory.consolidate(agent="ben").failures
-    assert str(nowhere) in failure.said
-    assert str(nowhere) in memory.agent(AGENT, session=SESSION).summarize(strategy="simple").degraded[0]
+    assert str(nowhere) in failure.detail
+    assert str(nowhere) in memory.agent(AGENT, session=SESSION).summarize(strategy="simple").degraded[0].detail
