@@ -1,4 +1,4 @@
-"""Settings of what is done by itself."""
+"""Settings of background jobs and their schedules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from engrain.config.section import Section
 _CRON_FIELDS = 5
 
 
-def _is_a_cron_expression(value: str) -> str:
-    """As given, but for blanks around it; "" for never."""
+def _parse_cron(value: str) -> str:
+    """The expression with single blanks; "" for never."""
     from cronsim import CronSim, CronSimError
 
     expression = " ".join(value.split())
@@ -28,12 +28,10 @@ def _is_a_cron_expression(value: str) -> str:
     return expression
 
 
-def _is_a_time_zone(value: str) -> str:
-    """As given, where this system knows a time zone of that name."""
+def _parse_time_zone(value: str) -> str:
+    """The name of a time zone that this system knows."""
     from zoneinfo import ZoneInfo
 
-    if value == "UTC":
-        return value  # on systems without a database of time zones, too
     if value == "UTC":
         return value  # on systems without a database of time zones, too
     try:
@@ -43,39 +41,33 @@ def _is_a_time_zone(value: str) -> str:
     return value
 
 
-Cron = Annotated[str, AfterValidator(_is_a_cron_expression)]
-TimeZone = Annotated[str, AfterValidator(_is_a_time_zone)]
+Cron = Annotated[str, AfterValidator(_parse_cron)]
+TimeZone = Annotated[str, AfterValidator(_parse_time_zone)]
 
 
 class Schedules(Section):
-    """When jobs are done, as cron expressions: minute, hour, day, month, weekday; empty for never."""
+    """Schedules of jobs, as cron expressions: minute, hour, day, month, weekday; empty for never."""
 
-    enrichment: Cron = Field(default="0 2 * * *", description="When memories are read again for the names in them")
+    enrichment: Cron = Field(default="0 2 * * *", description="When memories are searched for names again")
     consolidation: Cron = Field(default="0 3 * * *", description="When facts and rules are learned from episodes")
     decay: Cron = Field(default="0 4 * * *", description="When facts and rules fade and expire")
-    reflection: Cron = Field(default="0 3 * * 0", description="When agents look back")
-    cleanup: Cron = Field(default="30 4 * * *", description="When episodes are removed that ran out or are too many")
-    compaction: Cron = Field(default="0 5 * * *", description="When the database gives back room, and old jobs go")
-    backup: Cron = Field(
-        default="30 5 * * *", description="When a backup is written, where `jobs.backup_folder` is set"
-    )
+    reflection: Cron = Field(default="0 3 * * 0", description="When reflections are written")
+    cleanup: Cron = Field(default="30 4 * * *", description="When expired and surplus episodes are removed")
+    compaction: Cron = Field(default="0 5 * * *", description="When the database is compacted and old jobs are removed")
+    backup: Cron = Field(default="30 5 * * *", description="When a backup is written, if `jobs.backup_folder` is set")
 
 
 class Jobs(Section):
-    """What is done by itself where a worker runs, when, and how often it is tried."""
+    """Background jobs of workers: schedules, leases, retries and backups."""
 
     schedules: Schedules = Schedules()
     timezone: TimeZone = Field(default="UTC", description="The time zone of the schedules")
-    poll_s: float = Field(default=5.0, gt=0, le=3_600, description="How often a worker looks for what is due")
-    lease_s: float = Field(
-        default=60.0, ge=1, le=86_400, description="After how long without a word a worker is taken for dead"
-    )
+    poll_s: float = Field(default=5.0, gt=0, le=3_600, description="How often a worker looks for due jobs")
+    lease_s: float = Field(default=60.0, ge=1, le=86_400, description="How long a silent worker keeps its job")
     max_attempts: int = Field(default=5, ge=1, le=100, description="How often a job is tried before it is given up")
     retry_pause_s: float = Field(
-        default=60.0, ge=0, le=86_400, description="How long a job that failed waits at first; twice as long each time"
+        default=60.0, ge=0, le=86_400, description="First pause after a failed attempt; it doubles with every attempt"
     )
-    retention_days: float = Field(
-        default=90.0, ge=0, le=36_500, description="How many days a compaction leaves a job that is over"
-    )
+    retention_days: float = Field(default=90.0, ge=0, le=36_500, description="How many days finished jobs stay")
     backup_folder: str | None = Field(default=None, description="Folder that backups are written to; None for none")
-    backup_keep: int = Field(default=7, ge=1, le=10_000, description="How many backups stay there, the newest")
+    backup_keep: int = Field(default=7, ge=1, le=10_000, description="How many of the newest backups stay there")

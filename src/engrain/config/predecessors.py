@@ -1,4 +1,4 @@
-"""The systems that engrain takes over from: what they have as defaults, and how they call settings in a host's file."""
+"""Predecessors of engrain: their defaults, and their names of settings in a host's file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from engrain.errors import InvalidInput
 
-# What differs from engrain's own. `butler`: a module of a host's butler.toml, defaults of its RetrievalConfig and the
-# seven days it keeps an episode. `layered`: working memory, Redis, PostgreSQL and pgvector, its defaultConfig; what it
-# keeps for 90 days are conversations.
+# Defaults that differ from engrain's own. `butler`: a module of a host's butler.toml, defaults of its RetrievalConfig
+# and its seven days for episodes. `layered`: working memory, Redis, PostgreSQL and pgvector, its defaultConfig; its 90
+# days are those of conversations.
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "butler": {
         "episodes": {"ttl_days": 7.0},
@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
-# Names of a butler's [modules.memory.retrieval], and whose they are here.
+# Names in a butler's [modules.memory.retrieval], and the settings they stand for.
 _RETRIEVAL = {
     "context_token_budget": ("context", "budget_tokens"),
     "default_limit": ("retrieval", "limit"),
@@ -34,25 +34,28 @@ _RETRIEVAL = {
 }
 
 
-def in_our_words(table: Mapping[str, Any], *, origin: str) -> dict[str, Any]:
-    """A host's table with every name that is a butler's under our own; other names as they are.
+def translate_names(table: Mapping[str, Any], *, origin: str) -> dict[str, Any]:
+    """Replace a butler's names in a host's table by those of engrain; other names stay.
 
     Raises:
         InvalidInput: a setting is there under both names.
     """
-    said = table.get("retrieval")
-    if not isinstance(said, Mapping):
+    retrieval = table.get("retrieval")
+    if not isinstance(retrieval, Mapping):
         return dict(table)
-    ours: dict[str, Any] = {**table, "retrieval": {name: said[name] for name in said if name not in _RETRIEVAL}}
+    ours: dict[str, Any] = {
+        **table,
+        "retrieval": {name: value for name, value in retrieval.items() if name not in _RETRIEVAL},
+    }
     for theirs, (section, name) in _RETRIEVAL.items():
-        if theirs not in said:
+        if theirs not in retrieval:
             continue
-        there = ours.get(section, {})
-        if not isinstance(there, Mapping):
+        present = ours.get(section, {})
+        if not isinstance(present, Mapping):
             continue  # refused with the other names
-        if name in there:
+        if name in present:
             raise InvalidInput(
                 f"setting {section}.{name}, given by {origin}, is there as retrieval.{theirs} too; leave one out"
             )
-        ours[section] = {**there, name: said[theirs]}
+        ours[section] = {**present, name: retrieval[theirs]}
     return ours

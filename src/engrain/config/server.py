@@ -1,6 +1,8 @@
-"""Settings of a memory that is served to others."""
+"""Settings of a served memory: address, limits, monitoring and logging."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from pydantic import Field
 
@@ -8,35 +10,38 @@ from engrain.config.section import Section
 
 
 class Server(Section):
-    """Where the memory is served, who is let in, and how much of each."""
+    """Address of the server, and limits of requests, connections and keys."""
 
     host: str = Field(default="127.0.0.1", description="Address it is served on; 0.0.0.0 is every one of the machine's")
     port: int = Field(default=8765, ge=0, le=65_535, description="Port it is served on; 0 takes any free one")
     mem0: bool = Field(default=False, description="Whether mem0's clients find their routes under `/mem0`")
-    threads: int = Field(default=40, ge=1, le=1_000, description="How many requests are worked on at once")
+    threads: int = Field(default=40, ge=1, le=1_000, description="How many requests are handled at once")
     max_requests: int = Field(
         default=128,
         ge=1,
         le=1_000_000,
-        description="How many requests may be there at once; more are told to come again",
+        description="How many requests may be open at once; more get 503 with Retry-After",
     )
     max_connections: int = Field(
         default=1_000,
         ge=1,
         le=1_000_000,
-        description="How many connections may be open at once; more are told likewise",
+        description="How many connections may be open at once; more get the same answer",
     )
     keep_alive_s: int = Field(
-        default=15, ge=1, le=3_600, description="How long a connection stays open between two requests"
+        default=15, ge=1, le=3_600, description="How long an idle connection stays open between two requests"
     )
     shutdown_s: int = Field(
-        default=20, ge=0, le=3_600, description="How long a server that is to stop lets requests finish, at most"
+        default=20, ge=0, le=3_600, description="How long a stopping server waits for open requests, at most"
     )
     rate_limit_per_minute: int = Field(
         default=6_000, ge=0, le=10_000_000, description="How many requests of one key are answered a minute; 0 for all"
     )
     failures_per_minute: int = Field(
-        default=30, ge=0, le=10_000_000, description="How many wrong keys of one address are looked at a minute; 0: all"
+        default=30,
+        ge=0,
+        le=10_000_000,
+        description="Wrong keys of one address checked a minute; 0 for all",
     )
     max_body_bytes: int = Field(
         default=16_000_000, ge=1_000, le=1_000_000_000, description="How large the body of a request may be"
@@ -45,14 +50,36 @@ class Server(Section):
         default=1_000_000_000,
         ge=1_000,
         le=1_000_000_000_000,
-        description="How large a file may be that is restored or imported",
+        description="How large a file to restore or import may be",
     )
     body_timeout_s: float = Field(
         default=30.0, gt=0, le=3_600, description="How long a request may take to arrive, its body included"
     )
     allowed_hosts: tuple[str, ...] = Field(
-        default=(), description="Names it is reached by besides the loopback's and its own; `*` for any"
+        default=(), description="Host names of the server besides loopback and its own address; `*` for any"
     )
     allowed_origins: tuple[str, ...] = Field(
-        default=(), description="Web pages that may ask it from a browser, such as `https://app.example`"
+        default=(), description="Origins of web pages that may send requests, such as `https://app.example`"
+    )
+
+
+class Monitoring(Section):
+    """Limits of the readiness checks."""
+
+    timeout_s: float = Field(default=2.0, gt=0, le=60, description="How long readiness waits for the database")
+    embedding_lag_s: float = Field(
+        default=300.0, gt=0, description="How long a memory may wait for its vector before readiness is degraded"
+    )
+    job_lag_s: float = Field(
+        default=900.0, gt=0, description="How long a due job may wait before readiness is degraded"
+    )
+
+
+class Logging(Section):
+    """Format and level of a server's log on stderr."""
+
+    format: Literal["text", "json"] = Field(default="text", description="One line of text, or one JSON object a line")
+    level: Literal["debug", "info", "warning", "error"] | None = Field(
+        default=None,
+        description="Lowest level; verbs are logged at info. Unset: info, and warning for MCP on stdin and stdout",
     )

@@ -1,4 +1,4 @@
-"""Where settings come from: the caller, the environment, a TOML file. Each says its part, and under which name."""
+"""Sources of settings: the caller, environment variables, a TOML file, and the defaults of a predecessor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from engrain.config import naming, predecessors
+from engrain.config import names, predecessors
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings
 from engrain.errors import InvalidInput
 
@@ -24,32 +24,32 @@ _OF_THE_TEST_SUITES = "ENGRAIN_TEST_"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What one source says: nested values, all of whose names are settings, and what the source is called."""
+class Source:
+    """One source of settings: its name, and nested values whose names have been checked."""
 
     origin: str
     values: Mapping[str, Any]
 
 
-def sources(values: object, file: str | Path | None) -> list[Given]:
-    """Who says something, the one that wins first: the caller, variables (the most exact first), one file, defaults.
+def sources(values: object, file: str | Path | None) -> list[Source]:
+    """Sources in order of precedence: the caller, variables (the most specific first), one file, defaults.
 
     Raises:
         InvalidInput: an unknown name, a section that is no table, a file that is missing or no TOML.
     """
-    said = [_caller(values), *_environment(), *_file(file)]
-    asked = next((each.values["defaults"] for each in said if "defaults" in each.values), None)
-    chosen = predecessors.DEFAULTS.get(asked) if isinstance(asked, str) else None
-    return said if chosen is None else [*said, Given(f"{DEFAULTS_OF} {asked}", chosen)]
+    explicit = [_caller(values), *_environment(), *_file(file)]
+    system = next((source.values["defaults"] for source in explicit if "defaults" in source.values), None)
+    defaults = predecessors.DEFAULTS.get(system) if isinstance(system, str) else None
+    return explicit if defaults is None else [*explicit, Source(f"{DEFAULTS_OF} {system}", defaults)]
 
 
-def _caller(values: object) -> Given:
+def _caller(values: object) -> Source:
     if values is None:
-        return Given(CALLER, {})
+        return Source(CALLER, {})
     if not isinstance(values, Mapping) or not _all_text(values):
         raise InvalidInput(f"settings must be a mapping of names to values, not {values!r:.80}")
-    naming.check(values, origin=CALLER)
-    return Given(CALLER, _as_dict(values))
+    names.check(values, origin=CALLER)
+    return Source(CALLER, _as_dict(values))
 
 
 def _all_text(values: Mapping[object, object]) -> bool:
@@ -59,33 +59,33 @@ def _all_text(values: Mapping[object, object]) -> bool:
 
 
 def _as_dict(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Whatever mapping a table is, as pydantic takes none but this."""
+    """Nested dicts from any mappings, as pydantic accepts no others."""
     return {name: _as_dict(inner) if isinstance(inner, Mapping) else inner for name, inner in values.items()}
 
 
-def _environment() -> Iterator[Given]:
-    """One source for each variable, so that a wrong one can be named; pydantic-settings reads them in any case."""
+def _environment() -> Iterator[Source]:
+    """One source for each variable, so that errors can name it; pydantic-settings reads variables in any case."""
     reader = EnvSettingsSource(Settings)
     paths = {
         variable: variable.upper().removeprefix(ENV_PREFIX).lower().split(ENV_DELIMITER)
         for variable in os.environ
         if _is_ours(variable.upper())
     }
-    for variable in sorted(paths, key=lambda each: (-len(paths[each]), each)):
+    for variable in sorted(paths, key=lambda name: (-len(paths[name]), name)):
         path = paths[variable]
-        naming.check(_nested(path), origin=variable)
+        names.check(_nested(path), origin=variable)
         reader.env_vars = {variable.lower(): os.environ[variable]}
         try:
             values = reader()
         except SettingsError as error:
             name = ".".join(path)
             raise InvalidInput(f"setting {name}, given by {variable}, is no JSON, as a table there must be") from error
-        naming.check(values, origin=variable)
-        yield Given(variable, values)
+        names.check(values, origin=variable)
+        yield Source(variable, values)
 
 
 def _is_ours(variable: str) -> bool:
-    """Whether it is to be a setting; some variables say where to find them, or what the test suites use."""
+    """True for a variable that is a setting; some name the file of settings, or servers of the test suites."""
     return (
         variable.startswith(ENV_PREFIX) and variable != CONFIG_VARIABLE and not variable.startswith(_OF_THE_TEST_SUITES)
     )
@@ -96,8 +96,8 @@ def _nested(path: list[str]) -> dict[str, Any]:
     return {path[0]: _nested(path[1:])} if path else {}
 
 
-def _file(named: str | Path | None) -> Iterator[Given]:
-    """The file the caller names, else the one that ENGRAIN_CONFIG names, else engrain.toml where there is one."""
+def _file(named: str | Path | None) -> Iterator[Source]:
+    """The file the caller names, else that of ENGRAIN_CONFIG, else engrain.toml if it exists."""
     if named is not None and not isinstance(named, str | Path):
         raise InvalidInput(f"config must be the path of a TOML file, not {named!r:.80}")
     named = named or os.environ.get(CONFIG_VARIABLE) or None
@@ -107,17 +107,17 @@ def _file(named: str | Path | None) -> Iterator[Given]:
     document = _parsed(path)
     if named is not None and _HOST_TABLE[0] in document:
         origin = f"[{'.'.join(_HOST_TABLE)}] of {path}"
-        values = predecessors.in_our_words(_of_host(document, path), origin=origin)
+        values = predecessors.translate_names(_of_host(document, path), origin=origin)
     else:
         values, origin = document, str(path)
-    naming.check(values, origin=origin)
-    yield Given(origin, values)
+    names.check(values, origin=origin)
+    yield Source(origin, values)
 
 
 def _absolute(path: str | Path) -> Path:
     try:
         return Path(path).expanduser().absolute()
-    except RuntimeError as error:  # ~name of nobody
+    except RuntimeError as error:  # ~name of an unknown user
         raise InvalidInput(f"{str(path)!r:.300} names the folder of a user who does not exist") from error
 
 
@@ -133,7 +133,7 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def _of_host(document: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    """The table of ours in a file that belongs to a host; what else is there is the host's."""
+    """The table [modules.memory] of a host's file; the rest of it is the host's."""
     table: Any = document
     for name in _HOST_TABLE:
         table = table.get(name) if isinstance(table, Mapping) else None

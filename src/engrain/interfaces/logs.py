@@ -14,7 +14,7 @@ from engrain.agent.operations.instrumentation import CURRENT_VERB, log_verbs
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from engrain.config.operating import Logging
+    from engrain.config.server import Logging
 
 # What every record has: the rest of its attributes are the fields that its author gave it.
 _OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

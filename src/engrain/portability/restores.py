@@ -207,7 +207,7 @@ class _Restore:
             before = self.target.fates(tenant, list(ids))
             erased |= {id_ for id_, fate in before.items() if fate == "erased"}
         if self.options.with_erased:
-            self.target.bury(self.plan.tenant(tenant), [ids[id_] for id_ in erased])
+            self.target.remove_tombstones(self.plan.tenant(tenant), [ids[id_] for id_ in erased])
             erased = set()
         present = {id_: target for id_, target in ids.items() if id_ not in erased and fates.get(target) == "there"}
         new = [row for row in rows if row["id"] not in erased and row["id"] not in present]

@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from engrain import metrics
 from engrain.agent.operations.instrumentation import NO_VERBS
 from engrain.agent.wiring.view import View
-from engrain.config.operating import Logging
+from engrain.config.server import Logging
 from engrain.engines.callables import CallableLLM, CallableReranker
 from engrain.errors import EngrainError, InvalidInput, NotFound
 from engrain.interfaces import logs

@@ -88,7 +88,7 @@ class Restoration(Protocol):
     def supersede(self, pairs: Iterable[tuple[str, str, str]]) -> None:
         """Set `supersedes_id` of facts, by (tenant, id, superseded id)."""
 
-    def bury(self, tenant_id: str, ids: Collection[str]) -> None:
+    def remove_tombstones(self, tenant_id: str, ids: Collection[str]) -> None:
         """Remove tombstones: these ids may be used again."""
 
     def finish(self) -> None:

@@ -110,7 +110,7 @@ class SqlRestoration:
             [{"tenant_id": tenant_id, "id": id_, "supersedes_id": old} for tenant_id, id_, old in pairs],
         )
 
-    def bury(self, tenant_id: str, ids: Collection[str]) -> None:
+    def remove_tombstones(self, tenant_id: str, ids: Collection[str]) -> None:
         self.tx.run("drop_tombstones", tenant_id=tenant_id, ids=self.tx.dialect.listed(ids))
 
     def finish(self) -> None:

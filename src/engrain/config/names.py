@@ -1,4 +1,4 @@
-"""Whether the names of what was given are settings, and if not, which one was meant."""
+"""Names of settings: checks of the names in a source, with suggestions for wrong ones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def check(
-    given: Mapping[str, object], *, origin: str, model: type[BaseModel] = Settings, path: tuple[str, ...] = ()
+    values: Mapping[str, object], *, origin: str, model: type[BaseModel] = Settings, path: tuple[str, ...] = ()
 ) -> None:
-    """Nothing, where every name of a nested mapping is a setting; `path` leads to what is checked.
+    """Check that every name of a nested mapping, found at `path`, is a setting.
 
     Raises:
-        InvalidInput: a name that is none, with the nearest one that is; a section that is no table.
+        InvalidInput: an unknown name, with the nearest known one; a section that is no table.
     """
-    for name, value in given.items():
+    for name, value in values.items():
         here = (*path, name)
         if name not in model.model_fields:
             raise _unknown(here, model, origin)
@@ -48,13 +48,13 @@ def _hint(path: tuple[str, ...], model: type[BaseModel]) -> str:
 
 
 def _nearest(path: tuple[str, ...], model: type[BaseModel]) -> str | None:
-    """The name of the section, or of the tree, that reads most alike; else the setting whose last part does."""
+    """The most similar name of the section, or of the tree; else the setting with the most similar last part."""
     *outer, leaf = path
     known = list(fields())
     nearby = model.model_fields if outer else [*known, *model.model_fields]
     alike = difflib.get_close_matches(leaf.lower(), nearby, n=1)
     if alike:
         return ".".join([*outer, alike[0]])
-    by_leaf = {each.rpartition(".")[2]: each for each in reversed(known)}
+    by_leaf = {name.rpartition(".")[2]: name for name in reversed(known)}
     alike = difflib.get_close_matches(leaf.lower(), by_leaf, n=1)
     return by_leaf[alike[0]] if alike else None
