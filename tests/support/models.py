@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
+from pydantic import SecretStr
+
+from engrain.engines.endpoint_config import EndpointConfig
 
 KEY = "sk-test-4f2a91"
 DIMS = 12
@@ -187,3 +190,14 @@ class FakeTime:
     def pause(self, seconds):
         self.pauses.append(seconds)
         self.now += seconds
+
+
+def endpoint_config(url, key=KEY, *, section="embedding"):
+    """Where an engine finds the server, with the names of that section's settings."""
+    return EndpointConfig(
+        url=url,
+        key=None if key is None else SecretStr(key),
+        url_setting=f"{section}.url",
+        key_setting=f"{section}.key",
+        needs_key=False,
+    )

@@ -241,12 +241,12 @@ def _cross_encoder(model: str) -> Reranker:
 
 @cache
 def _remote_reranker(provider: str, model: str, address: ServiceAddress) -> Reranker:
-    from engrain.engines.rerankers.remote import COHERE_URL, PATH, RemoteModel, RemoteReranker
+    from engrain.engines.rerankers.remote import COHERE_URL, PATH, RemoteReranker
 
     if provider != "cohere" and address.url is None:
         raise InvalidInput(f"the re-ranker {provider} has no address of its own: set reranking.url")
     config = _endpoint_config(provider, address, default_url=COHERE_URL, path=PATH, section="reranking")
-    return RemoteReranker(RemoteModel(provider=provider, name=model or None), config)
+    return RemoteReranker(provider, model or None, config)
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact, Record, Rule
@@ -79,7 +78,7 @@ def import_file(
         converted = [result for result in accepted if isinstance(result, Episode | Fact | Rule)]
         memories = list({memory.id: memory for memory in converted}.values())
         seen += len(converted)
-        entities += sum(result is _NEW for result in accepted)
+        entities += sum(result is True for result in accepted)
         kinds.update(memory.kind for memory in store.put(converter.act, memories))
         if refused is not None:
             raise UnreadableImport(f"{path}, {refused.position}: {refused.reason}")
@@ -101,29 +100,18 @@ def import_file(
     )
 
 
-class _EntityResult(Enum):
-    """Result of the import of an entity."""
-
-    NEW = 0
-    KNOWN = 1
-
-
-_NEW = _EntityResult.NEW
-
-
 def _batches(records: Iterator[ImportedRecord | BrokenRecord]) -> Iterator[list[ImportedRecord | BrokenRecord]]:
     while batch := list(itertools.islice(records, _BATCH)):
         yield batch
 
 
-def _convert(
-    converter: RecordConverter, record: ImportedRecord | BrokenRecord
-) -> MemoryRecord | _EntityResult | Broken:
+def _convert(converter: RecordConverter, record: ImportedRecord | BrokenRecord) -> MemoryRecord | bool | Broken:
+    """Convert a record to a memory, or add an entity: True where it is new."""
     if isinstance(record, BrokenRecord):
         return Broken(position=record.position, reason=record.reason)
     try:
         if isinstance(record, ImportedEntity):
-            return _EntityResult.NEW if converter.ensure_entity(record) else _EntityResult.KNOWN
+            return converter.ensure_entity(record)
         return converter.convert(record)
     except InvalidInput as error:
         position = f"session {record.session}" if isinstance(record, ImportedTurn) else type(record).__name__.lower()

@@ -11,7 +11,6 @@ from pydantic import SecretStr
 from engrain import metrics
 from engrain.domain.runs.completions import Completion, Prompt, Usage
 from engrain.engines import CallableLLM, ServiceAddress
-from engrain.engines.endpoint_config import EndpointConfig
 from engrain.engines.llms.command import CommandLLM
 from engrain.engines.llms.openai import ChatLLM
 from engrain.engines.llms.pydantic_ai import PydanticLLM
@@ -19,7 +18,7 @@ from engrain.engines.llms.responses import MAX_ANSWER_BYTES, Limits
 from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.engines.llms.usage_meter import MeteredLLM, Prices
 from engrain.errors import EngineUnavailable
-from tests.support.models import KEY, Fault, serving
+from tests.support.models import KEY, Fault, endpoint_config, serving
 
 SAID = "Ana's secret is 4711"
 SCHEMA = {
@@ -83,14 +82,7 @@ class Made:
     def _served(self):
         url = f"{self._models.url}/v1"
         if self.provider == "openai":
-            config = EndpointConfig(
-                url=f"{url}/chat/completions",
-                key=SecretStr(KEY),
-                url_setting="llm.url",
-                key_setting="llm.key",
-                needs_key=False,
-            )
-            return ChatLLM("m", config, limits=ONCE)
+            return ChatLLM("m", endpoint_config(f"{url}/chat/completions", section="llm"), limits=ONCE)
         if self.provider == "pydantic-ai":
             return PydanticLLM("openai-chat:m", ServiceAddress(url=url, key=SecretStr(KEY)), limits=ONCE)
         return None

@@ -6,14 +6,12 @@ from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
-from pydantic import SecretStr
 
 from engrain import metrics
 from engrain.engines.endpoint import Endpoint, Refused, RetryPolicy, join_url
-from engrain.engines.endpoint_config import EndpointConfig
 from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable, InvalidInput
-from tests.support.models import KEY, Fault
+from tests.support.models import KEY, Fault, endpoint_config
 from tests.support.ports import free_port
 
 SAID = "what Ana said in confidence"
@@ -21,19 +19,9 @@ BODY = {"model": "m", "input": [SAID]}
 PATIENT = RetryPolicy(attempts=5, total_s=60)
 
 
-def access(url, key=KEY):
-    return EndpointConfig(
-        url=url,
-        key=None if key is None else SecretStr(key),
-        url_setting="embedding.url",
-        key_setting="embedding.key",
-        needs_key=False,
-    )
-
-
 @pytest.fixture
 def endpoint(models, timing):
-    return Endpoint("the embedder test:m", access(f"{models.url}/v1/embeddings"), timing)
+    return Endpoint("the embedder test:m", endpoint_config(f"{models.url}/v1/embeddings"), timing)
 
 
 def failure(endpoint, policy=PATIENT, kind=EngineUnavailable):
@@ -58,7 +46,7 @@ def test_an_answer_comes_back_parsed_and_the_key_goes_out_as_a_bearer(endpoint, 
 
 def test_without_a_key_no_authorization_goes_out(models, timing):
     models.key = None
-    Endpoint("e", access(f"{models.url}/v1/embeddings", key=None), timing).post(BODY, policy=PATIENT)
+    Endpoint("e", endpoint_config(f"{models.url}/v1/embeddings", key=None), timing).post(BODY, policy=PATIENT)
     assert "authorization" not in models.asked[0][1]
 
 
@@ -72,7 +60,7 @@ def test_what_may_pass_is_tried_again_with_growing_pauses(endpoint, models, pass
 
 
 def test_chance_shortens_a_pause_by_up_to_a_half_and_none_is_longer_than_8_seconds(models, timing, passing):
-    endpoint = Endpoint("e", access(f"{models.url}/v1/embeddings"), replace(timing, chance=lambda: 0.0))
+    endpoint = Endpoint("e", endpoint_config(f"{models.url}/v1/embeddings"), replace(timing, chance=lambda: 0.0))
     models.faults = [Fault(500)] * 6
     endpoint.post(BODY, policy=RetryPolicy(attempts=7, total_s=600))
     assert passing.pauses == [0.25, 0.5, 1.0, 2.0, 4.0, 4.0]
@@ -120,7 +108,7 @@ def test_time_ends_before_attempts_do(endpoint, models, passing):
 
 def test_nobody_there_is_said(timing):
     url = f"http://127.0.0.1:{free_port()}/v1/embeddings"
-    said = failure(Endpoint("the embedder test:m", access(url), timing), RetryPolicy(attempts=2, total_s=60))
+    said = failure(Endpoint("the embedder test:m", endpoint_config(url), timing), RetryPolicy(attempts=2, total_s=60))
     assert said.startswith(f"the embedder test:m at {url} cannot be reached: ConnectError (")
     assert said.endswith("tried 2 times")
 
@@ -130,7 +118,7 @@ def test_a_server_that_does_not_answer_costs_no_more_than_the_time_there_is(timi
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        said = failure(Endpoint("e", access(url), timing), RetryPolicy(attempts=1, total_s=0.05))
+        said = failure(Endpoint("e", endpoint_config(url), timing), RetryPolicy(attempts=1, total_s=0.05))
     assert said == f"e at {url} did not answer in time; tried once"
 
 
@@ -141,13 +129,13 @@ def test_an_answer_that_drips_is_left_when_time_is_up(models, timing, passing):
         passing.now += 1
         return passing.now
 
-    endpoint = Endpoint("e", access(f"{models.url}/v1/embeddings"), replace(timing, clock=clock))
+    endpoint = Endpoint("e", endpoint_config(f"{models.url}/v1/embeddings"), replace(timing, clock=clock))
     models.twist = lambda answer: {**answer, "padding": "x" * 3_000_000}
     assert "did not finish its answer in time" in failure(endpoint, RetryPolicy(attempts=1, total_s=4))
 
 
 def test_an_answer_without_end_is_refused(models, timing):
-    endpoint = Endpoint("e", access(f"{models.url}/v1/embeddings"), timing)
+    endpoint = Endpoint("e", endpoint_config(f"{models.url}/v1/embeddings"), timing)
     models.twist = lambda answer: {**answer, "padding": "x" * (65 << 20)}
     assert failure(endpoint).endswith("answered more than 64 MB")
 
@@ -182,7 +170,7 @@ def test_only_a_code_of_the_services_error_is_quoted(endpoint, models, error):
 
 
 def test_a_wrong_key_is_said_without_quoting_it(models, timing):
-    wrong = Endpoint("e", access(f"{models.url}/v1/embeddings", key="sk-wrong"), timing)
+    wrong = Endpoint("e", endpoint_config(f"{models.url}/v1/embeddings", key="sk-wrong"), timing)
     said = failure(wrong)
     assert said == f"e at {models.url}/v1/embeddings does not accept the key (401 invalid_api_key): set embedding.key"
 
@@ -195,7 +183,7 @@ def test_an_answer_that_is_no_json_is_said_and_not_tried_again(endpoint, models,
 
 
 def test_a_missing_key_is_said_before_anything_goes_out(models, timing):
-    needy = replace(access(f"{models.url}/v1/embeddings", key=None), needs_key=True)
+    needy = replace(endpoint_config(f"{models.url}/v1/embeddings", key=None), needs_key=True)
     assert failure(Endpoint("e", needy, timing)) == "e has no key: set embedding.key"
     assert models.asked == []
 
@@ -203,7 +191,7 @@ def test_a_missing_key_is_said_before_anything_goes_out(models, timing):
 @pytest.mark.parametrize("key", ["sk\nx: y", "sk a", "sk-é", "sk\x00"])
 def test_a_key_that_no_header_carries_is_refused_unquoted(key):
     with pytest.raises(InvalidInput) as refused:
-        Endpoint("e", access("http://127.0.0.1:9/", key=key))
+        Endpoint("e", endpoint_config("http://127.0.0.1:9/", key=key))
     assert str(refused.value) == "the key in embedding.key is none: a key is printable ASCII without blanks"
 
 

@@ -1,19 +1,18 @@
 """Embedders that are served: what is asked of which service, and what becomes of its answers."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from engrain.engines.embedders.dialects import COHERE, OPENAI
 from engrain.engines.embedders.remote import MAX_BATCH_BYTES, MAX_TEXT_BYTES, RemoteEmbedder, batches
 from engrain.engines.endpoint import Refused
-from engrain.engines.endpoint_config import EndpointConfig
 from engrain.errors import EngineUnavailable
-from tests.support.models import DIMS, KEY, Fault, numbers
+from tests.support.models import DIMS, Fault, endpoint_config, numbers
 
 DIALECTS = {"openai": (OPENAI, "/v1/embeddings"), "cohere": (COHERE, "/v2/embed")}
 
@@ -29,13 +28,7 @@ def make(models, timing):
 
     def made(provider, model="m", dims=None):
         dialect, path = DIALECTS[provider]
-        config = EndpointConfig(
-            url=f"{models.url}{path}",
-            key=SecretStr(KEY),
-            url_setting="embedding.url",
-            key_setting="embedding.key",
-            needs_key=True,
-        )
+        config = replace(endpoint_config(f"{models.url}{path}"), needs_key=True)
         return RemoteEmbedder(dialect, model, config, dims=dims, timing=timing)
 
     return made

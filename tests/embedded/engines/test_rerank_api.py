@@ -3,12 +3,10 @@
 import math
 
 import pytest
-from pydantic import SecretStr
 
-from engrain.engines.endpoint_config import EndpointConfig
-from engrain.engines.rerankers.remote import RemoteModel, RemoteReranker
+from engrain.engines.rerankers.remote import RemoteReranker
 from engrain.errors import EngineUnavailable
-from tests.support.models import KEY, Fault, words_shared
+from tests.support.models import KEY, Fault, endpoint_config, words_shared
 from tests.support.ports import free_port
 
 QUERY = "who likes red apples"
@@ -18,14 +16,8 @@ DOCUMENTS = ["ben reads books", "ana likes red apples", "", "pears and apples", 
 @pytest.fixture
 def make(models, timing):
     def made(provider="cohere", model="rerank-v3.5", path="/v2/rerank", url=models.url):
-        config = EndpointConfig(
-            url=f"{url}{path}",
-            key=SecretStr(KEY),
-            url_setting="reranking.url",
-            key_setting="reranking.key",
-            needs_key=False,
-        )
-        return RemoteReranker(RemoteModel(provider=provider, name=model), config, timing)
+        config = endpoint_config(f"{url}{path}", section="reranking")
+        return RemoteReranker(provider, model, config, timing=timing)
 
     return made
 

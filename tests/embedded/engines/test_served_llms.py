@@ -9,12 +9,11 @@ from engrain import metrics
 from engrain.domain.runs.completions import Prompt
 from engrain.engines import ServiceAddress, llm
 from engrain.engines.endpoint import Refused
-from engrain.engines.endpoint_config import EndpointConfig
 from engrain.engines.llms.openai import PATH, URL, ChatLLM, is_strict
 from engrain.engines.llms.pydantic_ai import PydanticLLM
 from engrain.engines.llms.responses import Limits
 from engrain.errors import EngineUnavailable
-from tests.support.models import KEY, Fault
+from tests.support.models import KEY, Fault, endpoint_config
 from tests.support.ports import free_port
 
 SAID = "what Ana said in confidence"
@@ -29,13 +28,7 @@ SHAPED = Prompt(system="Name somebody.", user=SAID, schema=CLOSED)
 
 
 def chat_llm(models, timing, **limits):
-    config = EndpointConfig(
-        url=f"{models.url}/v1/chat/completions",
-        key=SecretStr(KEY),
-        url_setting="llm.url",
-        key_setting="llm.key",
-        needs_key=False,
-    )
+    config = endpoint_config(f"{models.url}/v1/chat/completions", section="llm")
     return ChatLLM("m", config, limits=Limits(**limits), timing=timing)
 
 
@@ -144,8 +137,8 @@ def test_a_number_of_tokens_is_the_prompts_or_else_the_settings(models, timing):
 
 
 def test_openai_itself_knows_the_number_by_its_newer_name():
-    config = EndpointConfig(url=URL + PATH, key=None, url_setting="u", key_setting="k", needs_key=True)
-    request = ChatLLM("m", config)._request(Prompt(system="s", user="u", max_tokens=7), "none")
+    chat = ChatLLM("m", endpoint_config(URL + PATH, key=None))
+    request = chat._request(Prompt(system="s", user="u", max_tokens=7), "none")
     assert request["max_completion_tokens"] == 7
 
 

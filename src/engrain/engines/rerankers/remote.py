@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from engrain.engines.endpoint import Endpoint, RetryPolicy, Timing
@@ -22,31 +21,14 @@ _MAX_DOCUMENTS = 1000
 _MAX_TEXTS = 32  # the default limit of text-embeddings-inference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteModel:
-    """A model behind an address; `name` is None where the server has one only and takes no name (TEI)."""
-
-    provider: str
-    name: str | None
-
-    @property
-    def max_documents(self) -> int:
-        """The number of documents in one request."""
-        return _MAX_TEXTS if self.name is None else _MAX_DOCUMENTS
-
-    def request(self, query: str, documents: Sequence[str]) -> dict[str, Any]:
-        """The JSON body of https://docs.cohere.com/reference/rerank, or that of https://huggingface.github.io/text-embeddings-inference/."""
-        if self.name is None:
-            return {"query": query, "texts": list(documents), "truncate": True}
-        return {"model": self.name, "query": query, "documents": list(documents), "top_n": len(documents)}
-
-
 class RemoteReranker:
     """Reranker over HTTP. Thread-safe; sends nothing before the first question."""
 
-    def __init__(self, model: RemoteModel, config: EndpointConfig, timing: Timing | None = None) -> None:
-        """Ask the model at the endpoint of `config`."""
-        self.name: Final = f"{model.provider}:{model.name or 'served'}"
+    def __init__(
+        self, provider: str, model: str | None, config: EndpointConfig, *, timing: Timing | None = None
+    ) -> None:
+        """Ask the model at the endpoint of `config`; None where the server has one only and takes no name (TEI)."""
+        self.name: Final = f"{provider}:{model or 'served'}"
         self._label = f"the re-ranker {self.name}"
         self._model = model
         self._clock = (timing or Timing()).clock
@@ -55,13 +37,20 @@ class RemoteReranker:
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> Sequence[tuple[int, float]]:
         """As the port says, one pair for each document."""
         deadline = self._clock() + timeout_s
+        batch_size = _MAX_TEXTS if self._model is None else _MAX_DOCUMENTS
         pairs: list[tuple[int, float]] = []
-        for first in range(0, len(documents), self._model.max_documents):
-            batch = [replace_surrogates(text or " ") for text in documents[first : first + self._model.max_documents]]
+        for first in range(0, len(documents), batch_size):
+            batch = [replace_surrogates(text or " ") for text in documents[first : first + batch_size]]
             policy = RetryPolicy(attempts=_ATTEMPTS, total_s=deadline - self._clock())
-            answer = self._endpoint.post(self._model.request(replace_surrogates(query or " "), batch), policy=policy)
+            answer = self._endpoint.post(self._request(replace_surrogates(query or " "), batch), policy=policy)
             pairs.extend((first + index, score) for index, score in self._scores(answer, len(batch)))
         return pairs
+
+    def _request(self, query: str, documents: Sequence[str]) -> dict[str, Any]:
+        """The JSON body of https://docs.cohere.com/reference/rerank, or that of https://huggingface.github.io/text-embeddings-inference/."""
+        if self._model is None:
+            return {"query": query, "texts": list(documents), "truncate": True}
+        return {"model": self._model, "query": query, "documents": list(documents), "top_n": len(documents)}
 
     def _scores(self, answer: Any, count: int) -> list[tuple[int, float]]:
         """The pairs of an answer of either kind: {"results": [...]} or a bare list, relevance_score or score."""

@@ -63,7 +63,6 @@ def _content(message: Json) -> str:
 CLAUDE_CODE = Format(
     name=_NAME,
     summary="a Claude Code transcript (JSONL), or a folder of them",
-    item="",
     recognises={"lines": _recognises},
     read=_turns,
     containers=frozenset({"file", "folder"}),

@@ -141,7 +141,6 @@ def _recognises(record: Json) -> bool:
 JSONL = Format(
     name=_NAME,
     summary="JSONL with content on every line and session, role, speaker, time and id where known; export writes it",
-    item="",
     recognises={"lines": _recognises},
     read=_read,
 )

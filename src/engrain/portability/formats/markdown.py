@@ -135,7 +135,6 @@ def _time(matter: dict[str, object]) -> tuple[datetime | None, str | None]:
 MARKDOWN = Format(
     name=_NAME,
     summary="Markdown, a file or a folder of them: each heading with its text is a note",
-    item="",
     recognises={"markdown": lambda record: isinstance(record.get("text"), str)},
     read=_read,
     containers=frozenset({"file", "folder"}),

@@ -76,7 +76,6 @@ def _recognises(record: Json) -> bool:
 MCP_MEMORY = Format(
     name=_NAME,
     summary="the memory.jsonl of the reference MCP memory server, an entity or a relation on every line",
-    item="",
     recognises={"lines": _recognises},
     read=_read,
 )

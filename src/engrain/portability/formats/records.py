@@ -120,12 +120,12 @@ class Format:
     name: str
     summary: str
     """Continuation of "a file of this format is"."""
-    item: str
-    """Position of an item of the list; `{index}` counts from 0, `{number}` from 1."""
     recognises: Mapping[Layout, Callable[[Json], bool]]
     """By layout: true for an entry of this format rather than another."""
     read: Callable[[Entry], Iterator[ImportedRecord | BrokenRecord]]
     """Reads the records of one entry, in order; raises Malformed when the entry as a whole cannot be read."""
+    item: str = ""
+    """Position of an item of the list; `{index}` counts from 0, `{number}` from 1."""
     containers: frozenset[Container] = frozenset({"file"})
     endings: tuple[str, ...] = (".jsonl",)
     """File endings that are read in a folder."""
