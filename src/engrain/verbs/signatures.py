@@ -88,12 +88,12 @@ class Signature:
 
     @property
     def takes_key(self) -> bool:
-        """Whether a write can be repeated safely under an idempotency key."""
+        """True of a write that can be repeated safely under an idempotency key."""
         return "idempotency_key" in self.by_name
 
     @property
     def has_pages(self) -> bool:
-        """Whether its answer goes on after a cursor."""
+        """True of an answer that goes on after a cursor."""
         return "after" in self.by_name
 
     @property
@@ -146,8 +146,12 @@ def signature(name: str) -> Signature:
     return Signature(
         verb=verb,
         method=method,
-        parameters=tuple(each for each in parameters if each.word.origin == "argument"),
-        caller_parameters={each.name: each.word.origin for each in parameters if each.word.origin in {"caller", "key"}},
+        parameters=tuple(parameter for parameter in parameters if parameter.word.origin == "argument"),
+        caller_parameters={
+            parameter.name: parameter.word.origin
+            for parameter in parameters
+            if parameter.word.origin in {"caller", "key"}
+        },
         progress=_callback(hints.get("progress")),
         answer=answer,
         is_optional=is_optional,
@@ -220,15 +224,15 @@ def _imported(module: str, name: str) -> Any:
         return import_module(f"{module}.{name}")
 
 
-def _parameter(given: inspect.Parameter, hint: Any) -> Parameter:
+def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
     annotated, is_optional = _without_none(hint)
-    assert get_origin(annotated) is Annotated, f"{given.name} has no word of engrain.verbs.words"
+    assert get_origin(annotated) is Annotated, f"{declared.name} has no word of engrain.verbs.words"
     library_type, word = get_args(annotated)
     return Parameter(
-        name=given.name,
+        name=declared.name,
         word=word,
         json_type=None if word.origin == "library" else json_type(library_type),
-        default=given.default,
+        default=declared.default,
         is_optional=is_optional,
     )
 

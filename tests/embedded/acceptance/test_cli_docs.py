@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tools import generate_reference
 
 from engrain.interfaces.cli import failures
 from engrain.interfaces.cli.commands import parser
@@ -31,10 +30,6 @@ def commands(group, prefix=""):
 
 
 COMMANDS = dict(commands(ROOT))
-
-
-def test_the_options_are_documented_as_they_are():
-    assert generate_reference.written(PAGE) == PAGE
 
 
 @pytest.mark.parametrize("name", COMMANDS)

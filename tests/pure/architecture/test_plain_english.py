@@ -12,6 +12,8 @@ PACKAGE = ROOT / "src" / "engrain"
 
 # Folders and modules that follow these rules. The set only grows.
 CLEAN_ROOMS = {
+    "interfaces/cli",
+    "verbs",
     "__init__.py",
     "__main__.py",
     "cache.py",

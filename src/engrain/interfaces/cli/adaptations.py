@@ -16,7 +16,7 @@ from engrain.errors import InvalidInput
 from engrain.interfaces.cli import importing, output
 from engrain.interfaces.cli.completion import complete_names, complete_sessions
 from engrain.interfaces.cli.failures import ExitCode
-from engrain.interfaces.cli.options import Option, flag
+from engrain.interfaces.cli.options import Option, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -122,48 +122,30 @@ def _text_of(path: str) -> str:
         raise InvalidInput(f"{path} is no file of UTF-8 text: {error}; name one that is") from error
 
 
-_SESSION = Option(
-    name="session",
-    flags=("--session",),
-    metavar="NAME",
-    help="Conversation going on, which is left out.",
-    complete=complete_sessions,
-)
-_SYSTEM = Option(
-    name="system",
-    flags=("--system",),
-    metavar="FILE",
-    help="File of UTF-8 with the system prompt of the chat.",
-    convert=_text_of,
-)
-_TOPIC = Option(name="topic", flags=("--topic",), metavar="TEXT", help="Topic of the conversation.")
-_WITH = Option(
-    name="mentioned_with",
-    flags=("--with",),
-    metavar="NAME",
-    help="Name that was mentioned beside it. May be repeated.",
-    is_repeated=True,
-)
-_CATEGORY = Option(
-    name="category",
-    flags=("--category",),
-    metavar="WORD",
-    help=f"Only notes of this category. One of: {', '.join(CATEGORIES)}.",
+_SESSION = option("session", "--session NAME", "Conversation going on, which is left out.", complete=complete_sessions)
+_SYSTEM = option("system", "--system FILE", "File of UTF-8 with the system prompt of the chat.", convert=_text_of)
+_TOPIC = option("topic", "--topic TEXT", "Topic of the conversation.")
+_WITH = option("mentioned_with", "--with NAME", "Name that was mentioned beside it. May be repeated.", is_repeated=True)
+_CATEGORY = option(
+    "category",
+    "--category WORD",
+    f"Only notes of this category. One of: {', '.join(CATEGORIES)}.",
     complete=complete_names(CATEGORIES),
 )
-_EXPIRES = Option(
-    name="expires_at",
-    flags=("--expires",),
-    metavar="WHEN",
-    help="Time until when it opens anything: 30d, 12h, 2w, or ISO 8601; for ever if left out.",
+_DEEP = option("deep", "--deep", "Let the re-ranker put the best in order (ENGRAIN_RERANKING__MODEL).")
+_EXPIRES = option(
+    "expires_at",
+    "--expires WHEN",
+    "Time until when it opens anything: 30d, 12h, 2w, or ISO 8601; for ever if left out.",
     convert=lambda text: until(text, datetime.now(UTC)),
 )
+_NO_EMBED = option("no_embed", "--no-embed", "Leave the vectors to the next command that adds something.")
 _NONE = Adaptation()
 _ADAPTATIONS: Mapping[str, Adaptation] = {
     "observe": Adaptation(prepare=_stdin, more='The TEXT "-" is read from stdin.'),
     "get": Adaptation(absent="no memory {id_}{as_of} is visible to agent {agent}; recall shows ids"),
     "erase": Adaptation(
-        adds=(flag("yes", "--yes", "Do not ask."),),
+        adds=(option("yes", "--yes", "Do not ask."),),
         prepare=_agreed,
         absent="no memory {ids} is visible to agent {agent}; recall shows ids",
     ),
@@ -179,11 +161,7 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
     "entities.enrich_waiting": Adaptation(counts="memories"),
     "notes.recall": Adaptation(absent="agent {agent} has no note {key!r}; notes list shows the keys"),
     "notes.list": Adaptation(adds=(_CATEGORY,), defaults={"limit": 100}, other=("category", "notes.list_by_category")),
-    "notes.search": Adaptation(
-        drops=frozenset({"mode"}),
-        adds=(flag("deep", "--deep", "Let the re-ranker put the best in order (ENGRAIN_RERANKING__MODEL)."),),
-        prepare=_mode,
-    ),
+    "notes.search": Adaptation(drops=frozenset({"mode"}), adds=(_DEEP,), prepare=_mode),
     "decay": Adaptation(counts="memories", adds_up=True),
     "cleanup": Adaptation(counts="episodes", adds_up=True),
     "consolidate": Adaptation(counts="episodes", adds_up=True, fails=lambda report: bool(report.failures)),
@@ -191,9 +169,6 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
         counts="agents", adds_up=True, fails=lambda report: any(part.outcome == "failed" for part in report.agents)
     ),
     "export": Adaptation(counts="writing memories"),
-    "import_file": Adaptation(
-        adds=(flag("no_embed", "--no-embed", "Leave the vectors to the next command that adds something."),),
-        run=importing.run,
-    ),
+    "import_file": Adaptation(adds=(_NO_EMBED,), run=importing.run),
     "keys.create": Adaptation(drops=frozenset({"expires_at"}), adds=(_EXPIRES,)),
 }

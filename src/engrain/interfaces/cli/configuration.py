@@ -9,7 +9,7 @@ from engrain import config
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli.completion import complete_settings
 from engrain.interfaces.cli.invocation import Invocation
-from engrain.storage import mask_password as shown_location
+from engrain.storage import mask_password
 
 
 def show_settings(
@@ -23,30 +23,29 @@ def show_settings(
 
     An option, a variable, a file, or nobody: then it is the default. Of a key only whether it is set.
     """
-    found = in_force(invocation)
+    settings = in_force(invocation)
     if name is not None:
-        found = [setting for setting in found if f"{setting['name']}.".startswith(f"{name}.")]
-    if not found:
+        settings = [setting for setting in settings if f"{setting['name']}.".startswith(f"{name}.")]
+    if not settings:
         raise InvalidInput(f"no setting or section is called {name!r}; engrain config lists all")
-    invocation.answer({"settings": found}, shown(found))
+    invocation.answer({"settings": settings}, describe(settings))
 
 
 def in_force(invocation: Invocation) -> list[dict[str, Any]]:
     """Name, value and origin of each setting, as JSON; a database's password is left out of its address."""
-    found = config.effective(invocation.given, file=invocation.config)
     return [
         {
-            "name": each.name,
-            "value": shown_location(each.value) if each.name == "db" else each.value,
-            "origin": f"option --{each.name}" if each.origin == config.CALLER else each.origin,
+            "name": setting.name,
+            "value": mask_password(setting.value) if setting.name == "db" else setting.value,
+            "origin": f"option --{setting.name}" if setting.origin == config.CALLER else setting.origin,
         }
-        for each in found
+        for setting in config.effective(invocation.replaced_settings, file=invocation.config)
     ]
 
 
-def shown(found: list[dict[str, Any]]) -> str:
+def describe(settings: list[dict[str, Any]]) -> str:
     """One aligned line for each setting; what is not the default says whose it is."""
-    lines = [(each["name"], _plain(each["value"]), each["origin"]) for each in found]
+    lines = [(setting["name"], _plain(setting["value"]), setting["origin"]) for setting in settings]
     names, values = (max(len(line[place]) for line in lines) for place in (0, 1))
     return "\n".join(f"{name:<{names}}  {value:<{values}}  {origin}".rstrip() for name, value, origin in lines)
 

@@ -16,7 +16,7 @@ from engrain.errors import EngrainError
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, path_of
-from engrain.storage import mask_password as shown_location
+from engrain.storage import mask_password
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +29,13 @@ _OTHERS_MAY = stat.S_IRWXG | stat.S_IRWXO
 
 
 def doctor(invocation: Invocation) -> None:
-    """Whether everything works, and what to do if not.
+    """Check that everything works, and say what to do where it does not.
 
     Looks at versions, file, index, vectors, embedder and settings; reads the whole file.
     """
-    found = examine(invocation)
-    invocation.answer(found, shown(found))
-    if found["problems"]:
+    report = examine(invocation)
+    invocation.answer(report, describe(report))
+    if report["problems"]:
         raise typer.Exit(ExitCode.PROBLEM)
 
 
@@ -52,20 +52,20 @@ def examine(invocation: Invocation) -> dict[str, Any]:
         "memory": memory,
         "permissions": _permissions(path_of(settings.db), problems),
         "embedder": tried,
-        "settings": {**settings.model_dump(mode="json"), "db": shown_location(settings.db)},
+        "settings": {**settings.model_dump(mode="json"), "db": mask_password(settings.db)},
         "notes": notes,
         "problems": problems,
     }
 
 
-def shown(found: dict[str, Any]) -> str:
-    """What `examine` found, for a person."""
-    shown_as = {**found, "settings": _by_dotted_name(found["settings"])}
-    sections = [(name, shown_as[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
+def describe(report: dict[str, Any]) -> str:
+    """The text of what `examine` reports."""
+    shown = {**report, "settings": _by_dotted_name(report["settings"])}
+    sections = [(name, shown[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
     width = max(len(key) for _, values in sections for key in values)
     lines = [f"{name}\n{_indented(output.pairs(values, width=width))}\n" for name, values in sections if values]
-    lines += [f"note: {each}" for each in found["notes"]]
-    lines += [f"problem: {each}" for each in found["problems"]] or ["no problems found"]
+    lines += [f"note: {note}" for note in report["notes"]]
+    lines += [f"problem: {problem}" for problem in report["problems"]] or ["no problems found"]
     return "\n".join(lines)
 
 
@@ -93,19 +93,10 @@ def _memory(
     if health.waiting and embedder is not None:
         waiting = output.counted(health.waiting, "memory waits", "memories wait")
         notes.append(f"{waiting} for a vector; the next command that adds something makes it")
-    notes += [f"jobs: {each.detail}" for each in ready.checks if (each.name, each.status) == ("jobs", "degraded")]
-    return {
-        "location": health.location,
-        "backend": health.backend,
-        "schema": health.schema,
-        "size_bytes": health.size_bytes,
-        "memories": health.memories,
-        "indexed": health.indexed,
-        "embedded": health.embedded,
-        "waiting": health.waiting,
-        "vectors_of": health.embedder,
-        "readiness": ready.status,
-    }
+    notes += [f"jobs: {check.detail}" for check in ready.checks if (check.name, check.status) == ("jobs", "degraded")]
+    fields = ("location", "backend", "schema", "size_bytes", "memories", "indexed", "embedded", "waiting")
+    values = {name: getattr(health, name) for name in fields}
+    return {**values, "vectors_of": health.embedder, "readiness": ready.status}
 
 
 def _permissions(path: "Path | None", problems: list[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What every error means on the command line: an exit code, and one line on stderr.
+"""Errors on the command line: each is an exit code, and one line on stderr.
 
 | code | meaning |
 |---|---|
@@ -60,7 +60,7 @@ def exit_code(error: BaseException) -> ExitCode:
     """The exit code of an error of ours, of the operating system, of usage, or of an interrupt."""
     match error:
         case errors.EngrainError():
-            return next(EXIT_CODES[each] for each in type(error).__mro__ if each in EXIT_CODES)
+            return next(EXIT_CODES[base] for base in type(error).__mro__ if base in EXIT_CODES)
         case BrokenPipeError():
             return ExitCode.OUTPUT_CLOSED
         case OSError():
@@ -77,7 +77,7 @@ def report(error: BaseException, *, as_json: bool) -> ExitCode:
     if code is ExitCode.OUTPUT_CLOSED:
         _give_up_output()
         return code
-    word, message = _said(error)
+    word, message = _describe(error)
     if as_json:
         sys.stderr.write(json.dumps({"error": {"code": word, "message": message}}, ensure_ascii=False, indent=2) + "\n")
     else:
@@ -86,7 +86,7 @@ def report(error: BaseException, *, as_json: bool) -> ExitCode:
     return code
 
 
-def _said(error: BaseException) -> tuple[str, str]:
+def _describe(error: BaseException) -> tuple[str, str]:
     match error:
         case errors.EngrainError():
             return error.code, str(error)

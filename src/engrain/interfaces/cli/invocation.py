@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,16 +39,11 @@ class Invocation:
 
     def inside(self, outer: "Invocation") -> "Invocation":
         """The same options before and after the command's name: the later one wins."""
-        return Invocation(
-            db=outer.db if self.db is None else self.db,
-            agent=outer.agent if self.agent is None else self.agent,
-            tenant=outer.tenant if self.tenant is None else self.tenant,
-            config=outer.config if self.config is None else self.config,
-            as_json=self.as_json or outer.as_json,
-        )
+        later = {name: value for name, value in asdict(self).items() if value not in (None, False)}
+        return replace(outer, **later)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def replaced_settings(self) -> dict[str, Any]:
         """The settings that the options replace."""
         values = {"db": self.db, "agent": self.agent, "tenant": self.tenant}
         return {name: value for name, value in values.items() if value is not None}
@@ -61,7 +56,7 @@ class Invocation:
             name: {key: value for key, value in section.items() if value is not None}
             for name, section in sections.items()
         }
-        return load(self.given | more, file=self.config)
+        return load(self.replaced_settings | more, file=self.config)
 
     @contextmanager
     def memory(
@@ -71,8 +66,8 @@ class Invocation:
         from engrain.config import load
         from engrain.service import Memory
 
-        given = self.given if stays else self.given | _AT_ONCE
-        chosen = load(given, file=self.config) if settings is None else settings
+        replaced = self.replaced_settings if stays else self.replaced_settings | _AT_ONCE
+        chosen = load(replaced, file=self.config) if settings is None else settings
         path = path_of(chosen.db)
         is_new = path is not None and not path.exists()
         with Memory.open(settings=chosen, embedder=embedder) as memory:
@@ -166,7 +161,7 @@ def options(
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> Invocation:
-    """What every command takes, before or after its name."""
+    """The options of every command, before or after its name."""
     return Invocation(db=db, agent=agent, tenant=tenant, config=config, as_json=as_json)
 
 

@@ -53,7 +53,7 @@ def measure(invocation: Invocation, *, memories: int = MEMORIES) -> dict[str, An
     with tempfile.TemporaryDirectory(prefix="engrain-bench-", ignore_cleanup_errors=True) as folder:
         file = str(Path(folder) / "bench.db")
         observe_per_s = _observe(file, memories)
-        with Memory.open(file, settings=invocation.given, config=invocation.config) as memory:
+        with Memory.open(file, settings=invocation.replaced_settings, config=invocation.config) as memory:
             embedded, seconds = _embed(memory, memories, until=start + _EMBED_UNTIL_S, visible=not invocation.as_json)
             first_ms, times_ms = _search(memory, until=start + _SEARCH_UNTIL_S)
             memory.close(flush=False)

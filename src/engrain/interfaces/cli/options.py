@@ -60,7 +60,7 @@ class Option:
 
 
 def values_of(options: tuple[Option, ...], typed: Mapping[str, Any]) -> dict[str, Any]:
-    """What was typed, as a verb takes it; what was left out is not in it.
+    """Values as a verb takes them, of what was typed; what was left out is not in it.
 
     Raises:
         InvalidInput: a value is no JSON where it has to be.
@@ -73,9 +73,10 @@ def values_of(options: tuple[Option, ...], typed: Mapping[str, Any]) -> dict[str
     return {option.name: value if option.convert is None else option.convert(value) for option, value in given.items()}
 
 
-def flag(name: str, written: str, help_text: str) -> Option:
-    """An option without a value."""
-    return Option(name=name, flags=(written,), type=bool, help=help_text)
+def option(name: str, written: str, text: str, **more: Any) -> Option:
+    """An option as it is written: `--topic TEXT`, or without a value `--deep`."""
+    flags, _, metavar = written.partition(" ")
+    return Option(name=name, flags=(flags,), type=str if metavar else bool, metavar=metavar or None, help=text, **more)
 
 
 def option_of(parameter: Parameter, *, is_placed: bool, default: Any = None) -> Option:
@@ -148,7 +149,7 @@ def _json(label: str, kind: Any, *, is_list: bool) -> Convert:
         if not (isinstance(kind, type) and issubclass(kind, Record)):
             return value
         try:
-            return kind(**{name: tuple(each) if isinstance(each, list) else each for name, each in value.items()})
+            return kind(**{name: tuple(part) if isinstance(part, list) else part for name, part in value.items()})
         except TypeError as error:
             names = ", ".join(inspect.signature(kind).parameters)
             raise InvalidInput(f"{label} {text[:80]!r} has to have these names: {names}") from error

@@ -117,22 +117,24 @@ def _vectors_to_make(invocation: Invocation, memory: "Memory") -> int | None:
 
 
 def _copied(report: "CopyReport") -> str:
-    rows = {each.table: each.rows for each in report.tables}
+    rows = {table.table: table.rows for table in report.tables}
     memories = sum(rows[kind] for kind in ("episodes", "facts", "rules"))
-    added = sum(each.added for each in report.tables)
-    said: dict[str, Any] = {each.table: f"{each.rows:,}  sha256 {each.sha256}" for each in report.tables if each.rows}
+    added = sum(table.added for table in report.tables)
+    counts: dict[str, Any] = {
+        table.table: f"{table.rows:,}  sha256 {table.sha256}" for table in report.tables if table.rows
+    }
     ended = "the target says the same" if not report.differing else "the target differs"
     return (
-        f"{output.pairs(said)}\n"
+        f"{output.pairs(counts)}\n"
         f"{output.counted(memories, 'memory', 'memories')} in {output.counted(sum(rows.values()), 'row')}, "
         f"{added:,} of them copied now; {ended}"
     )
 
 
-def _migrated(found: "SchemaState", newest: str, *, check: bool) -> str:
-    if not found.is_behind:
-        return f"{found.location}: schema {found.revision}, the newest"
+def _migrated(schema: "SchemaState", newest: str, *, check: bool) -> str:
+    if not schema.is_behind:
+        return f"{schema.location}: schema {schema.revision}, the newest"
     if check:
-        missing = f"schema {found.revision}, behind {newest}" if found.revision else "no memory there yet"
-        return f"{found.location}: {missing}; bring it up to date: engrain migrate {found.location}"
-    return f"{found.location}: schema {found.revision or '(new)'} -> {newest}"
+        missing = f"schema {schema.revision}, behind {newest}" if schema.revision else "no memory there yet"
+        return f"{schema.location}: {missing}; bring it up to date: engrain migrate {schema.location}"
+    return f"{schema.location}: schema {schema.revision or '(new)'} -> {newest}"

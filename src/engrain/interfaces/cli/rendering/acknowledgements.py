@@ -17,7 +17,7 @@ Arguments = Mapping[str, Any]
 
 
 def text(verb: str, answer: Any, arguments: Arguments) -> str | None:
-    """What a verb did; None where its answer is shown by its type."""
+    """The text that a verb did its work; None where its answer is shown by its type."""
     says = SAYS.get(verb)
     return None if says is None else says(answer, arguments)
 

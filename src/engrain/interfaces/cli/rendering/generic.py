@@ -30,7 +30,7 @@ def value(answer: Any) -> str:
 
 
 def flat(counts: Mapping[str, Any]) -> dict[str, Any]:
-    """What is counted of each kind under its own name: `facts active`."""
+    """Counts of each kind under names of their own: `facts active`."""
     return {
         f"{name} {part.replace('_', ' ')}".strip(): count
         for name, counted in counts.items()

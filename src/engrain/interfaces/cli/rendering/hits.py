@@ -23,32 +23,32 @@ _COLUMNS = ("date", "who", "score", "why", "id", "text")
 _TERMINAL_CHARACTERS = 700
 
 
-def answer(found: Answer) -> str:
+def answer(search: Answer) -> str:
     """The hits of a search, then what was considered and is no hit.
 
     On a terminal hits are printed at once, at its width; elsewhere there is no cut and no escape sequence.
     """
     lines: list[str] = []
-    if found.hits and not sys.stdout.isatty():
-        rows = [row for hit in found.hits for row in (_cells(hit), *map(_neighbour_cells, hit.neighbours))]
+    if search.hits and not sys.stdout.isatty():
+        rows = [row for hit in search.hits for row in (_cells(hit), *map(_neighbour_cells, hit.neighbours))]
         lines = aligned([_COLUMNS, *rows])
-    elif found.hits:
+    elif search.hits:
         from rich.console import Console
 
-        Console(highlight=False, emoji=False, markup=False).print(_table(found.hits))
-    return "\n".join([*lines, *_dropped(found.dropped)])
+        Console(highlight=False, emoji=False, markup=False).print(_table(search.hits))
+    return "\n".join([*lines, *_dropped(search.dropped)])
 
 
-def note_answer(found: NoteAnswer) -> str:
+def note_answer(search: NoteAnswer) -> str:
     """A line for each note of a search."""
-    return "\n".join(f"{hit.score:.3f}  {hit.source:<8}  {lists.note(hit.note)}" for hit in found.hits)
+    return "\n".join(f"{hit.score:.3f}  {hit.source:<8}  {lists.note(hit.note)}" for hit in search.hits)
 
 
-def _dropped(found: Sequence[DroppedCandidate]) -> list[str]:
+def _dropped(candidates: Sequence[DroppedCandidate]) -> list[str]:
     """A line for each candidate that is no hit."""
-    if not found:
+    if not candidates:
         return []
-    rows = [(f"{drop.score:.3f}", drop.reason, _why(drop.why), drop.id or "") for drop in found]
+    rows = [(f"{drop.score:.3f}", drop.reason, _why(drop.why), drop.id or "") for drop in candidates]
     return ["", table([("score", "no hit because", "why", "id"), *rows])]
 
 

@@ -54,9 +54,9 @@ def job(done: Job) -> str:
     return f"{done.run_at:{_SECOND}} {done.name}{whose} {done.status} {done.id}" + (f"  {end}" if end else "")
 
 
-def note(kept: Note) -> str:
+def note(saved: Note) -> str:
     """A note in one line."""
-    return output.one_line(f"{kept.updated_at:%Y-%m-%d} {kept.category} {kept.key}: {kept.content}")
+    return output.one_line(f"{saved.updated_at:%Y-%m-%d} {saved.category} {saved.key}: {saved.content}")
 
 
 def pool(shared: Pool) -> str:

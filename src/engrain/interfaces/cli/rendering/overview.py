@@ -17,26 +17,26 @@ _DAY_COLUMNS = ("episodes", "facts", "rules", "consolidated", "superseded", "exp
 _CHARACTERS = 90
 
 
-def overview(found: Overview) -> str:
+def overview(view: Overview) -> str:
     """Its sections; those with nothing in them are left out."""
-    stats = found.stats
+    stats = view.stats
     given_up = f", {stats.episodes.given_up} given up" if stats.episodes.given_up else ""
     counted = {
         "episodes": f"{stats.episodes.total} live, {stats.episodes.unconsolidated} to consolidate{given_up}",
         "facts": f"{stats.facts.active} active, {stats.facts.fading} fading, {stats.facts.superseded} superseded",
         "rules": f"{stats.rules.live} live, {stats.rules.anti_pattern} of them warnings",
         "without a vector": str(stats.pending_embeddings),
-        "text": f"{sum(found.content_bytes.values()):,} bytes in {sum(found.looked_at.values()):,} memories",
+        "text": f"{sum(view.content_bytes.values()):,} bytes in {sum(view.looked_at.values()):,} memories",
     }
-    newest: list[MemoryRecord] = [*found.newest_episodes, *found.newest_facts, *found.newest_rules]
+    newest: list[MemoryRecord] = [*view.newest_episodes, *view.newest_facts, *view.newest_rules]
     sections = [
         ("memory", output.pairs(counted).splitlines()),
-        ("days", _days(found.days)),
+        ("days", _days(view.days)),
         ("newest", [_memory(memory) for memory in newest]),
-        ("most referenced", [f"{memory.reference_count:>5}  {_memory(memory)}" for memory in found.most_referenced]),
-        ("most facts about", [f"{share.facts:>5}  {share.entity.canonical_name}" for share in found.entities]),
-        ("runs", [f"{run.started_at:%Y-%m-%d %H:%M}  {run.kind}  {run.status}" for run in found.runs]),
-        ("waiting sessions", [f"{waiting.episodes:>5}  {waiting.session}" for waiting in found.waiting_sessions]),
+        ("most referenced", [f"{memory.reference_count:>5}  {_memory(memory)}" for memory in view.most_referenced]),
+        ("most facts about", [f"{share.facts:>5}  {share.entity.canonical_name}" for share in view.entities]),
+        ("runs", [f"{run.started_at:%Y-%m-%d %H:%M}  {run.kind}  {run.status}" for run in view.runs]),
+        ("waiting sessions", [f"{waiting.episodes:>5}  {waiting.session}" for waiting in view.waiting_sessions]),
     ]
     return "\n\n".join(f"{name}\n{_indented(lines)}" for name, lines in sections if lines)
 

@@ -40,55 +40,55 @@ def messages(made: ContextMessages) -> str:
     return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in made.messages)
 
 
-def routing(found: Routing) -> str:
-    """Where an input belongs, as what, and why."""
-    named = " ".join(part for part in (found.subject, found.predicate, found.key) if part)
-    content = f"{named}: {found.content}" if named else found.content
-    return f"{found.route}: {output.one_line(content)}\n{'; '.join(found.reasons)}"
+def routing(route: Routing) -> str:
+    """The place of an input, as what it belongs there, and why."""
+    named = " ".join(part for part in (route.subject, route.predicate, route.key) if part)
+    content = f"{named}: {route.content}" if named else route.content
+    return f"{route.route}: {output.one_line(content)}\n{'; '.join(route.reasons)}"
 
 
-def audit(found: Audit) -> str:
-    """How much was looked at, a line for each finding, and how many more there are."""
-    part = "" if found.is_complete else " (the newest; the setting audit.memories says how many)"
-    looked = f"{output.counted(found.memories, 'memory', 'memories')} looked at{part}"
-    counts = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in found.counts.items() if count)
+def audit(report: Audit) -> str:
+    """The number of memories read, the counts of findings, and a line for each finding."""
+    part = "" if report.is_complete else " (the newest; the setting audit.memories says how many)"
+    looked = f"{output.counted(report.memories, 'memory', 'memories')} looked at{part}"
+    counts = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in report.counts.items() if count)
     rows = [
         (finding.severity, finding.kind, _json(finding.evidence), finding.command, finding.says)
-        for finding in found.findings
+        for finding in report.findings
     ]
     if not rows:
-        return f"{looked}: {counts or 'nothing found'}"
+        return f"{looked}: {counts or 'nothing report'}"
     return f"{looked}: {counts}\n\n{table([('severity', 'kind', 'evidence', 'command', 'what'), *rows])}"
 
 
-def entity_profile(found: EntityProfile) -> str:
+def entity_profile(profile: EntityProfile) -> str:
     """Everything that is known of an entity."""
-    lines = [output.pairs(found.entity.to_dict())]
+    lines = [output.pairs(profile.entity.to_dict())]
     for title, memories in (
-        ("facts", [fact for facts in found.facts.values() for fact in facts]),
-        ("episodes", found.episodes),
-        ("rules", found.rules),
+        ("facts", [fact for facts in profile.facts.values() for fact in facts]),
+        ("episodes", profile.episodes),
+        ("rules", profile.rules),
     ):
         if memories:
             lines += ["", title, *(f"  {output.one_line(statement_with_end(memory))}" for memory in memories)]
-    if found.related:
+    if profile.related:
         lines += ["", "mentioned with"]
-        lines += [f"  {other.canonical_name} ({other.entity_type}, {other.memories})" for other in found.related]
+        lines += [f"  {other.canonical_name} ({other.entity_type}, {other.memories})" for other in profile.related]
     return "\n".join(lines)
 
 
-def graph(found: KnowledgeGraph) -> str:
+def graph(known: KnowledgeGraph) -> str:
     """A line for each entity with its observations, then one for each relation."""
     entities = [
         f"{entity.name} ({entity.entity_type})" + (f": {'; '.join(entity.observations)}" if entity.observations else "")
-        for entity in found.entities
+        for entity in known.entities
     ]
-    relations = [f"{edge.source} {edge.relation_type} {edge.target}" for edge in found.relations]
+    relations = [f"{edge.source} {edge.relation_type} {edge.target}" for edge in known.relations]
     return "\n".join(map(output.one_line, [*entities, *relations]))
 
 
 def enrichment(done: Enrichment) -> str:
-    """How many memories were read for names, and what was noted."""
+    """The number of memories read for names, and of what was noted."""
     if done.skipped is not None:
         return f"skipped: {done.skipped}"
     read, links = output.counted(done.enriched, "memory", "memories"), output.counted(done.links, "mention")
@@ -96,38 +96,38 @@ def enrichment(done: Enrichment) -> str:
 
 
 def pool_sync(report: PoolSync) -> str:
-    """How many memories of a pool were copied."""
+    """The number of memories of a pool that were copied."""
     copied = output.counted(len(report.copied), "memory", "memories")
     return f"copied {copied}, {report.unchanged:,} unchanged, {len(report.kept):,} of its own kept"
 
 
-def consolidation(found: ConsolidationReport) -> str:
-    """What was due, learned, refused and failed, what it cost, and the runs that can be undone."""
-    return "\n".join(_consolidation(found))
+def consolidation(report: ConsolidationReport) -> str:
+    """Sessions that were due, counts of what was learned, refused and failed, the cost, and runs to undo."""
+    return "\n".join(_consolidation(report))
 
 
-def _consolidation(found: ConsolidationReport) -> Iterable[str]:
-    for group in found.groups:
+def _consolidation(report: ConsolidationReport) -> Iterable[str]:
+    for group in report.groups:
         episodes, sessions = output.counted(group.episodes, "episode"), output.counted(group.sessions, "session")
         yield f"{group.agent} of {group.tenant_id}: {episodes} of {sessions} due"
-    if not found.groups:
+    if not report.groups:
         yield "nothing is due"
-    if found.dry_run:
+    if report.dry_run:
         yield "dry run: nothing was asked, and nothing written"
         return
-    of = f"{output.counted(found.episodes, 'episode')} in {output.counted(found.batches, 'batch', 'batches')}"
-    yield f"learned {found.new:,} new, {found.updated:,} updated, {found.confirmed:,} confirmed, from {of}"
-    if found.rejected:
-        reasons = Counter(proposal.reason for proposal in found.rejected).most_common()
+    of = f"{output.counted(report.episodes, 'episode')} in {output.counted(report.batches, 'batch', 'batches')}"
+    yield f"learned {report.new:,} new, {report.updated:,} updated, {report.confirmed:,} confirmed, from {of}"
+    if report.rejected:
+        reasons = Counter(proposal.reason for proposal in report.rejected).most_common()
         counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
-        yield f"rejected {len(found.rejected):,}: {counts}"
-    yield from (f"reply: {output.one_line(error)}" for error in found.parse_errors)
-    for failure in found.failures:
+        yield f"rejected {len(report.rejected):,}: {counts}"
+    yield from (f"reply: {output.one_line(error)}" for error in report.parse_errors)
+    for failure in report.failures:
         error = output.one_line(str(failure))[:_LONGEST_ERROR]
         yield f"failed: {failure.agent} of {failure.tenant_id}: {failure.code}: {error}"
-    if found.usage.calls:
-        yield f"cost: {_cost(found.usage)}"
-    yield from (f"undo with: engrain undo {run_id}" for run_id in found.run_ids)
+    if report.usage.calls:
+        yield f"cost: {_cost(report.usage)}"
+    yield from (f"undo with: engrain undo {run_id}" for run_id in report.run_ids)
 
 
 def _cost(usage: Usage) -> str:
@@ -146,14 +146,14 @@ def reflections(report: ReflectionReport) -> str:
     return "\n".join([*lines, *([_DRY_RUN] if report.dry_run else [])]) or "nobody learned anything of late"
 
 
-def undone(found: UndoResult) -> str:
-    """How many changes were taken back, and what was left for which reason."""
-    left = [f"kept {memory.memory_id}: {output.one_line(memory.reason)}" for memory in found.kept]
-    return "\n".join([f"undone: {output.counted(len(found.restored), 'change')} taken back", *left])
+def undone(result: UndoResult) -> str:
+    """The number of changes taken back, and what was left for which reason."""
+    left = [f"kept {memory.memory_id}: {output.one_line(memory.reason)}" for memory in result.kept]
+    return "\n".join([f"undone: {output.counted(len(result.restored), 'change')} taken back", *left])
 
 
 def decay(report: DecayReport) -> str:
-    """How many facts and rules fade, recovered and expired."""
+    """Counts of facts and rules that fade, recovered and expired."""
     lines = [
         f"{kind}: {aged.looked_at:,} looked at, {aged.fading:,} fading, {aged.recovered:,} recovered, "
         f"{aged.expired:,} expired"
@@ -163,14 +163,14 @@ def decay(report: DecayReport) -> str:
 
 
 def cleanup(report: CleanupReport) -> str:
-    """How many episodes were removed, and how many remain."""
+    """Counts of episodes that were removed and that remain."""
     expired = output.counted(report.expired_deleted, "episode")
     done = "would remove" if report.dry_run else "removed"
     return f"{done} {expired} that ran out and {report.capacity_deleted:,} of too many; {report.remaining:,} remain"
 
 
 def backup(report: BackupReport) -> str:
-    """How many rows of each table a backup holds, whose they are, and its digest."""
+    """Counts of the rows of a backup by table, whose they are, and its digest."""
     counts = {rows.table: f"{rows.rows:,}" for rows in report.tables if rows.rows}
     vectors = "no vectors" if report.embedder is None else f"vectors of {report.embedder.name}"
     memories = output.counted(report.memories, "memory", "memories")
@@ -180,7 +180,7 @@ def backup(report: BackupReport) -> str:
 
 
 def restore(report: RestoreReport) -> str:
-    """How many memories a restore added, and what it left."""
+    """Counts of memories that a restore added and left."""
     added = output.counted(report.memories, "memory", "memories")
     verb = "would be added" if report.dry_run else "added"
     lines = [f"{added} {verb} to {_whose(report.tenant_id, report.agent)}"]
@@ -196,13 +196,13 @@ def restore(report: RestoreReport) -> str:
 
 
 def export(report: ExportReport) -> str:
-    """How many records of each kind were written, and where."""
+    """Counts of the records written by kind, and the path of the file."""
     counts = {f"{kind}": f"{count:,}" for kind, count in report.kinds.items()}
     return f"{output.pairs(counts)}\n{report.path}: {report.bytes:,} bytes".strip()
 
 
 def imported(report: ImportReport) -> str:
-    """How many turns and other records an import added, in one line."""
+    """Counts of turns and other records that an import added, in one line."""
     names = {"episode": "turn", "fact": "fact", "rule": "rule"}
     added = [output.counted(report.kinds[kind], name) for kind, name in names.items() if kind in report.kinds]
     if report.entities:
