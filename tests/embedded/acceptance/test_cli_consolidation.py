@@ -71,7 +71,7 @@ def test_a_batch_that_failed_is_told_and_the_exit_code_says_so(cli, model, answe
     cli("observe", SAID)
     ran = cli("consolidate", "--json")
     assert ran.code == 1
-    assert [each["code"] for each in ran.json["failures"]] == [why]
+    assert [failure["code"] for failure in ran.json["failures"]] == [why]
     shown = cli("runs").out
     assert "  failed  1 episode  " in shown
     assert why in shown

@@ -70,18 +70,18 @@ def test_a_model_that_obeys_changes_nothing_that_it_was_not_shown(order):
         llm._replies = iter([obedient([*ids, gone.id])])
         report = memory.consolidate("default", agent="assistant")
         assert report.learned == ()
-        assert {each.reason for each in report.rejected} <= {
+        assert {rejection.reason for rejection in report.rejected} <= {
             *("unknown_target", "imitation", "too_little_evidence", "duplicate"),
         }
         after = [[*(other.get(id_) for id_ in ids), *other.events(limit=1000)] for other in others]
-        assert [[_unread(each) for each in one] for one in after] == [[_unread(each) for each in one] for one in before]
+        assert [[_unread(part) for part in one] for one in after] == [[_unread(part) for part in one] for one in before]
         assert agent.facts().items == ()
 
 
 def _unread(value):
     """Without how often it was asked for, which the test itself does."""
     said = value.to_dict() if value is not None else None
-    return {name: each for name, each in said.items() if "reference" not in name} if said else None
+    return {name: message for name, message in said.items() if "reference" not in name} if said else None
 
 
 def test_five_hundred_actions_for_one_episode_are_ten():
@@ -90,8 +90,8 @@ def test_five_hundred_actions_for_one_episode_are_ten():
         memory.agent("assistant").observe("I moved to Porto.")
         report = memory.consolidate()
         assert report.new == 10
-        assert [each.reason for each in report.rejected] == ["too_many"] * 490
-        assert {each.importance for each in memory.agent("assistant").facts()} == {10}
+        assert [rejection.reason for rejection in report.rejected] == ["too_many"] * 490
+        assert {known.importance for known in memory.agent("assistant").facts()} == {10}
 
 
 def test_what_a_tool_says_is_hearsay_in_the_agents_own_scope_with_its_words_beside_it():
@@ -120,7 +120,7 @@ def test_what_is_known_is_data_too():
         memory.consolidate()
     [prompt] = llm.prompts
     tags = re.findall(r"<[^>]*>", prompt.user)
-    assert [re.match(r"</?\w+", each)[0] for each in tags] == [
+    assert [re.match(r"</?\w+", tag)[0] for tag in tags] == [
         *("<known_facts", "<fact", "</fact", "</known_facts", "<known_rules", "<rule", "</rule", "</known_rules"),
         *("<episodes", "<episode_content", "</episode_content", "</episodes"),
     ]

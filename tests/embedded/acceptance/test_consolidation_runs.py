@@ -15,11 +15,11 @@ from tests.support.learning_memories import LLM, NOTHING, fact, opened, reply
 
 
 def content(memory, agent="assistant", **conditions):
-    return sorted(each.content for each in memory.agent(agent, **conditions).facts())
+    return sorted(fact.content for fact in memory.agent(agent, **conditions).facts())
 
 
 def states(memory, episodes, agent="assistant"):
-    return [memory.agent(agent).get(each.id).consolidation_status for each in episodes]
+    return [memory.agent(agent).get(episode.id).consolidation_status for episode in episodes]
 
 
 def observed(memory, count, agent="assistant", **values):
@@ -44,7 +44,7 @@ def test_episodes_are_asked_about_in_batches_of_thirty_oldest_first_until_none_i
         counted = []
         report = memory.consolidate(progress=counted.append)
         assert [len(asked_about(prompt)) for prompt in llm.prompts] == [30, 30, 5]
-        assert [int(each) for prompt in llm.prompts for each in asked_about(prompt)] == list(range(65))
+        assert [int(number) for prompt in llm.prompts for number in asked_about(prompt)] == list(range(65))
         assert counted == [30, 30, 5]
         assert (report.batches, report.episodes) == (3, 65)
         assert states(memory, episodes) == ["consolidated"] * 65
@@ -73,7 +73,7 @@ def test_each_agent_of_each_tenant_is_asked_about_by_itself_with_what_it_knows()
             of.remember(f"a secret of {agent} of {tenant}", subject="It", predicate="has", scope=agent)
             of.remember(f"news of {tenant}", subject=agent, predicate="tells")
         report = memory.consolidate()
-        assert [(each.tenant_id, each.agent) for each in report.groups] == [
+        assert [(group.tenant_id, group.agent) for group in report.groups] == [
             ("acme", "one"),
             ("acme", "two"),
             ("beta", "one"),
@@ -95,7 +95,7 @@ def test_one_tenant_one_agent_or_one_session_can_be_asked_for():
         assert memory.consolidate("beta", session="s1").episodes == 1
         assert memory.consolidate(agent="two", exclude_session="s1").episodes == 1
         assert [
-            (each.agent, each.episodes, each.sessions) for each in memory.consolidate("acme", dry_run=True).groups
+            (group.agent, group.episodes, group.sessions) for group in memory.consolidate("acme", dry_run=True).groups
         ] == [
             *(("one", 2, 2), ("two", 1, 1)),
         ]
@@ -113,10 +113,10 @@ def test_without_a_model_or_in_a_dry_run_groups_are_counted_and_nothing_is_writt
         before = memory.agent("one").events()
         report = memory.consolidate(dry_run=dry_run)
         assert report.dry_run
-        assert [(each.agent, each.episodes, each.sessions) for each in report.groups] == [("one", 5, 2)]
+        assert [(group.agent, group.episodes, group.sessions) for group in report.groups] == [("one", 5, 2)]
         assert (report.batches, report.episodes, report.usage.calls) == (0, 0, 0)
         asked = memory.consolidate(dry_run=dry_run, session="s1")
-        assert [(each.episodes, each.sessions) for each in asked.groups] == [(2, 1)]
+        assert [(group.episodes, group.sessions) for group in asked.groups] == [(2, 1)]
         assert memory.agent("one").events() == before
         assert memory.runs("one").items == ()
         assert states(memory, episodes, "one") == ["pending"] * 5
@@ -144,7 +144,7 @@ def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
         report = memory.consolidate()
         [failure] = report.failures
         assert (failure.agent, failure.code, failure.episodes) == ("a", code, 2)
-        assert [(each.message, each.agent, each.code) for each in caplog.records] == [
+        assert [(record.message, record.agent, record.code) for record in caplog.records] == [
             ("consolidation failed", "a", code)
         ]
         assert [content(memory, agent) for agent in ("a", "b", "c")] == [[], ["0"], ["0"]]
@@ -177,7 +177,7 @@ def test_not_even_who_the_agent_is_stops_another(fault, code):
             observed(memory, 1, agent)
         means = replace(consolidation_runs.dependencies_of(memory.parts, memory.parts.llm), caller=caller)
         report = consolidate(means, memory.parts.store.backlogs(memory.parts.clock()), ConsolidationOptions())
-        assert [(each.agent, each.code, each.run_id) for each in report.failures] == [("a", code, None)]
+        assert [(failure.agent, failure.code, failure.run_id) for failure in report.failures] == [("a", code, None)]
         assert content(memory, "b") == ["0"]
 
 
@@ -230,8 +230,8 @@ def test_every_episode_ends_in_one_state_and_only_once():
             *["failed"] * 2,
             *["consolidated"] * 2,
         ]
-        ends = [each for each in memory.agent("assistant").events(limit=1000) if "consolidat" in each.event_type]
-        assert sorted(each.memory_id for each in ends) == sorted(each.id for each in episodes)
+        ends = [event for event in memory.agent("assistant").events(limit=1000) if "consolidat" in event.event_type]
+        assert sorted(end.memory_id for end in ends) == sorted(episode.id for episode in episodes)
 
 
 def test_a_failed_episode_waits_twice_as_long_each_time():
@@ -266,7 +266,7 @@ def test_what_is_learned_from_again_adds_nothing():
         assert content(memory) == ["1", "number 0"]
         assert report.new == 2
         again = memory.agent("assistant").facts()
-        assert [each.source for each in again] == [each.source for each in before]
+        assert [known.source for known in again] == [known.source for known in before]
 
 
 def test_what_was_handed_out_comes_back_and_confirms_nothing():
@@ -286,7 +286,7 @@ def test_what_was_handed_out_comes_back_and_confirms_nothing():
         agent.observe("What do I own, by the way?", speaker="Ana")
         agent.observe("You own a flat with a view of the river.", role="assistant")
         report = memory.consolidate()
-        assert [each.reason for each in report.rejected] == ["echo", "echo"]
+        assert [rejection.reason for rejection in report.rejected] == ["echo", "echo"]
         assert agent.get(known.id).last_confirmed_at == known.last_confirmed_at
 
 
@@ -298,7 +298,7 @@ def test_an_old_turn_that_was_recalled_and_comes_back_is_an_echo_too():
         memory.consolidate()
         agent.recall("When does the tram to Sintra leave?")
         agent.observe("The tram to Sintra leaves at nine, not at ten.", role="assistant")
-        assert [each.reason for each in memory.consolidate().rejected] == ["echo"]
+        assert [rejection.reason for rejection in memory.consolidate().rejected] == ["echo"]
 
 
 @pytest.mark.req("B14.4")
@@ -319,7 +319,9 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
         [failure] = report.failures
         assert failure.code == "action_failed"
         assert "no active fact any more" in failure.message
-        assert [(each.message, each.actions) for each in caplog.records] == [("actions of a consolidation failed", 1)]
+        assert [(record.message, record.actions) for record in caplog.records] == [
+            ("actions of a consolidation failed", 1)
+        ]
         assert states(memory, [episode]) == ["consolidated"]
 
 
@@ -338,7 +340,7 @@ def test_who_loses_the_lease_writes_nothing():
         other = Memory(memory.parts.store, llm=LLM([NOTHING]), clock=clock, settings=memory.settings)
         observed(memory, 1)
         report = memory.consolidate()
-        assert [each.code for each in report.failures] == ["lease_lost"]
+        assert [failure.code for failure in report.failures] == ["lease_lost"]
         assert content(memory) == []
         assert [run.status for run in memory.runs()] == ["done", "abandoned"]
 
@@ -386,7 +388,7 @@ def test_more_facts_than_can_be_shown_are_still_found_where_they_bear_on_a_propo
             agent.remember(f"friends with music {number}", subject="Ana", predicate=f"made {number}", scope="assistant")
         agent.observe("I made music with three friends, and Porto is home.", speaker="Ana")
         report = memory.consolidate()
-        assert [each.kind for each in report.learned] == ["new_fact", "confirmation"]
+        assert [change.kind for change in report.learned] == ["new_fact", "confirmation"]
         assert report.learned[1].memory_id == harp.id
         assert agent.get(home.id).confidence == 0.3
 

@@ -26,7 +26,7 @@ def aide(memory):
 
 
 def ids_of(block, name):
-    return next((each.ids for each in block.sections if each.name == name), ())
+    return next((section.ids for section in block.sections if section.name == name), ())
 
 
 @pytest.mark.req("N01", "N13")
@@ -40,8 +40,8 @@ def test_a_host_gets_facts_rules_and_recent_episodes_of_its_tenant_for_a_request
     stranger.remember("Oslo", subject="Ana", predicate="flies to")
     stranger.observe("Ana flies early", speaker="Ana")
     block = aide.context("Book Ana a flight", budget_tokens=300, recent_episodes=1)
-    assert [each.name for each in block.sections] == ["facts", "rules", "recent", "said"]
-    assert [each.id for each in block.memories] == [known.id, learned.id, late.id, early.id]
+    assert [section.name for section in block.sections] == ["facts", "rules", "recent", "said"]
+    assert [item.id for item in block.memories] == [known.id, learned.id, late.id, early.id]
     assert block.tokens <= 300
     assert block.request_id == "r-7"
     assert "Oslo" not in block.text
@@ -72,7 +72,7 @@ def test_a_butler_is_told_what_is_global_and_its_own_of_at_most_twenty(memory, a
     assert own.id in ids_of(block, "facts")
     assert "kite of Bo" not in block.text
     assert len(block.memories) == 20
-    assert [each.name for each in block.sections] == ["facts"]
+    assert [section.name for section in block.sections] == ["facts"]
 
 
 @pytest.mark.req("B20.2")
@@ -116,7 +116,7 @@ def test_the_session_going_on_is_left_out_of_what_was_said_and_of_what_is_recent
     aide.observe("The tram is late now")
     other = memory.agent("aide", session="monday").observe("The tram was late")
     block = aide.context("tram", recent_episodes=5)
-    assert [each.id for each in block.memories] == [other.id]
+    assert [item.id for item in block.memories] == [other.id]
 
 
 def test_superseded_facts_are_told_only_where_they_are_asked_for(aide, clock):
@@ -146,7 +146,7 @@ def test_order_and_shares_come_from_the_settings(tmp_path):
             aide.observe(f"tram {number}", session="monday", speaker="Ana")
         aide.rules.add("Take the tram")
         block = aide.context("tram", budget_tokens=150)
-        assert [each.name for each in block.sections] == ["said", "facts"]
+        assert [section.name for section in block.sections] == ["said", "facts"]
         assert len(ids_of(block, "said")) > 3 * len(ids_of(block, "facts"))
     for wrong in ({"order": ["fact"]}, {"quotas": {"facts": 2.0}}, {"count_tokens": "words"}):
         with pytest.raises(InvalidInput):
@@ -191,14 +191,14 @@ def test_messages_hold_prompt_memories_a_summary_and_what_is_asked_within_the_wi
     made = aide.messages(
         "When does the ferry leave?", system="You are kind.", tools=[{"name": "book"}], window_tokens=2_000
     )
-    roles = [each["role"] for each in made.messages]
+    roles = [message["role"] for message in made.messages]
     assert roles == ["system", "system", "system", "user"]
     assert made.messages[0]["content"] == "You are kind."
     assert made.messages[1]["content"] == made.block.text
     assert made.messages[2]["content"].startswith("[Previous context summary]: The ferry number")
     assert made.messages[3]["content"] == "When does the ferry leave?"
     assert made.tokens + made.budget.tools + made.budget.output <= 2_000
-    assert made.tokens == sum(approximate_tokens(each["content"]) + 4 for each in made.messages)
+    assert made.tokens == sum(approximate_tokens(message["content"]) + 4 for message in made.messages)
     own = aide.messages("ferry", window_tokens=2_000, summarise=lambda memories, _: f"{len(memories)} more")
     assert own.messages[-2]["content"] == f"[Previous context summary]: {len(own.summarised)} more"
     assert aide.messages("ferry").budget.window == 128_000
@@ -241,8 +241,8 @@ class TestCommandLine:
         shown = cli(
             "context", "Ana lives in Porto", "--no-dates", "--sources", "--superseded", "--recent", 3, "--json"
         ).json
-        assert [each["name"] for each in shown["sections"]] == ["facts", "recent"]
-        assert [line.partition(" [")[0] for each in shown["sections"] for line in each["lines"]] == [
+        assert [section["name"] for section in shown["sections"]] == ["facts", "recent"]
+        assert [line.partition(" [")[0] for section in shown["sections"] for line in section["lines"]] == [
             "- Ana lives in: Porto",
             "- Ana lives in: Lisbon (superseded)",
             "- Ana: I like Porto",
@@ -262,7 +262,7 @@ class TestCommandLine:
             "[user]\nWhere does Ana live?\n"
         )
         shown = cli("messages", "Where does Ana live?", "--window", 4_000, "--json").json
-        assert [each["role"] for each in shown["messages"]] == ["system", "user"]
+        assert [message["role"] for message in shown["messages"]] == ["system", "user"]
         assert shown["budget"] == {"window": 4_000, "system": 200, "tools": 0, "memory": 2_800, "output": 400}
         missing = cli("messages", "Ana", "--system", "nowhere.md")
         assert missing.code == 2

@@ -79,7 +79,10 @@ def rows(memory):
 def test_problems_of_every_kind_are_found_and_nothing_else(memory, clock):
     agent, planted = plant(memory, clock)
     found = agent.audit(limit=1_000, unused_days=30)
-    about = {kind: {id_ for each in found.findings if each.kind == kind for id_ in each.ids} for kind in FINDING_KINDS}
+    about = {
+        kind: {id_ for finding in found.findings if finding.kind == kind for id_ in finding.ids}
+        for kind in FINDING_KINDS
+    }
     unused = about.pop("never_recalled")
     assert about == planted
     assert {type(agent.get(id_)).__name__ for id_ in unused} == {"Fact", "Rule"}
@@ -90,28 +93,28 @@ def test_problems_of_every_kind_are_found_and_nothing_else(memory, clock):
 
 def test_every_suggested_command_is_one(memory, clock):
     agent, _ = plant(memory, clock)
-    typed = {command for each in agent.audit(limit=1_000).findings for command in each.command.split("; ")}
+    typed = {command for finding in agent.audit(limit=1_000).findings for command in finding.command.split("; ")}
     assert len(typed) > 5
-    for each in typed:
-        name, *rest = each.split()
+    for line in typed:
+        name, *rest = line.split()
         group = parser().commands[rest[0]]
         command = group.commands[rest[1]] if hasattr(group, "commands") else group
         assert name == "engrain"
-        assert command.command.params, each
+        assert command.command.params, line
 
 
 def test_the_secret_itself_is_never_said(memory, clock):
     agent, _ = plant(memory, clock)
     found = agent.audit()
     assert PASSWORD not in str(found.to_dict())
-    [secret] = [each for each in found.findings if each.kind == "secret"]
+    [secret] = [finding for finding in found.findings if finding.kind == "secret"]
     assert secret.evidence["shown"] == ["password=********"]
 
 
 def test_a_fact_is_read_with_what_it_calls_its_value(memory):
     agent = memory.agent("aide")
     fact = agent.remember(PASSWORD, subject="Ana", predicate="wifi password")
-    assert [each.ids for each in agent.audit(kinds="secret").findings] == [(fact.id,)]
+    assert [finding.ids for finding in agent.audit(kinds="secret").findings] == [(fact.id,)]
     assert fact.category == "credential"
 
 
@@ -128,10 +131,10 @@ def test_findings_come_in_pages_and_in_one_order(memory, clock):
     agent, _ = plant(memory, clock)
     whole = agent.audit(limit=1_000)
     for kind in FINDING_KINDS:
-        all_of_kind = [each for each in whole.findings if each.kind == kind]
+        all_of_kind = [finding for finding in whole.findings if finding.kind == kind]
         assert len(all_of_kind) == whole.counts[kind] > 0
         pages = [agent.audit(kinds=kind, limit=1, skip=skip).findings for skip in range(len(all_of_kind) + 1)]
-        assert [each for page in pages for each in page] == all_of_kind
+        assert [finding for page in pages for finding in page] == all_of_kind
         assert agent.audit(kinds=[kind]).counts == {kind: len(all_of_kind)}
     assert list(whole.counts) == list(FINDING_KINDS)
 
@@ -143,7 +146,7 @@ def test_an_agent_is_told_of_what_it_sees_alone(memory, clock):
     assert other.counts["duplicate"] == 1
     hidden = planted["secret"] | planted["echo"] | planted["contradiction"]
     facts = {fact.id for fact in memory.agent("other").facts(include_inactive=True)}
-    assert not {id_ for each in other.findings for id_ in each.ids} & (hidden - facts)
+    assert not {id_ for finding in other.findings for id_ in finding.ids} & (hidden - facts)
     stranger = memory.agent("aide", tenant="elsewhere").audit()
     assert (stranger.memories, stranger.findings) == (0, ())
 
@@ -156,7 +159,7 @@ def test_a_sample_dialogue_and_harmless_sentences_are_clean(memory, clock):
     clock.pass_time(days=365)
     found = agent.audit()
     assert found.memories > 300 + len(HARMLESS)
-    assert [each.to_dict() for each in found.findings] == []
+    assert [finding.to_dict() for finding in found.findings] == []
 
 
 def test_it_looks_at_no_more_than_the_setting_says(tmp_path, clock):
@@ -196,7 +199,7 @@ def test_vectors_that_agree_make_near_duplicates(tmp_path):
             memory.flush()
             found = agent.audit(kinds="near_duplicate").findings
             assert len(found) == count
-            assert all(each.evidence["cosine"] > 0.93 for each in found)
+            assert all(finding.evidence["cosine"] > 0.93 for finding in found)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def opened(path, **working):
 
 def stored(memory, session="monday"):
     found = memory.agent("aide").recall("", preset="recency", sessions=session, limit=1_000)
-    return [each.memory.content for each in sorted(found, key=lambda each: each.memory.turn)]
+    return [hit.memory.content for hit in sorted(found, key=lambda hit: hit.memory.turn)]
 
 
 @pytest.fixture
@@ -34,7 +34,10 @@ def test_each_agent_and_session_has_its_own_messages_results_and_scratchpad(path
         assert working.tool_result("search", {"hits": [1, 2]}).tool_results == 1
         assert working.write_scratchpad("first this, then that") == working.scratchpad() == "first this, then that"
         assert working.tool_results() == {"search": {"hits": [1, 2]}}
-        assert [(each.role, each.speaker) for each in working.messages()] == [("user", "Ana"), ("assistant", None)]
+        assert [(message.role, message.speaker) for message in working.messages()] == [
+            ("user", "Ana"),
+            ("assistant", None),
+        ]
         for other in (memory.agent("aide", session="friday"), memory.agent("else", session="monday")):
             assert other.working.messages() == []
             assert other.working.stats().estimated_bytes < working.stats().estimated_bytes
@@ -55,7 +58,7 @@ def test_above_its_tokens_the_oldest_messages_become_episodes_and_the_newest_sta
         waiting = working.messages()
         assert working.append("number 10", tokens=10).messages == 5
         assert stored(memory) == [f"number {place}" for place in range(6)]
-        assert [each.content for each in working.messages()] == [f"number {place}" for place in range(6, 11)]
+        assert [message.content for message in working.messages()] == [f"number {place}" for place in range(6, 11)]
         kept = memory.agent("aide").get(waiting[0].id)
         assert (kept.created_at, kept.tokens) == (waiting[0].created_at, 10)
         assert working.append("one that is longer than all may be", tokens=1_000).messages == 1
@@ -78,8 +81,8 @@ def test_a_message_leaves_once_its_episode_is_durable_and_a_second_flush_doubles
         assert working.flush() == working.stats()
         assert working.flush().messages == 0
         # As if the process had died between the two: the episodes are there, and so are the messages.
-        for each in before:
-            working.append(each.content, tokens=10, idempotency_key=each.content[-1])
+        for message in before:
+            working.append(message.content, tokens=10, idempotency_key=message.content[-1])
         working.flush()
         assert stored(memory) == [f"number {place}" for place in range(5)]
 

@@ -67,14 +67,14 @@ def test_an_agent_stores_or_finds_what_it_is_given():
         assert agent.route("I live in Lisbon").route == "fact"
         assert agent.facts().items == ()
         fact, rule, note, said = (
-            agent.handle(each, speaker="Ana").kept
-            for each in ("I live in Lisbon", "Always take the tram.", "note shell: zsh", "It rained on the tram.")
+            agent.handle(text, speaker="Ana").kept
+            for text in ("I live in Lisbon", "Always take the tram.", "note shell: zsh", "It rained on the tram.")
         )
         assert (fact.subject, fact.predicate, fact.content, fact.scope) == ("Ana", "live in", "Lisbon", "aide")
         assert (rule.kind, rule.scope) == ("rule", "aide")
         assert (note.key, agent.notes.recall("shell").content) == ("shell", "zsh")
         assert (said.kind, said.speaker, said.session) == ("episode", "Ana", "monday")
-        assert {each.memory.id for each in agent.handle("Who took the tram?").answer} == {rule.id, said.id}
+        assert {hit.memory.id for hit in agent.handle("Who took the tram?").answer} == {rule.id, said.id}
         assert agent.handle("timetable: 09:00", role="tool").working.messages == 1
         agent.handle("I live in Porto", speaker="Ana")
-        assert [each.content for each in agent.facts("Ana", "live in")] == ["Porto"]
+        assert [known.content for known in agent.facts("Ana", "live in")] == ["Porto"]

@@ -28,8 +28,8 @@ def opened(location):
         return memory
 
     yield make
-    for each in made:
-        each.close()
+    for memory in made:
+        memory.close()
 
 
 def keep(agent, known):
@@ -52,8 +52,8 @@ def played(opened):
         dialogue = recorded(name)
         memory = opened(dialogue.reply, **settings)
         agent = memory.agent("assistant")
-        for each in dialogue.known:
-            keep(agent, each)
+        for known in dialogue.known:
+            keep(agent, known)
         episodes = tell(agent, dialogue.turns)
         report = memory.consolidate()
         return agent, episodes, report
@@ -62,7 +62,7 @@ def played(opened):
 
 
 def facts(agent, **conditions):
-    return sorted((each.subject, each.predicate, each.content) for each in agent.facts(**conditions))
+    return sorted((fact.subject, fact.predicate, fact.content) for fact in agent.facts(**conditions))
 
 
 def rules(agent):
@@ -70,7 +70,7 @@ def rules(agent):
 
 
 def reasons(report):
-    return [(each.kind, each.reason) for each in report.rejected]
+    return [(rejection.kind, rejection.reason) for rejection in report.rejected]
 
 
 def sources(agent, id_):
@@ -78,7 +78,7 @@ def sources(agent, id_):
 
 
 def fact(agent, content):
-    return next(each for each in agent.facts() if each.content == content)
+    return next(fact for fact in agent.facts() if fact.content == content)
 
 
 LISBON = "00000000-0000-7bdf-baf9-ce1a2c0069ad"
@@ -103,11 +103,11 @@ def test_reply_prose_around_fence(played):
     assert home.valid_from == episodes[0].event_time
     assert sources(agent, home.id) == [episodes[0].id]
     assert sources(agent, work.id) == [episodes[2].id]
-    assert [agent.get(each.id).consolidation_status for each in episodes] == ["consolidated"] * 3
+    assert [agent.get(episode.id).consolidation_status for episode in episodes] == ["consolidated"] * 3
     assert (report.new, report.updated, report.confirmed, report.episodes, report.batches) == (2, 0, 0, 3, 1)
     assert (report.rejected, report.parse_errors, report.failures) == ((), (), ())
     assert report.usage.calls == 1
-    assert [(each.agent, each.episodes, each.sessions) for each in report.groups] == [("assistant", 3, 1)]
+    assert [(group.agent, group.episodes, group.sessions) for group in report.groups] == [("assistant", 3, 1)]
 
 
 @pytest.mark.req("B13.2")
@@ -168,7 +168,7 @@ def test_reply_unknown_ids(played):
         ("confirmation", "unknown_target"),
     ]
     assert report.parse_errors == ("updated_facts[1]: target_id 'fact-1' is no valid UUID",)
-    assert [(each.kind, each.memory_id) for each in report.learned] == [("confirmation", LISBON)]
+    assert [(change.kind, change.memory_id) for change in report.learned] == [("confirmation", LISBON)]
     home = agent.get(LISBON)
     assert home.last_confirmed_at > home.created_at
 
@@ -204,7 +204,7 @@ def test_reply_hostile(played):
         ("confirmation", "no_evidence"),
     ]
     assert agent.get(TEA).last_confirmed_at == agent.get(TEA).created_at
-    assert [agent.get(each.id).consolidation_status for each in episodes] == ["consolidated"] * 3
+    assert [agent.get(episode.id).consolidation_status for episode in episodes] == ["consolidated"] * 3
 
 
 def test_reply_nothing(played):
@@ -242,7 +242,7 @@ def test_reply_rules(played):
         "Offer meetings after ten in the morning.",
         "Run the migrations before a deploy.",
     ]
-    learned = {agent.get(each.memory_id).content: each for each in report.learned}
+    learned = {agent.get(change.memory_id).content: change for change in report.learned}
     migrations = agent.get(learned["Run the migrations before a deploy."].memory_id)
     assert (migrations.maturity, migrations.confidence, migrations.scope) == ("candidate", 0.5, "assistant")
     assert sources(agent, migrations.id) == [episodes[2].id, episodes[3].id]
@@ -253,7 +253,10 @@ def test_reply_rules(played):
 @pytest.mark.req("B13.5")
 def test_reply_confirmations(played):
     agent, _, report = played("confirmations")
-    assert [(each.kind, each.memory_id) for each in report.learned] == [("confirmation", LISBON), ("confirmation", TEA)]
+    assert [(change.kind, change.memory_id) for change in report.learned] == [
+        ("confirmation", LISBON),
+        ("confirmation", TEA),
+    ]
     assert all(agent.get(id_).last_confirmed_at > agent.get(id_).created_at for id_ in (LISBON, TEA))
     assert agent.get(MEETINGS).last_confirmed_at == agent.get(MEETINGS).created_at
     assert reasons(report) == [("confirmation", "no_evidence"), ("confirmation", "duplicate")]
@@ -280,7 +283,7 @@ def test_reply_contradiction(played):
 def test_reply_duplicates(played):
     agent, _, report = played("duplicates")
     assert facts(agent) == [("Ana", "drinks", "green tea in the morning"), ("Ana", "has cat", "Pixel")]
-    assert [(each.kind, each.memory_id) for each in report.learned] == [
+    assert [(change.kind, change.memory_id) for change in report.learned] == [
         ("new_fact", fact(agent, "Pixel").id),
         ("confirmation", TEA),
     ]
@@ -290,7 +293,7 @@ def test_reply_duplicates(played):
 def test_reply_typographic(played):
     agent, [episode], report = played("typographic")
     assert facts(agent) == [("Jana Groß", "heiratet", "im Juni"), ("Jana Groß", "wohnt in", "München")]
-    assert all(sources(agent, each.id) == [episode.id] for each in agent.facts())
+    assert all(sources(agent, fact.id) == [episode.id] for fact in agent.facts())
     assert report.rejected == ()
 
 
@@ -298,5 +301,5 @@ def test_reply_typographic(played):
 def test_reply_refusal(played):
     agent, [episode], report = played("refusal")
     assert facts(agent) == []
-    assert [(each.code, each.message) for each in report.failures] == [("unusable_reply", NO_JSON)]
+    assert [(failure.code, failure.message) for failure in report.failures] == [("unusable_reply", NO_JSON)]
     assert agent.get(episode.id).consolidation_status == "pending"

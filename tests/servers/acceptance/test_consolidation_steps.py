@@ -32,8 +32,8 @@ def test_a_session_is_read_in_pages_of_thirty_saved_and_marked_once(agent):
     agent.observe("Elsewhere", session="s2")
     pages = [agent.consolidation.episodes("s1", page=page) for page in range(4)]
     assert [len(page) for page in pages] == [30, 30, 5, 0]
-    assert [each.id for page in pages for each in page] == [each.id for each in turns]
-    assert [each.id for each in agent.consolidation.episodes("s1", page=1, limit=2)] == [turns[2].id, turns[3].id]
+    assert [episode.id for page in pages for episode in page] == [turn.id for turn in turns]
+    assert [episode.id for episode in agent.consolidation.episodes("s1", page=1, limit=2)] == [turns[2].id, turns[3].id]
     assert agent.consolidation.mark_session("s1") == 65
     assert agent.consolidation.is_session_consolidated("s1")
     assert not agent.consolidation.is_session_consolidated("s2")
@@ -52,7 +52,7 @@ def test_a_batch_is_saved_once_repeats_dropped_and_what_is_known_confirmed(agent
         {"subject": "Ana", "predicate": "lives in", "content": "Porto"},
     ]
     saved = agent.consolidation.save_facts(batch)
-    assert [(each.content, each.scope) for each in saved.saved] == [
+    assert [(fact.content, fact.scope) for fact in saved.saved] == [
         *(("green tea in the morning", "assistant"), ("Porto", "assistant")),
     ]
     assert (saved.confirmed, saved.repeated) == ((known.id,), 1)
@@ -105,7 +105,7 @@ def test_a_conflict_is_found_by_search_and_resolved(agent):
     assert agent.consolidation.detect_conflicts(new.id) == [old]
     resolved = agent.consolidation.resolve_conflict(old.id, new.id)
     assert (resolved.id, resolved.confidence, resolved.validity) == (old.id, 0.3, "active")
-    assert [each.target_id for each in agent.links(new.id, relation="supersedes")] == [old.id]
+    assert [link.target_id for link in agent.links(new.id, relation="supersedes")] == [old.id]
     assert agent.consolidation.resolve_conflict(old.id, new.id) == resolved
     assert agent.get(other.id).confidence == 1
     assert agent.consolidation.detect_conflicts(other.id) == []
@@ -134,4 +134,4 @@ def test_a_session_that_is_being_consolidated_cannot_be_marked(memory, agent):
     batch = memory.parts.store.claim(new_act(memory.parts, agent.caller), claim)
     with pytest.raises(InvalidInput, match="is being consolidated just now"):
         agent.consolidation.mark_session("s1")
-    assert [each.id for each in batch.episodes] == [turn.id]
+    assert [episode.id for episode in batch.episodes] == [turn.id]

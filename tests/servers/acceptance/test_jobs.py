@@ -36,15 +36,15 @@ def opened(location, clock, *, llm=None, name_finder=None, **settings):
 
 
 def names(jobs):
-    return [each.name for each in jobs]
+    return [job.name for job in jobs]
 
 
 @pytest.mark.req("Y07", "B32.1", "B32.2", "N04")
 def test_a_sunday_night_does_what_it_says_in_every_tenant_and_once(location, clock):
     with opened(location, clock, cleanup={"max_entries": 1}) as memory:
         agents = [memory.agent("ana", tenant=tenant) for tenant in ("acme", "beta")]
-        fading = [each.remember("tea", subject="Ana", predicate="likes", permanence="volatile") for each in agents]
-        rules = [each.rules.add("Ask before booking.") for each in agents]
+        fading = [owner.remember("tea", subject="Ana", predicate="likes", permanence="volatile") for owner in agents]
+        rules = [owner.rules.add("Ask before booking.") for owner in agents]
         for agent in agents:
             agent.remember("Lisbon", subject="Ana", predicate="lives in", permanence="permanent")
             agent.observe("Soon forgotten.", ttl_days=1)
@@ -54,7 +54,7 @@ def test_a_sunday_night_does_what_it_says_in_every_tenant_and_once(location, clo
         worker = Worker(memory)
         clock.at(1, days=57)  # a Sunday
         assert worker.run_due() == []
-        assert {each.status for each in memory.jobs.list()} == {"skipped"}
+        assert {job.status for job in memory.jobs.list()} == {"skipped"}
 
         done = {}
         for hour, due in (
@@ -66,13 +66,13 @@ def test_a_sunday_night_does_what_it_says_in_every_tenant_and_once(location, clo
             (4.5, ["cleanup"]),
             (5, ["compaction"]),
         ):
-            states = {agent.get(each.id).state for agent, each in zip(agents, fading, strict=True)}
+            states = {agent.get(fact.id).state for agent, fact in zip(agents, fading, strict=True)}
             assert states == {"fading" if "decay" in done else "active"}
             clock.at(hour, days=57)
             found = worker.run_due()
             assert names(found) == due
-            assert {each.status for each in found} <= {"done"}
-            done |= {each.name: each.report for each in found}
+            assert {job.status for job in found} <= {"done"}
+            done |= {job.name: job.report for job in found}
         assert done["decay"]["facts"] == {"looked_at": 2, "fading": 2, "recovered": 0, "expired": 0}
         assert done["decay"]["rules"]["looked_at"] == 2
         assert (done["cleanup"]["expired_deleted"], done["cleanup"]["capacity_deleted"]) == (2, 4)
@@ -83,7 +83,7 @@ def test_a_sunday_night_does_what_it_says_in_every_tenant_and_once(location, clo
 
         before = [agent.events() for agent in agents]
         again = [memory.jobs.run(name) for name in (*NIGHTLY, *WEEKLY)]
-        assert {each.status for each in again} == {"done"}
+        assert {job.status for job in again} == {"done"}
         assert [agent.events() for agent in agents] == before
 
 
@@ -94,7 +94,7 @@ def test_each_schedule_makes_up_for_its_last_firing_and_no_other(location, clock
         clock.at(12, days=15)  # a Sunday
         done = Worker(memory).run_due()
         assert sorted(names(done)) == sorted([*NIGHTLY, *WEEKLY])
-        assert {each.name: (each.run_at.day, each.run_at.hour) for each in done} == {
+        assert {job.name: (job.run_at.day, job.run_at.hour) for job in done} == {
             "enrichment": (6, 2),
             "consolidation": (6, 3),
             "reflection": (6, 3),
@@ -114,7 +114,7 @@ def test_many_workers_do_each_firing_once(location, clock):
         clock.at(12)
         with ThreadPoolExecutor(4) as pool:
             done = pool.map(lambda memory: Worker(memory).run_due(), [first, second, first, second])
-        assert sorted(name for each in done for name in names(each)) == sorted([*NIGHTLY, *WEEKLY])
+        assert sorted(name for job in done for name in names(job)) == sorted([*NIGHTLY, *WEEKLY])
 
 
 @pytest.mark.req("B32.2")
@@ -130,7 +130,7 @@ def test_the_cleanup_cron_removes_what_ran_out(clock):
         assert memory.agent().get(gone.id) is not None
         clock.at(17)
         assert "cleanup" in names(worker.run_due())
-        assert [memory.agent().get(each.id) is None for each in (gone, kept)] == [True, False]
+        assert [memory.agent().get(turn.id) is None for turn in (gone, kept)] == [True, False]
 
 
 @pytest.mark.req("Y06")
@@ -157,7 +157,7 @@ def test_the_weekly_reflection_is_kept_once(clock):
         for number in range(4):
             memory.agent("ana").remember(f"walk {number}", subject=f"Day {number}", predicate="had")
         clock.at(12)
-        [done] = [each for each in worker.run_due() if each.name == "reflection"]
+        [done] = [job for job in worker.run_due() if job.name == "reflection"]
         assert done.report == {"agents": 1, "reflected": 1, "failures": 0}
         assert memory.agent("ana").latest_reflection() is not None
         assert memory.jobs.run("reflection").report["reflected"] == 0
@@ -183,7 +183,7 @@ def test_backups_are_whole_and_the_newest_stay(clock, tmp_path):
         for days in range(1, 5):
             clock.at(12, days=days)
             assert "backup" in names(worker.run_due())
-    assert sorted(each.name for each in folder.iterdir()) == [
+    assert sorted(job.name for job in folder.iterdir()) == [
         "engrain-20261124T120000Z.backup.gz",
         "engrain-20261125T120000Z.backup.gz",
         "mine.gz",
@@ -203,8 +203,8 @@ def test_a_compaction_forgets_jobs_that_were_over_for_ninety_days(clock):
         assert memory.jobs.run("compaction").report["jobs"] == 0
         clock.now += 2 * DAY
         assert memory.jobs.run("compaction").report["jobs"] == 1
-        assert [each.id for each in memory.jobs.list(name="decay")] == [young.id]
-        assert old.id not in {each.id for each in memory.jobs.list()}
+        assert [job.id for job in memory.jobs.list(name="decay")] == [young.id]
+        assert old.id not in {job.id for job in memory.jobs.list()}
 
 
 def test_a_job_that_fails_is_tried_again_later_each_time_until_it_is_given_up_and_asked_for(clock, tmp_path):
@@ -262,7 +262,7 @@ def test_a_job_may_be_left_to_a_worker_and_be_of_one_tenant(location, clock):
         assert (left.status, left.attempts) == ("waiting", 0)
         [done] = Worker(memory).run_due()
         assert (done.id, done.tenant_id, done.report["tenants"]) == (left.id, "beta", 1)
-        assert [memory.agent("ana", tenant=each).facts("Ana")[0].state for each in ("acme", "beta")] == [
+        assert [memory.agent("ana", tenant=tenant).facts("Ana")[0].state for tenant in ("acme", "beta")] == [
             "active",
             "fading",
         ]
@@ -343,7 +343,7 @@ def test_a_job_that_takes_too_long_at_the_end_is_given_back_and_its_worker_no_lo
         asked.may_answer.set()
         assert is_over.wait(60)
         assert memory.jobs.list(name="consolidation", status="waiting") == [given]
-        [done] = [each for each in Worker(memory).run_due() if each.id == given.id]
+        [done] = [job for job in Worker(memory).run_due() if job.id == given.id]
         assert (done.status, done.attempts) == ("done", 1)
 
 

@@ -45,7 +45,7 @@ def learn(memory, count=3, agent="butler"):
 
 
 def outcome(report):
-    return [each.outcome for each in report.agents]
+    return [agent.outcome for agent in report.agents]
 
 
 @pytest.mark.req("Y12")
@@ -64,7 +64,7 @@ def test_a_reflection_is_kept_with_its_sources_and_never_fades(location):
         assert (kept.subject, kept.scope, kept.predicate) == ("butler", "butler", "reflection 2026-11-22")
         assert (kept.permanence, kept.decay_rate, kept.metadata["method"]) == ("permanent", 0.0, "llm")
         links = agent.links(kept.id, direction="outgoing")
-        assert {(each.target_id, each.relation) for each in links} == {
+        assert {(link.target_id, link.relation) for link in links} == {
             (learned[0].id, "derived_from"),
             (learned[2].id, "derived_from"),
         }
@@ -202,7 +202,7 @@ def test_without_a_model_the_memories_speak_for_themselves(location):
         assert (told.outcome, told.method) == ("reflected", "extractive")
         assert "Ana: I will move to Porto in spring." in told.reflection.content
         links = memory.agent().links(told.reflection.id, direction="outgoing", relation="derived_from")
-        assert {each.target_id for each in links} == {each.id for each in learned}
+        assert {link.target_id for link in links} == {change.id for change in learned}
 
 
 def test_every_agent_that_learned_reflects_on_what_it_sees(location):
@@ -211,11 +211,11 @@ def test_every_agent_that_learned_reflects_on_what_it_sees(location):
         learn(memory, agent="butler")
         learn(memory, agent="gardener")
         named = memory.reflect(agent="gardener")
-        assert [(each.agent, each.outcome) for each in named.agents] == [("gardener", "reflected")]
+        assert [(agent.agent, agent.outcome) for agent in named.agents] == [("gardener", "reflected")]
         assert memory.agent("butler").get(named.agents[0].reflection.id) is None
         assert memory.agent("butler").latest_reflection() is None
         every = memory.reflect()
-        assert [(each.agent, each.outcome) for each in every.agents] == [
+        assert [(agent.agent, agent.outcome) for agent in every.agents] == [
             ("butler", "reflected"),
             ("gardener", "too_soon"),
         ]
@@ -273,7 +273,7 @@ def test_progress_and_tenants(path):
             for number in range(3):
                 agent.remember(f"tea {number}", subject="Ana", predicate=f"likes {number}")
         report = memory.reflect(progress=told.append)
-        assert [(each.tenant_id, each.outcome) for each in report.agents] == [
+        assert [(done.tenant_id, done.outcome) for done in report.agents] == [
             ("one", "reflected"),
             ("two", "reflected"),
         ]
@@ -313,5 +313,5 @@ def test_what_was_made_of_memories_is_no_note(path):
         butler.notes.save("city", "Porto")
         memory.reflect(agent="butler")
         butler.summarize(session="s", store=True)
-        assert {each.category for each in butler.facts("butler")} > {"reflection"}
+        assert {fact.category for fact in butler.facts("butler")} > {"reflection"}
         assert [note.key for note in butler.notes.list()] == ["city"]

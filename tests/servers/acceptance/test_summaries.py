@@ -44,9 +44,9 @@ def test_a_session_is_summarised_in_its_order(location):
         talk(memory, session="tuesday")
         summary = memory.agent().summarize(session="monday", strategy="simple")
         assert (summary.text, summary.strategy, summary.target_tokens) == (SAID, "simple", 2_000)
-        assert summary.source_ids == tuple(each.id for each in turns)
+        assert summary.source_ids == tuple(turn.id for turn in turns)
         asked = llm.prompts[0].user
-        assert [asked.index(each.content) for each in turns] == sorted(asked.index(each.content) for each in turns)
+        assert [asked.index(turn.content) for turn in turns] == sorted(asked.index(turn.content) for turn in turns)
 
 
 @pytest.mark.req("G11")
@@ -144,7 +144,7 @@ def test_a_summary_is_kept_with_its_sources_and_can_be_taken_back(location):
         assert (kept.subject, kept.predicate) == ("monday", "summary")
         assert kept.metadata["strategy"] == "hierarchical"
         links = agent.links(kept.id, direction="outgoing", relation="derived_from")
-        assert {each.target_id for each in links} == {each.id for each in turns}
+        assert {link.target_id for link in links} == {turn.id for turn in turns}
         second = agent.summarize(session="monday", store=True)
         assert agent.get(kept.id).validity == "superseded"
         undone = memory.undo(second.run_id)
@@ -191,7 +191,7 @@ def test_of_a_long_session_the_newest_thousand_turns_are_summarised(path):
     with opened(path) as memory:
         turns = talk(memory, turns=1_003)
         summary = memory.agent().summarize(session="monday", target_tokens=100)
-        assert summary.source_ids == tuple(each.id for each in turns[3:])
+        assert summary.source_ids == tuple(turn.id for turn in turns[3:])
         assert "only the newest 1,000" in str(summary.degraded[0])
 
 

@@ -71,7 +71,7 @@ def working(location, model, *arguments):
 
 
 def learned(memory):
-    return [each.content for each in memory.agent().facts("Ana")]
+    return [fact.content for fact in memory.agent().facts("Ana")]
 
 
 @pytest.mark.req("N04")
@@ -87,15 +87,15 @@ def test_the_job_of_a_worker_that_is_killed_is_taken_over_to_the_effect_of_once(
         [left] = memory.jobs.list(name="consolidation", status="running")
         assert (left.id, left.attempts) == (job.id, 1)
         assert learned(memory) == []
-        assert [each for each in Worker(memory).run_due() if each.id == job.id] == []  # as its lease is not over
+        assert [ended for ended in Worker(memory).run_due() if ended.id == job.id] == []  # as its lease is not over
     with opened(location, LLM([LISBON]), clock=lambda: datetime.now(UTC) + timedelta(hours=1)) as later:
-        [done] = [each for each in Worker(later).run_due() if each.id == job.id]
+        [done] = [ended for ended in Worker(later).run_due() if ended.id == job.id]
         assert (done.status, done.attempts, done.report["new"]) == ("done", 2, 1)
         assert later.jobs.run("consolidation").report["new"] == 0
         assert learned(later) == ["Lisbon"]
-        told = [each.event_type for each in later.agent().events(later.agent().facts("Ana")[0].id)]
+        told = [event.event_type for event in later.agent().events(later.agent().facts("Ana")[0].id)]
         assert told.count("fact_created") == 1
-        assert sorted(each.status for each in later.runs()) == ["abandoned", "done"]
+        assert sorted(run.status for run in later.runs()) == ["abandoned", "done"]
 
 
 def test_a_worker_that_is_told_to_end_ends_its_job_first(tmp_path, model):
@@ -110,7 +110,7 @@ def test_a_worker_that_is_told_to_end_ends_its_job_first(tmp_path, model):
             out, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, out) == (0, ""), err
         assert "is at work" in err
-        assert [each.id for each in memory.jobs.list(name="consolidation", status="done")] == [job.id]
+        assert [done.id for done in memory.jobs.list(name="consolidation", status="done")] == [job.id]
         assert learned(memory) == ["Lisbon"]
 
 
@@ -152,7 +152,7 @@ def test_a_worker_waits_for_a_server_that_went_away_and_writes_down_how_its_job_
             worker = Worker(memory, wait=wait)
             worker.run()
             assert (pauses[:3], pauses[-1]) == ([1, 2, 4], 1)
-            [ended] = [each for each in memory.jobs.list(name="consolidation") if each.id == job.id]
+            [ended] = [stored for stored in memory.jobs.list(name="consolidation") if stored.id == job.id]
             assert ended.status in {"done", "waiting"}
             assert learned(memory) == []
         hours_later = Memory.open(
