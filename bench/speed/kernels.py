@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.storage.sqlite.vector_index import WEIGHED_PER_SURVIVOR, finalist_count, survivor_count
+from engrain.storage.sqlite.vector_index import WEIGHED_PER_SURVIVOR, shortlist_size, survivor_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,10 +85,10 @@ def search_floor(n: int, dims: int, limit: int) -> float:
     """The sum of the kernels that one search of n rows runs, without choosing anything between them."""
     survivors = survivor_count(n, dims, limit)
     weighed = WEIGHED_PER_SURVIVOR * survivors
-    finalists = f32_scan(min(n, finalist_count(limit)), dims)
+    shortlist = f32_scan(min(n, shortlist_size(limit)), dims)
     if n <= weighed:
-        return int8_scan(n, dims) + finalists
-    return bit_scan(n, dims) + bit_weighing(weighed, dims, of=n) + int8_scan(survivors, dims, of=n) + finalists
+        return int8_scan(n, dims) + shortlist
+    return bit_scan(n, dims) + bit_weighing(weighed, dims, of=n) + int8_scan(survivors, dims, of=n) + shortlist
 
 
 def _cpu_seconds(run: Callable[[], object]) -> float:

@@ -171,7 +171,7 @@ class _Restore:
         for tenant in [whole] if whole is not None else sorted(self.added_by_tenant):
             if self.added_by_tenant[tenant] or report.cleared:
                 act = replace(self.act, caller=replace(self.act.caller, tenant_id=tenant))
-                self.target.say(act, "backup_restored", payload, scope=self.plan.target.agent or GLOBAL_SCOPE)
+                self.target.record(act, "backup_restored", payload, scope=self.plan.target.agent or GLOBAL_SCOPE)
 
     def _add(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
         """Add rows of one table and tenant; returns their number."""

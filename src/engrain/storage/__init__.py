@@ -1,4 +1,4 @@
-"""Memories kept and found: one Store port, a folder for each database."""
+"""Storage: one Store port over SQLite and PostgreSQL, opened by location."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def open_store(
 
 
 def is_server(location: str) -> bool:
-    """Whether a location is the URL of a PostgreSQL server."""
+    """Tell whether a location is the URL of a PostgreSQL server."""
     return location.startswith(_SERVERS)
 
 
 def mask_password(location: str) -> str:
-    """A location as it may be printed: without the password of a URL."""
+    """Return a location as it may be printed: without the password of a URL."""
     return _IN_QUERY.sub(r"\1", _BEFORE_HOST.sub(r"\1@", location)) if is_server(location) else location

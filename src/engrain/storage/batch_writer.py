@@ -95,7 +95,7 @@ class BatchWriter:
                     return
                 self._writing = len(batch)
                 self._changed.notify_all()
-            for _, memories in groupby(batch, key=lambda each: each.act.caller):
+            for _, memories in groupby(batch, key=lambda entry: entry.act.caller):
                 self._put(list(memories))
 
     def _is_due(self) -> bool:
@@ -104,20 +104,20 @@ class BatchWriter:
     def _put(self, batch: Sequence[_Waiting]) -> None:
         """Store the memories of one caller in one transaction; where it is refused, each in its own."""
         try:
-            stored = self._put_all(batch[-1].act, [each.memory for each in batch])
+            stored = self._put_all(batch[-1].act, [entry.memory for entry in batch])
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told to those who wait for it
             if len(batch) == 1:
                 batch[0].future.set_exception(error)
             else:
-                for each in batch:
-                    self._put([each])
+                for entry in batch:
+                    self._put([entry])
             return
         metrics.count("batches_written")
         found = {memory.id: memory for memory in stored}
-        for each in batch:
-            memory = found.pop(each.memory.id, None)
+        for entry in batch:
+            memory = found.pop(entry.memory.id, None)
             if memory is None:
-                taken = InvalidInput(f"id {each.memory.id} is taken; what is stored under it stays as it is")
-                each.future.set_exception(taken)
+                taken = InvalidInput(f"id {entry.memory.id} is taken; what is stored under it stays as it is")
+                entry.future.set_exception(taken)
             else:
-                each.future.set_result(memory)
+                entry.future.set_result(memory)

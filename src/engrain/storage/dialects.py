@@ -1,4 +1,4 @@
-"""How each database says the same thing.
+"""SQL dialects: the spelling of shared statements and values in each database.
 
 Shared statements are written once, in SQLite's way, with two conventions: a value is `:name`, and one of several is
 `IN :names`, where `:docs` and `:namespaces` are numbers and the rest is text. `EACH :rows` is a table of one column,
@@ -29,7 +29,7 @@ _NUMBERS = frozenset({"docs", "namespaces"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One database's words for what the two say differently."""
+    """Spelling of one database where the two differ."""
 
     name: Literal["sqlite", "postgres"]
     statement: Callable[[str], str]  # a shared statement in this database's spelling
@@ -49,12 +49,12 @@ class Dialect:
 
 
 def micros(moment: datetime) -> int:
-    """Microseconds since 1970 in UTC, exactly."""
+    """Convert a time to microseconds since 1970 in UTC, exactly."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment(value: int) -> datetime:
-    """The time of so many microseconds since 1970, in UTC."""
+    """Convert microseconds since 1970 to a time in UTC."""
     return _EPOCH + timedelta(microseconds=value)
 
 
@@ -66,9 +66,9 @@ def _sqlite_statement(text: str) -> str:
 @lru_cache(maxsize=1_024)
 def _postgres_statement(text: str) -> str:
     bare = _HINT.sub("", text).replace("%", "%%")
-    listed = _LIST.sub(lambda found: f"= ANY(CAST(:{found[1]} AS {_array(found[1])}))", bare)
-    each = _EACH.sub(r"json_array_elements(CAST(:\1 AS json))", listed)
-    return _VALUE.sub(r"%(\1)s", each)
+    listed = _LIST.sub(lambda match: f"= ANY(CAST(:{match[1]} AS {_array(match[1])}))", bare)
+    statement = _EACH.sub(r"json_array_elements(CAST(:\1 AS json))", listed)
+    return _VALUE.sub(r"%(\1)s", statement)
 
 
 def _array(name: str) -> str:
@@ -76,7 +76,7 @@ def _array(name: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """A list or an object as JSON."""
+    """Encode a list or an object as JSON."""
     if isinstance(value, _PLAIN_LISTS):  # told before an abstract class is asked, which takes ten times as long
         return _encode(value) if value else "[]"
     if not value:
@@ -107,7 +107,7 @@ SQLITE = Dialect(
 
 
 def postgres_dialect() -> Dialect:
-    """PostgreSQL's words; needs psycopg."""
+    """Return the dialect of PostgreSQL; needs psycopg."""
     from psycopg.types.json import Json
 
     return Dialect(

@@ -1,4 +1,4 @@
-"""A Request as SQL: which rows of a table its caller may see and its filter lets through."""
+"""Filters as SQL: the condition for the rows that a caller may see and a filter lets through."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
 
 def caller_bindings(caller: Caller, dialect: Dialect) -> dict[str, Any]:
-    """The bindings of SEEN: the caller's wall."""
+    """Return the bindings of SEEN: the caller's tenant and scopes."""
     return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
 
 
 def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
-    """The bindings of what comes after a place in a list."""
+    """Return the bindings of what comes after a position in a list."""
     at, id_ = after
     return {"after_at": dialect.time(at), "after_id": id_}
 
 
-def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
-    """A condition over facts, and its bindings: those that stand where this one does (`Fact.slot`)."""
+def same_slot(fact: Fact) -> tuple[str, dict[str, Any]]:
+    """Build a condition over facts, and its bindings: those in the slot of this one (`Fact.slot`)."""
     who = "entity_id IS NULL AND subject = :subject" if fact.entity_id is None else "entity_id = :entity_id"
     bound = {
         "tenant_id": fact.tenant_id,
@@ -43,42 +43,42 @@ def same_place(fact: Fact) -> tuple[str, dict[str, Any]]:
 def compile_request(
     request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SCOPES
 ) -> tuple[str, dict[str, Any]]:
-    """A condition over the table of `kind`, and its bindings: `domain.filters.matches` and the caller's wall.
+    """Build a condition over the table of `kind`, and its bindings: `domain.filters.matches` and the caller's wall.
 
     `scope` may name one of the caller's in place of all. What is bound for one kind is bound alike for another.
     """
-    asked, bound = request.filter, caller_bindings(request.caller, dialect)
-    if kind not in asked.kinds or not _has(kind, asked):
+    criteria, bound = request.filter, caller_bindings(request.caller, dialect)
+    if kind not in criteria.kinds or not _has(kind, criteria):
         return "FALSE", {}
-    if asked.scopes:
-        bound["scopes"] = dialect.listed([each for each in request.caller.scopes if each in asked.scopes])
+    if criteria.scopes:
+        bound["scopes"] = dialect.listed([scope for scope in request.caller.scopes if scope in criteria.scopes])
     conditions = [f"tenant_id = :tenant_id AND {scope}", _is_valid(request, kind, dialect, bound)]
-    of_episodes = {"session": asked.sessions, "role": asked.roles, "speaker": asked.speakers}
-    of_facts = {"subject": asked.subjects, "predicate": asked.predicates, "category": asked.categories}
+    of_episodes = {"session": criteria.sessions, "role": criteria.roles, "speaker": criteria.speakers}
+    of_facts = {"subject": criteria.subjects, "predicate": criteria.predicates, "category": criteria.categories}
     for column, wanted in {**of_episodes, **of_facts}.items():
         if wanted:
             conditions.append(f"{column} IN :wanted_{column}")
             bound[f"wanted_{column}"] = dialect.listed(wanted)
-    if asked.exclude_sessions and kind == "episode":
+    if criteria.exclude_sessions and kind == "episode":
         conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
-        bound["exclude_sessions"] = dialect.listed(asked.exclude_sessions)
-    if asked.tags:
+        bound["exclude_sessions"] = dialect.listed(criteria.exclude_sessions)
+    if criteria.tags:
         conditions.append(dialect.all_tags)
-        bound["tags"] = dialect.listed(asked.tags)
-    for name, comparison, moment in (("since", ">=", asked.since), ("until", "<", asked.until)):
+        bound["tags"] = dialect.listed(criteria.tags)
+    for name, comparison, moment in (("since", ">=", criteria.since), ("until", "<", criteria.until)):
         if moment is not None:
             conditions.append(f"{HAPPENED_AT[kind]} {comparison} :{name}")
             bound[name] = dialect.time(moment)
-    if asked.after is not None:
+    if criteria.after is not None:
         conditions.append(f"({HAPPENED_AT[kind]}, id) < (:after_at, :after_id)")
-        bound |= position_bindings(asked.after, dialect)
+        bound |= position_bindings(criteria.after, dialect)
     return " AND ".join(conditions), bound
 
 
-def _has(kind: Kind, asked: Filter) -> bool:
+def _has(kind: Kind, criteria: Filter) -> bool:
     """Whether the kind has what is asked for at all."""
-    of_episodes = asked.sessions, asked.roles, asked.speakers
-    of_facts = asked.subjects, asked.predicates, asked.categories
+    of_episodes = criteria.sessions, criteria.roles, criteria.speakers
+    of_facts = criteria.subjects, criteria.predicates, criteria.categories
     return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")
 
 

@@ -1,4 +1,4 @@
-"""Jobs as rows: what is due, who has claimed it until when, and how it ended."""
+"""Job queue as rows: due jobs, leases and outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIED = "its worker was gone when its lease was over"
 
 
 class SqlJobs(Transactions):
-    """`domain.runs.jobs_port.JobQueue`, but for what a database does to itself."""
+    """Implements `domain.runs.jobs_port.JobQueue`, but for what a database does to itself."""
 
     def add_job(self, job: Job) -> bool:
         return self._execute(_tenant_of(job), partial(_add_job, job=job))

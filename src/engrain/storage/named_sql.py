@@ -1,4 +1,4 @@
-"""Fixed statements, filed in `.sql` files under a name with one line of purpose.
+"""Named SQL statements, loaded from `.sql` files with a name and one line of purpose each.
 
 -- name --
 -- What it is for
@@ -18,7 +18,7 @@ _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 
 def load_sql(package: str, name: str) -> Mapping[str, str]:
-    """The statements of one file by name."""
+    """Load the statements of one file by name."""
     text = (files(package) / name).read_text(encoding="utf-8")
     _, *rest = _HEADING.split(text)
     return {name: _strip_comments(body) for name, body in zip(rest[::2], rest[1::2], strict=True)}

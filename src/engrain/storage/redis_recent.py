@@ -1,4 +1,4 @@
-"""The newest turns of sessions in Redis, in front of the database, which stays the truth.
+"""Recent turns of sessions in Redis, a cache in front of the database.
 
 What Redis lacks, or may lack, is read from the database: a session whose turns could not be written is distrusted until
 its key was deleted, and turns that are not consecutive are no answer.
@@ -73,15 +73,15 @@ class RedisRecent:
     def add(self, episodes: Iterable[Episode]) -> None:
         """Hold turns that are durable: one round trip."""
         turns: dict[str, list[Episode]] = {}
-        for each in episodes:
-            if each.session is not None and each.scope == each.agent:
-                turns.setdefault(self._key(each.tenant_id, each.agent, each.session), []).append(each)
+        for episode in episodes:
+            if episode.session is not None and episode.scope == episode.agent:
+                turns.setdefault(self._key(episode.tenant_id, episode.agent, episode.session), []).append(episode)
         if not turns:
             return
 
         def work(pipeline: Pipeline) -> None:
             for key, said in turns.items():
-                pipeline.zadd(key, {_written(each): _micros(each.event_time) for each in said})
+                pipeline.zadd(key, {_written(episode): _micros(episode.event_time) for episode in said})
                 pipeline.zremrangebyrank(key, 0, -MOST_TURNS - 1)
                 pipeline.pexpire(key, int(self._ttl_s * 1000))
 
@@ -106,22 +106,22 @@ class RedisRecent:
             if answered is None or key in self._missed:  # missed meanwhile
                 return None
         found = [_read(member) for member in answered[-1]]
-        turns = [each.turn for each in found]
+        turns = [turn.turn for turn in found]
         first = turns[0] if turns else 0
         return found if turns == list(range(first, first - len(turns), -1)) else None
 
     def drop(self, tenant_id: str, agent: str, session: str) -> None:
-        """Hold a session no longer: something of it was withdrawn."""
+        """Drop a session: something of it was forgotten."""
         key = self._key(tenant_id, agent, session)
         self._miss([key])
         self._ask(lambda _: None)
 
     def answers(self) -> bool:
-        """Whether the server answers now; not asked within a pause."""
+        """Tell whether the server answers now; not asked within a pause."""
         return self._ask(lambda pipeline: cast("None", pipeline.ping())) is not None
 
-    def _key(self, *place: str) -> str:
-        return ":".join((self._prefix, "episodic", *(quote(each, safe="") for each in place)))
+    def _key(self, *parts: str) -> str:
+        return ":".join((self._prefix, "episodic", *(quote(part, safe="") for part in parts)))
 
     def _miss(self, keys: Iterable[str]) -> None:
         """Trust these no more, until they were deleted."""
@@ -197,7 +197,7 @@ def _written(episode: Episode) -> str:
 
 def _read(member: str) -> Episode:
     said = json.loads(member[12:])
-    known = {each.name for each in fields(Episode)}
+    known = {field.name for field in fields(Episode)}
     values: dict[str, Any] = {
         name: datetime.fromisoformat(value) if name in _TIMES and value is not None else _frozen(value)
         for name, value in said.items()

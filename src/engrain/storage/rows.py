@@ -1,4 +1,4 @@
-"""Between records and rows: a record's fields are its table's columns; a dialect knows how each value lies there."""
+"""Conversion of records to rows and back: fields are columns, each value in the dialect's type."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ KIND_RECORDS: Mapping[Kind, type[Episode | Fact | Rule]] = {"episode": Episode, 
 
 
 class Rows(Generic[RecordT]):
-    """The rows of one kind of record in one dialect."""
+    """Rows of one kind of record in one dialect."""
 
     def __init__(self, record: type[RecordT], dialect: Dialect) -> None:
         """Read the columns off the record's fields."""
-        types = {each.name: str(each.type) for each in fields(record)}  # type: ignore[arg-type]  # every Record is a dataclass
+        types = {field.name: str(field.type) for field in fields(record)}  # type: ignore[arg-type]  # every Record is a dataclass
         self.names: Sequence[str] = tuple(types)
         self.columns = ", ".join(types)
         self._record = record
@@ -40,7 +40,7 @@ class Rows(Generic[RecordT]):
         self._value = dialect.value
 
     def values(self, record: RecordT) -> list[Any]:
-        """A record's columns as the driver takes them, in their order."""
+        """Return a record's columns as the driver takes them, in their order."""
         values: list[Any] = list(self._read(record))
         for place, encode in self._encode:
             value = values[place]
@@ -49,7 +49,7 @@ class Rows(Generic[RecordT]):
         return values
 
     def record(self, row: Sequence[Any]) -> RecordT:
-        """The record of a row selected as `columns`."""
+        """Return the record of a row selected as `columns`."""
         decoded = [
             value if decode is None or value is None else decode(value)
             for decode, value in zip(self._decode, row, strict=True)
@@ -57,12 +57,12 @@ class Rows(Generic[RecordT]):
         return self._record(**dict(zip(self.names, decoded, strict=True)))
 
     def insertion(self, table: str, *more: str) -> str:
-        """A statement that adds one row, bound to `values` and then to whatever columns there are besides, by place."""
+        """Build a statement that adds one row, bound by position to `values` and then to further columns."""
         return _insertion(table, (self.columns, *more), self._value, len(self.names) + len(more))
 
 
 class RecordRows:
-    """The rows of every record that is kept, in one dialect."""
+    """Rows of every kind of record in one dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         """One `Rows` for each."""

@@ -23,7 +23,7 @@ _SEEN_BY_ID = "tenant_id = :tenant_id AND id IN :ids AND +scope IN :scopes"
 def select(
     tx: Transaction, kind: Kind, condition: str, bound: dict[str, Any], *, order: str = "", by: str = ""
 ) -> list[tuple[int, MemoryRecord]]:
-    """Docs and records of one kind; the condition is made of this room's own words, values are bound."""
+    """Select docs and records of one kind; the condition is made of this room's own words, values are bound."""
     rows = tx.statements.records.kinds[kind]
     statement = f"SELECT doc, {rows.columns} FROM {KIND_TABLES[kind]} {by} WHERE {condition} {order}"  # noqa: S608  # no input in it
     return [(row[0], rows.record(row[1:])) for row in tx.ask(statement, bound)]
@@ -32,7 +32,7 @@ def select(
 def load_visible(
     tx: Transaction, caller: Caller, ids: Sequence[str], *, lock: str = ""
 ) -> list[tuple[int, MemoryRecord]]:
-    """Those of `ids` the caller may see, live or not, in the order asked, under one of the dialect's locks.
+    """Load those of `ids` the caller may see, live or not, in their order, under one of the dialect's locks.
 
     Whoever locks several takes them in one order: by kind, then id.
     """
@@ -45,7 +45,7 @@ def load_visible(
 
 
 def lock_ids(tx: Transaction, tenant_id: str, ids: Iterable[str]) -> list[str]:
-    """Those of `ids` that are there, whoever sees them; nobody removes them until the end of the transaction."""
+    """Lock those of `ids` that exist, whoever sees them: nobody removes them until the end of the transaction."""
     bound = {"tenant_id": tenant_id, "ids": tx.dialect.listed(ids)}
     return [
         id_
@@ -58,7 +58,7 @@ def lock_ids(tx: Transaction, tenant_id: str, ids: Iterable[str]) -> list[str]:
 
 
 def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | None = None) -> dict[int, MemoryRecord]:
-    """The records of docs, whoever sees them; given whose they are, a database can look where it keeps them."""
+    """Load the records of docs, whoever sees them; with their tenants, a sharded database can look there alone."""
     bound = {"docs": tx.dialect.listed(docs)}
     condition = DOCS
     if tenants is not None:
@@ -68,7 +68,7 @@ def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | Non
 
 
 def find_active_fact(tx: Transaction, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
-    """The active fact about no entity in this place, if the caller sees it."""
+    """Find the active fact about no entity in this slot, if the caller sees it."""
     if scope not in caller.scopes:
         return None
     bound = {"tenant_id": caller.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}

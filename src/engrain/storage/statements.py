@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """A dialect with everything that is said in it: the statements by name, and how records lie in rows."""
+    """Statements of one backend by name, with its dialect and the rows of its records."""
 
     dialect: Dialect
     records: RecordRows
@@ -28,7 +28,7 @@ class Statements:
 def load_statements(
     dialect: Dialect, own_package: str, refusal: Callable[[Exception], StorageError | None]
 ) -> Statements:
-    """What a backend says: the shared statements in its dialect, and those of its own package."""
+    """Load the statements of a backend: the shared ones in its dialect, and those of its own package."""
     shared = {name: dialect.statement(text) for name, text in load_sql("engrain.storage", "queries.sql").items()}
     own = {name: dialect.statement(text) for name, text in load_sql(own_package, "queries.sql").items()}
     return Statements(dialect, RecordRows(dialect), {**shared, **own}, refusal)

@@ -1,4 +1,4 @@
-"""One transaction as the shared rooms of storage see it, whichever driver runs it."""
+"""Transaction of either driver, with named statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Cursor(Protocol):
-    """What both drivers give for a statement."""
+    """Result of a statement, as both drivers give it."""
 
     def __iter__(self) -> Iterator[Any]: ...
     def fetchone(self) -> Any: ...
@@ -24,14 +24,14 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """What both drivers have: a statement, its values by name."""
+    """Connection of either driver: a statement, its values by name."""
 
     def execute(self, statement: Any, values: Any = None, /) -> Any: ...
     def cursor(self) -> Any: ...
 
 
 def refuse_in_snapshot(*, is_inside: bool) -> None:
-    """Say whose mistake it is to write inside `in_one_snapshot`: what reads there would not see it.
+    """Refuse a write inside `in_one_snapshot`: what reads there would not see it.
 
     Raises:
         RuntimeError: the thread is inside.
@@ -42,7 +42,7 @@ def refuse_in_snapshot(*, is_inside: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """Named statements, run on one connection; who opened it commits it.
+    """Runs named statements on one connection; its opener commits it.
 
     One that only reads remembers in `known` what it is asked again and again.
     """
@@ -56,7 +56,7 @@ class Transaction:
         return self.statements.dialect
 
     def once(self, key: Hashable, ask: Callable[[], _Answer]) -> _Answer:
-        """What `ask` answers; in a transaction that only reads, what it answered the first time."""
+        """Return what `ask` returns; in a transaction that only reads, what it returned the first time."""
         if self.known is None:
             return ask()
         if key not in self.known:
@@ -65,25 +65,25 @@ class Transaction:
         return answer
 
     def rows(self, name: str, /, **values: Any) -> list[Sequence[Any]]:
-        """All rows of a named statement."""
+        """Return all rows of a named statement."""
         found: list[Sequence[Any]] = self.db.execute(self.statements.named[name], values).fetchall()
         return found
 
     def one(self, name: str, /, **values: Any) -> Sequence[Any] | None:
-        """The first row of a named statement, or None."""
+        """Return the first row of a named statement, or None."""
         found: Sequence[Any] | None = self.db.execute(self.statements.named[name], values).fetchone()
         return found
 
     def run(self, name: str, /, **values: Any) -> None:
-        """A named statement whose rows, if any, nobody wants."""
+        """Run a named statement and ignore its rows."""
         self.db.execute(self.statements.named[name], values)
 
     def run_each(self, name: str, /, values: Iterable[Mapping[str, Any]]) -> None:
-        """A named statement for each set of values."""
+        """Run a named statement for each set of values."""
         self.db.cursor().executemany(self.statements.named[name], values)
 
     def savepoint(self, work: Callable[[], _Answer]) -> _Answer:
-        """What `work` returns; where it fails, nothing of it is left, and the transaction goes on."""
+        """Return what `work` returns; where it fails, nothing of it is left, and the transaction goes on."""
         self.db.execute("SAVEPOINT apart")
         try:
             answer = work()
@@ -95,14 +95,14 @@ class Transaction:
         return answer
 
     def add(self, rows: Rows[Any], table: str, record: Any, /, **more: Any) -> None:
-        """One row of a table: a record, and what is known of it besides."""
+        """Insert one row of a table: a record, and further columns."""
         self.db.execute(rows.insertion(table, *more), [*rows.values(record), *more.values()])
 
     def add_each(self, rows: Rows[Any], table: str, records: Iterable[Any], /) -> None:
-        """One row of a table for each record."""
+        """Insert one row of a table for each record."""
         self.db.cursor().executemany(rows.insertion(table), [rows.values(record) for record in records])
 
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
-        """All rows of a statement composed here, of the schema's own words, in the shared spelling."""
+        """Return all rows of a statement composed of the schema's own words, in the shared spelling."""
         found: list[Sequence[Any]] = self.db.execute(self.dialect.statement(statement), values).fetchall()
         return found

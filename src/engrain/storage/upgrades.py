@@ -1,4 +1,4 @@
-"""How far the schema of a database is, told without opening it as a memory, which would bring it up to date."""
+"""Schema upgrades: inspect the revision of a database without opening it as a memory, and upgrade it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _SQLITE = "sqlite:///"
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """Where a database is, without a password, and its schema's revision, "" where there is no memory yet."""
+    """Location of a database, without a password, and its schema's revision, "" where there is no memory yet."""
 
     location: str
     revision: str
 
     @property
     def is_behind(self) -> bool:
-        """Whether the revision is not the newest."""
+        """True where the revision is not the newest."""
         return self.revision != HEAD
 
 
 def inspect_schema(location: str | Path, *, busy_timeout_s: float = 5.0) -> SchemaState:
-    """How far the database at a path or URL is; nothing is written, and no file is made.
+    """Inspect the schema of the database at a path or URL; nothing is written, and no file is made.
 
     Raises:
         InvalidInput: a URL of a database that engrain does not speak.
@@ -45,7 +45,7 @@ def inspect_schema(location: str | Path, *, busy_timeout_s: float = 5.0) -> Sche
 
 
 def upgrade_schema(location: str | Path, *, busy_timeout_s: float = 5.0, synchronous: str = "normal") -> SchemaState:
-    """Bring the database to the newest schema, made where there is none; how far it was before."""
+    """Bring the database to the newest schema, made where there is none, and return its state before."""
     before = inspect_schema(location, busy_timeout_s=busy_timeout_s)
     open_store(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous).close()
     return before

@@ -42,7 +42,7 @@ CLEAN_ROOMS = {
     "metrics.py",
     "portability",
     "retrieval",
-    "storage/migrations",
+    "storage",
     "working",
 }
 # Names here follow the formats and tools of other systems.

@@ -94,8 +94,8 @@ class Restoration(Protocol):
     def finish(self) -> None:
         """Add all new memories to the searches, with their vectors, and remove those that were cleared."""
 
-    def say(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
-        """Write an event."""
+    def record(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
+        """Write an audit event."""
 
 
 class Backups(Protocol):

@@ -1,4 +1,4 @@
-"""Keys of whoever comes over a network, on either database."""
+"""Access keys of network clients as rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SqlAccessKeys(Transactions):
-    """`domain.access.keys_port.AccessKeys`."""
+    """Implements `domain.access.keys_port.AccessKeys`."""
 
     def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
         return self._write(act, lambda unit: _put_key(unit, key, digest))

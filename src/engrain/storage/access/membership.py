@@ -18,7 +18,7 @@ _PREFIX = pool_scope("")
 
 
 def lock_membership(unit: UnitOfWork, name: str, *, lock: str | None = None) -> bool:
-    """Whether the acting agent is in a pool; nobody else changes who is, until the end of the transaction."""
+    """Tell whether the acting agent is in a pool, and lock the pool until the end of the transaction."""
     tx, caller = unit.tx, unit.act.caller
     by = tx.dialect.lock_whole if lock is None else lock
     locked = f"SELECT name FROM pools WHERE tenant_id = :tenant_id AND name = :pool {by}"  # noqa: S608  # the dialect's own words
@@ -26,7 +26,7 @@ def lock_membership(unit: UnitOfWork, name: str, *, lock: str | None = None) -> 
 
 
 def check_membership(unit: UnitOfWork, scopes: Collection[str]) -> None:
-    """Whether the acting agent is still in the pools that it writes to; nobody deletes them until it has.
+    """Check that the acting agent is still in the pools that it writes to, and lock them against deletion.
 
     Raises:
         InvalidInput: it is not; nothing was written.

@@ -1,4 +1,4 @@
-"""Pools and who is in them, on either database."""
+"""Pools as rows: create, join, leave and delete them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SqlPools(Transactions):
-    """`domain.access.pools.Pools`."""
+    """Implements `domain.access.pools.Pools`."""
 
     def pools_of(self, caller: Caller) -> tuple[str, ...]:
         return self._read(caller, lambda tx: membership.list_pools(tx, caller))
@@ -70,7 +70,7 @@ def _leave_pool(unit: UnitOfWork, name: str, member: str) -> Pool | None:
     if not membership.lock_membership(unit, name):
         return None
     pool = _load_pool(unit.tx, caller, name)
-    left = tuple(each for each in pool.members if each != member)
+    left = tuple(agent for agent in pool.members if agent != member)
     if not left:
         raise InvalidInput(
             f"{member} is the last member of pool {name!r:.80}: nobody could reach what it holds; "

@@ -1,6 +1,6 @@
-"""Whole rows of every tenant, as JSON, in and out: what a copy into another database is made of.
+"""Archive: whole rows of every tenant as JSON, read and written, for a copy into another database.
 
-What is rebuilt from them is not here: words, namespaces with their totals, how far sessions have come.
+It leaves out what is rebuilt from them: words, namespaces with their totals, the progress of sessions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row: TypeAlias = "Mapping[str, Any]"  # one row by column: texts, numbers, lists
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What is copied of a table: its key, in whose order it is read, and its columns by what they hold."""
+    """Shape of an archived table: its key, which orders it, and its columns by type."""
 
     key: str
     plain: str
@@ -50,7 +50,7 @@ class Table:
 
     @property
     def selected(self) -> str:
-        """The columns as they are selected."""
+        """Columns as they are selected."""
         return ", ".join(f"{self.made[name]} AS {name}" if name in self.made else name for name in self.columns)
 
 
@@ -162,7 +162,7 @@ MEMORIES = frozenset({"episodes", "facts", "rules"})
 
 
 def load_rows(tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
-    """The next rows in the order of the table's key, after the one whose key is `after`.
+    """Read the next rows in the order of the table's key, after the one whose key is `after`.
 
     On PostgreSQL, memories that have no places in the searches yet, which only an unfinished copy has, are not there.
     """
@@ -181,7 +181,7 @@ def load_page(
     limit: int,
     bound: Mapping[str, Any],
 ) -> list[Row]:
-    """The next rows of a table as a shape has them, whose condition is bound to `bound`."""
+    """Read the next rows of a table in a given shape, whose condition is bound to `bound`."""
     keys = shape.key.split()
     bound = {**bound, "limit": limit}
     conditions = [shape.where] if shape.where else []
@@ -198,17 +198,17 @@ def load_page(
 
 
 def table_shape(table: str) -> Table:
-    """How a table is copied."""
+    """Return the shape of a table."""
     return _TABLES[table]
 
 
 def row_key(table: str, row: Row) -> Sequence[Any]:
-    """The key of a row, for `after`."""
+    """Return the key of a row, for `after`."""
     return tuple(row[key] for key in _TABLES[table].key.split())
 
 
 def find_last_key(tx: Transaction, table: str) -> Sequence[Any] | None:
-    """The greatest key there, or None."""
+    """Find the greatest key there, or None."""
     shape = _TABLES[table]
     keys = shape.key.split()
     where = f"WHERE {shape.where}" if shape.where else ""
@@ -223,7 +223,7 @@ def restore_rows(tx: Transaction, table: str, rows: Iterable[Row]) -> None:
 
 
 def build_insertion(tx: Transaction, table: str, rows: Iterable[Row]) -> tuple[str, list[dict[str, Any]]]:
-    """The statement that writes rows as they are, those whose key is there already left out, and its values."""
+    """Build the statement that writes rows as they are, but for those whose key is there, and its values."""
     shape = _TABLES[table]
     columns = ", ".join(shape.columns)
     bound = ", ".join(f":{column}" for column in shape.columns)
@@ -232,12 +232,12 @@ def build_insertion(tx: Transaction, table: str, rows: Iterable[Row]) -> tuple[s
 
 
 def decode_vector(row: Row) -> NDArray[np.float32]:
-    """The vector of a row of the table of vectors."""
+    """Decode the vector of a row of the table of vectors."""
     return np.frombuffer(base64.b64decode(row["embedding"]), "<f4").astype(np.float32)
 
 
 def _encode_row(shape: Table, row: Sequence[Any], dialect: Dialect) -> Row:
-    """A row as JSON: the same from either database."""
+    """Encode a row as JSON: the same from either database."""
     said = dict(zip(shape.columns, row, strict=True))
     for column in shape.times.split():
         if said[column] is not None:
@@ -250,7 +250,7 @@ def _encode_row(shape: Table, row: Sequence[Any], dialect: Dialect) -> Row:
 
 
 def _decode_row(shape: Table, row: Row, dialect: Dialect) -> dict[str, Any]:
-    """A row as the driver takes it."""
+    """Decode a row into the values that the driver takes."""
     bound = dict(row)
     for column in shape.times.split():
         if bound[column] is not None:

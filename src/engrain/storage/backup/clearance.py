@@ -1,4 +1,4 @@
-"""The memories of an agent, a tenant or a whole database removed, to make room for those of a backup."""
+"""Clearance: removal of the memories of an extent, to make room for those of a backup."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_TENANT = (
 
 
 def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchIndex], at: datetime) -> int:
-    """Remove the memories of an extent with all that hangs off them; how many it was."""
+    """Remove the memories of an extent with all that hangs off them, and return how many."""
     _clear_references(tx, extent)
     count = sum(_clear_table(tx, extent, table, index=index, at=at) for table in ("facts", "rules", "episodes"))
     if extent.agent is None:
@@ -37,7 +37,7 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
 
 
 def _clear_references(tx: Transaction, extent: Extent) -> None:
-    """What is named by, or leads to, a memory that goes, once nobody links or mentions one any more."""
+    """Clear what names or links a memory that goes, once nobody links or mentions one any more."""
     if tx.dialect.lock_whole:
         for table in ("episodes", "facts", "rules"):
             condition = extent_condition(extent, table)
@@ -65,7 +65,7 @@ def _clear_references(tx: Transaction, extent: Extent) -> None:
 def _clear_table(
     tx: Transaction, extent: Extent, table: str, *, index: Callable[[str], SearchIndex], at: datetime
 ) -> int:
-    """The memories of a kind: rows first, so that hardly any is indexed anew for the end of its neighbour."""
+    """Remove the memories of a kind: rows first, so that hardly any is indexed again when its neighbour goes."""
     order = "kept.scope, kept.session, kept.turn, kept.doc" if table == "episodes" else "kept.doc"
     [kind] = [kind for kind, name in KIND_TABLES.items() if name == table]
     count = 0
@@ -97,7 +97,7 @@ def _execute(tx: Transaction, statement: str, values: dict[str, Any]) -> None:
 
 
 def _is_unused(column: str) -> str:
-    """Of a speaker or a session nothing is left."""
+    """Build a condition: no episode of a speaker or a session is left."""
     return (
         f"kept.scope IN (:agent, 'global') AND NOT EXISTS (SELECT 1 FROM episodes AS memory "  # noqa: S608  # names of the schema
         f"WHERE memory.tenant_id = kept.tenant_id AND memory.scope = kept.scope AND memory.{column} = kept.{column})"

@@ -1,4 +1,4 @@
-"""Which rows are an agent's, a tenant's or everybody's, as conditions over a table that is called `kept`."""
+"""Conditions for the rows of an extent (an agent, a tenant, all) over a table that is called `kept`."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ _ALL, _NONE = "1 = 1", "1 = 0"
 
 
 def bindings(extent: Extent) -> dict[str, Any]:
-    """What the conditions are bound to."""
+    """Return the values that the conditions are bound to."""
     named = {"tenant_id": extent.tenant_id, "agent": extent.agent}
     return {name: value for name, value in named.items() if value is not None}
 
 
 def extent_condition(extent: Extent, table: str) -> str:
-    """Which rows of a table are the extent's."""
+    """Build the condition for the rows of a table that belong to the extent."""
     tenant = "kept.tenant_id <> ''" if extent.tenant_id is None else "kept.tenant_id = :tenant_id"
     return f"{tenant} AND {_table_condition(extent, table)}"
 
 
 def own_condition(extent: Extent, row: str) -> str:
-    """Of an agent the memories of its scope, and those that it wrote for all; else every one."""
+    """Build the condition for memories: of an agent those of its scope and those it wrote for all, else every one."""
     if extent.agent is None:
         return _ALL
     return f"({row}.scope = :agent OR ({row}.scope = 'global' AND {row}.agent = :agent))"
 
 
 def memory_exists(extent: Extent, table: str, column: str, *, row: str = "kept") -> str:
-    """A condition: the memory that a column names is there, and the extent's."""
+    """Build a condition: the memory that a column names exists and belongs to the extent."""
     return (
         f"EXISTS (SELECT 1 FROM {table} AS memory WHERE memory.tenant_id = {row}.tenant_id "  # noqa: S608  # names of the schema
         f"AND memory.id = {row}.{column} AND {own_condition(extent, 'memory')})"
@@ -40,12 +40,12 @@ def memory_exists(extent: Extent, table: str, column: str, *, row: str = "kept")
 
 
 def memory_of_kind_exists(extent: Extent, kind: str, column: str, *, row: str = "kept") -> str:
-    """A condition: the memory that a column names, and another column the kind of, is there, and the extent's."""
-    each = (
+    """Build a condition: the memory named by a kind column and an id column exists and belongs to the extent."""
+    conditions = (
         f"({row}.{kind} = '{name}' AND {memory_exists(extent, table, column, row=row)})"
         for name, table in KIND_TABLES.items()
     )
-    return f"({' OR '.join(each)})"
+    return f"({' OR '.join(conditions)})"
 
 
 def _table_condition(extent: Extent, table: str) -> str:

@@ -1,4 +1,4 @@
-"""The rows of an agent, a tenant or a whole database, as a backup keeps them: by id, without a database's numbers."""
+"""Extraction of the rows of an extent for a backup: by id, without the docs of one database."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REFERENCES: Mapping[str, Mapping[str, str]] = {
 
 
 def backup_columns(table: str) -> tuple[str, ...]:
-    """What a row of a backup says."""
+    """List the columns of a table in a backup."""
     match table:
         case archive.DEPARTURES:
             return ("tenant_id", "id")
@@ -55,7 +55,7 @@ BACKED_UP: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SqlExtraction:
-    """The rows of an extent, read in one snapshot."""
+    """Rows of an extent, read in one snapshot; implements `domain.maintenance.backups.Extraction`."""
 
     tx: Transaction
     extent: Extent
@@ -66,7 +66,7 @@ class SqlExtraction:
         return None if active is None else VectorSpace(name=active.name, dims=active.dims)
 
     def rows(self, table: str) -> Iterator[Row]:
-        """All rows of a table in the order of its key; vectors by the kind of their memories."""
+        """Yield all rows of a table in the order of its key; vectors by the kind of their memories."""
         for shape in self._shapes(table):
             after: Sequence[Any] | None = None
             names = BACKED_UP[table]
@@ -77,7 +77,7 @@ class SqlExtraction:
                 yield from ({name: row[name] for name in names} for row in batch)
 
     def _shapes(self, table: str) -> Iterator[Table]:
-        """A table as this extent has it: keys that have an index here, and what of it belongs to the extent."""
+        """Yield the shapes of a table for this extent: keys that have an index here, and the extent's condition."""
         placed = "doc" if self.tx.dialect.name == "sqlite" else "tenant_id doc"
         match table:
             case archive.DEPARTURES:
@@ -98,7 +98,7 @@ class SqlExtraction:
         return replace(
             shape,
             source=f"{table} AS kept{joined}",
-            where=" AND ".join(f"({each})" for each in conditions if each),
+            where=" AND ".join(f"({condition})" for condition in conditions if condition),
             made={} if beside or self.extent.agent is None else self._references(table),
         )
 

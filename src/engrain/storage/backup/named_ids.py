@@ -1,4 +1,4 @@
-"""The ids that a file names, kept on disk where there are many: checked and mapped in memory that stays small."""
+"""Ids that a backup file names, in a temporary database: checked and mapped in little memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SET = "UPDATE named SET target = ?, is_new = ? WHERE tenant = ? AND kind = ? AN
 
 
 class Missing(NamedTuple):
-    """A reference that nothing answers to."""
+    """Reference of a line to an id that the file does not name."""
 
     line: int
     kind: str
@@ -38,7 +38,7 @@ class Missing(NamedTuple):
 
 
 class NamedIds:
-    """Ids by tenant and kind, and what each became where it is restored.
+    """Ids by tenant and kind, with the ids they are restored under.
 
     A temporary database of SQLite's own, which nobody else can open and which is gone when it is closed.
     """
@@ -63,38 +63,38 @@ class NamedIds:
         return self._db.total_changes() > before
 
     def want(self, line: int, tenant: str, kind: str, id_: str) -> None:
-        """Say that a line of the file refers to an id, named before or after it."""
+        """Note that a line of the file refers to an id, named before or after it."""
         self._db.execute("INSERT INTO wanted VALUES (?, ?, ?, ?)", (tenant, kind, id_, line))
 
     def missing(self) -> Missing | None:
-        """The first reference to an id that is not named."""
+        """Find the first reference to an id that is not named."""
         found = self._db.execute(_MISSING).fetchone()
         return None if found is None else Missing(*found)
 
     def begin_again(self) -> None:
-        """Forget what ids became."""
+        """Clear the ids that were restored."""
         self._db.execute("UPDATE named SET target = NULL, is_new = NULL WHERE target IS NOT NULL")
 
     def has_memory(self, tenant: str, id_: str) -> bool:
-        """Whether an episode, a fact or a rule is named so."""
+        """Tell whether an episode, a fact or a rule has this id."""
         return self._db.execute(_MEMORY, (tenant, id_)).fetchone() is not None
 
     def become(self, tenant: str, kind: str, targets: Iterable[tuple[str, str]], *, is_new: bool) -> None:
-        """Say which ids are which ones where they are restored, and whether by this; what is nothing is not said."""
+        """Note the restored ids, and whether this restore made them; ids that are left out map to nothing."""
         self._db.executemany(_SET, [(target, is_new, tenant, kind, id_) for id_, target in targets])
 
     def target(self, tenant: str, kind: str, id_: str | None) -> str | None:
-        """What an id became."""
+        """Return the restored id, or None."""
         if id_ is None:
             return None
         found = self._db.execute(_TARGET, (tenant, kind, id_)).fetchone()
         return None if found is None else found[0]
 
     def target_of_memory(self, tenant: str, id_: str, *, new: bool = False) -> str | None:
-        """What the id of a memory of any kind became; where asked, only if that is new."""
+        """Return the restored id of a memory of any kind; with `new`, only if this restore made it."""
         found = self._db.execute(_MEMORY, (tenant, id_)).fetchone()
         return None if found is None or (new and not found[1]) else found[0]
 
     def anything(self, tenant: str, id_: str) -> str | None:
-        """What an id of anything became."""
+        """Return the restored id of a memory or an entity."""
         return self.target_of_memory(tenant, id_) or self.target(tenant, "entity", id_)

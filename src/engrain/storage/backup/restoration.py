@@ -1,4 +1,4 @@
-"""Rows of a backup taken in: one transaction beside whatever is there, with the searches brought up to date in it."""
+"""Restoration of the rows of a backup beside what is there, in one transaction with the search index."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ _AT_ONCE = 500
 
 
 class RestoreIndex(Protocol):
-    """What taking rows in needs of a backend, beyond statements."""
+    """Search index of a backend while a backup is restored."""
 
     def index(self, tenant_id: str) -> SearchIndex:
-        """The searches of a tenant."""
+        """Return the search index of a tenant."""
 
     def docs(self, tx: Transaction, count: int) -> Sequence[int]:
-        """Fresh docs, ascending."""
+        """Reserve fresh docs, ascending."""
 
     def changed(self, tx: Transaction, statement: str, values: Sequence[Mapping[str, Any]]) -> int:
-        """Run a statement for each set of values; how many rows it added."""
+        """Run a statement for each set of values, and return how many rows it added."""
 
-    def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
-        """Give memories that were just added their places, now or by `finish`."""
+    def index_memories(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
+        """Index memories that were just added, now or by `finish`."""
 
     def flush_index(self, tx: Transaction) -> None:
-        """Let everything that was added have its place."""
+        """Index everything that was added."""
 
     def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
-        """Give memories that have their places their vectors."""
+        """Attach vectors to indexed memories."""
 
     def finish(self, tx: Transaction) -> None:
-        """Bring places and totals up to date."""
+        """Bring the index and its totals up to date."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlRestoration:
-    """`domain.maintenance.backups.Restoration` over one transaction."""
+    """Implements `domain.maintenance.backups.Restoration` over one transaction."""
 
     tx: Transaction
     searches: RestoreIndex
@@ -116,7 +116,7 @@ class SqlRestoration:
     def finish(self) -> None:
         self.searches.finish(self.tx)
 
-    def say(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
+    def record(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
         event = Event(
             id=self.ids(),
             tenant_id=act.caller.tenant_id,
@@ -136,12 +136,12 @@ class SqlRestoration:
         if table == "episodes":
             spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in rows if row["speaker"]})
             names = ("tenant_id", "scope", "speaker")
-            self.tx.run_each("add_speaker", [dict(zip(names, each, strict=True)) for each in spoke])
+            self.tx.run_each("add_speaker", [dict(zip(names, key, strict=True)) for key in spoke])
         by_tenant: dict[str, list[int]] = defaultdict(list)
         for row in placed:
             by_tenant[row["tenant_id"]].append(row["doc"])
         for tenant_id, numbers in by_tenant.items():
-            self.searches.place(
+            self.searches.index_memories(
                 self.tx, tenant_id, dict(sorted(selection.load_docs(self.tx, numbers, [tenant_id]).items()))
             )
         return added
@@ -180,7 +180,7 @@ class SqlRestoration:
         return len(placed)
 
     def _with_docs(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Rows with the docs that their memories have here."""
+        """Add to rows the docs that their memories have here."""
         docs: dict[tuple[str, str], int] = {}
         for tenant_id in {row["tenant_id"] for row in rows}:
             ids = self.tx.dialect.listed([row["id"] for row in rows if row["tenant_id"] == tenant_id])

@@ -1,4 +1,4 @@
-"""What the registry of entities can be asked, and what memories that a caller sees say of whom."""
+"""Lookup of entities by id, name or likeness, and of the facts about them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PARTS_AT_ONCE = 250
 
 
 def load_entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-    """Those of `ids` that the tenant knows, in the order asked; such mentions are counted as the caller sees."""
+    """Load those of `ids` that the tenant knows, in their order; mentions are counted as the caller sees."""
     rows = tx.statements.records.entities
     bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids)}
     statement = f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
@@ -44,7 +44,7 @@ def load_entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[E
 def list_entities(
     tx: Transaction, caller: Caller, *, entity_type: EntityType | None, after: tuple[str, str], limit: int
 ) -> list[Entity]:
-    """Those that stand for themselves, by canonical name, then type; a page at a time, until there are enough."""
+    """List entities that were not merged, by canonical name, then type; a page at a time, until there are enough."""
     bound: dict[str, Any] = {"tenant_id": caller.tenant_id, "page": max(limit, _PAGE)}
     of_type = ""
     if entity_type is not None:
@@ -67,7 +67,7 @@ def list_entities(
 
 
 def find_named(tx: Transaction, caller: Caller, names: Collection[str]) -> list[Entity]:
-    """Whom names name; with tombstones of exactly such a name, and whom these were merged into."""
+    """Find entities by any of their names; with tombstones of exactly such a name, and their targets."""
     tenant = {"tenant_id": caller.tenant_id}
     keys = sorted({name_key(name) for name in names} - {""})
     ids = {id_ for (id_,) in tx.rows("named_entities", **tenant, names=tx.dialect.listed(keys))}
@@ -81,7 +81,7 @@ def find_named(tx: Transaction, caller: Caller, names: Collection[str]) -> list[
 
 
 def find_resembling(tx: Transaction, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
-    """Whom a name may mean: whom it names, whose names hold it, and who is alike by trigrams."""
+    """Find entities that a name may mean: by the name itself, by names that contain it, and by trigrams."""
     key = name_key(name)
     if not key:
         return []
@@ -97,7 +97,7 @@ def find_resembling(tx: Transaction, caller: Caller, name: str, *, fuzzy: bool, 
 
 
 def load_facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
-    """The newest facts about each of some entities, in one statement."""
+    """Load the newest facts about each of some entities, in one statement."""
     if not entity_ids or limit <= 0:
         return []
     bound = {**caller_bindings(caller, tx.dialect), "entities": tx.dialect.listed(entity_ids), "limit": limit}
@@ -113,10 +113,10 @@ def load_facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str
 
 
 def find_unenriched(tx: Transaction, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
-    """The newest that match, that nobody has read again and that mention few: of each place, along an index."""
+    """Find the newest memories that match, are not enriched and mention few: of each scope, along an index."""
     parts: list[str] = []
     bound: dict[str, Any] = {"most_entities": most_entities, "limit": limit}
-    places = [each for each in load_search_space(tx, request).places if each[0] in _READ_AGAIN]
+    places = [place for place in load_search_space(tx, request).places if place[0] in _READ_AGAIN]
     for place, (kind, scope) in enumerate(places if limit > 0 else ()):
         condition, values = compile_request(request, kind, tx.dialect, scope=f"scope = :scope_{place}")
         if values:

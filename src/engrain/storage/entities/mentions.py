@@ -1,4 +1,4 @@
-"""Whom memories mention: the names of entities, and the memories found by them.
+"""Mentions of entities by memories, and the search for memories by them.
 
 A mention carries its memory's scope and time, which never change: so the newest that a caller may see are read along an
 index, and what it may not see costs nothing and shows in nothing.
@@ -50,7 +50,7 @@ def put_with_mentions(
     names: Collection[str],
     whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
 ) -> list[MemoryRecord]:
-    """Insert memories and note whom they mention; those that were new, as stored."""
+    """Insert memories with their mentions, and return those that were new, as stored."""
     caller = unit.act.caller
     chosen = whom(lookup.find_named(unit.tx, caller, names)) if names else {}
     every = {id_ for ids in chosen.values() for id_ in ids}
@@ -65,7 +65,7 @@ def put_with_mentions(
 
 
 def find_mentioning(tx: Transaction, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
-    """Memories that match and mention somebody of those names; best first, then newest (happened_at, id)."""
+    """Find memories that match and mention an entity of those names; best first, then newest (happened_at, id)."""
     keys = sorted({name_key(name) for name in names} - {""})
     if not keys or limit <= 0:
         return []
@@ -78,25 +78,25 @@ def find_mentioning(tx: Transaction, request: Request, names: Collection[str], l
     if len(found) < limit:
         linked = tx.rows("linked_to", **tenant, ids=tx.dialect.listed(mentioned))
         found += _match(tx, request, {id_: _LINKED for (id_,) in linked if id_ not in mentioned})
-    return [Candidate(each.doc, each.raw) for each in sorted(found, reverse=True)[:limit]]
+    return [Candidate(match.doc, match.raw) for match in sorted(found, reverse=True)[:limit]]
 
 
-def load_sightings(tx: Transaction, request: Request, entity_id: str, limit: int) -> Mentions:
-    """Where an entity was seen, live or not: the newest memories, whom each mentions, and the span of all."""
+def load_mentions(tx: Transaction, request: Request, entity_id: str, limit: int) -> Mentions:
+    """Load the newest memories that mention an entity, live or not, with their mentions and the span of all."""
     caller = request.caller
     ids = sorted(_count_mentions(tx, request, [entity_id]))
     found = [memory for _, memory in selection.load_visible(tx, caller, ids)]
-    found.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
+    found.sort(key=lambda memory: (memory.happened_at, memory.id), reverse=True)
     memories = found[: max(limit, 0)]
     whom: defaultdict[str, list[str]] = defaultdict(list)
-    shown = tx.dialect.listed([each.id for each in memories])
+    shown = tx.dialect.listed([memory.id for memory in memories])
     for memory_id, mentioned in tx.rows("whom_mentioned", tenant_id=caller.tenant_id, ids=shown):
         whom[memory_id].append(mentioned)
-    for each in memories:
-        if isinstance(each, Fact) and each.entity_id is not None and each.entity_id not in whom[each.id]:
-            whom[each.id].append(each.entity_id)
+    for memory in memories:
+        if isinstance(memory, Fact) and memory.entity_id is not None and memory.entity_id not in whom[memory.id]:
+            whom[memory.id].append(memory.entity_id)
     span = tx.rows("seen_span", **caller_bindings(caller, tx.dialect), entity_id=entity_id)
-    times = [tx.dialect.moment(each) for row in span for each in row if each is not None]
+    times = [tx.dialect.moment(moment) for row in span for moment in row if moment is not None]
     return Mentions(
         memories=tuple(memories),
         mentions={id_: tuple(sorted(ids)) for id_, ids in whom.items() if ids},
@@ -106,7 +106,7 @@ def load_sightings(tx: Transaction, request: Request, entity_id: str, limit: int
 
 
 def _count_mentions(tx: Transaction, request: Request, entities: Sequence[str]) -> Mapping[str, float]:
-    """How many of the entities each memory mentions that the caller may see, of whatever kind and live or not."""
+    """Count the entities that each visible memory mentions, of whatever kind and live or not."""
     places = load_caller_space(tx, request.caller, request.now).places
     bound: dict[str, Any] = {"tenant_id": request.caller.tenant_id, "most": MOST_MENTIONS}
     bound |= {f"entity_{number}": entity for number, entity in enumerate(entities)}

@@ -1,4 +1,4 @@
-"""The registry of entities as rows: whom names name, and what merging two entities, and parting them, writes.
+"""Registry of entities as rows: their names and trigrams, changes, merges and unmerges.
 
 Entities are locked in the order of their ids, and before the memories that refer to them: two merges at once, or a
 merge and a write of a fact, wait for each other and never in a circle.
@@ -18,7 +18,7 @@ from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact, format_time
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
-from engrain.storage.filters import same_place
+from engrain.storage.filters import same_slot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,20 +33,20 @@ _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def name_keys(entity: Entity) -> list[str]:
-    """The keys of everything an entity is called, each once, sorted; a tombstone is called nothing."""
+    """Return the keys of all names of an entity, sorted; of a tombstone none."""
     if merged_into(entity) is not None:
         return []
     return sorted({name_key(name) for name in (entity.canonical_name, *entity.aliases)} - {""})
 
 
 def name_trigrams(entity: Entity) -> list[str]:
-    """The trigrams of its keys, each once, sorted; of addresses none."""
+    """Return the trigrams of its keys, sorted; of addresses none."""
     keys = [] if entity.entity_type in _NEVER_ALIKE else name_keys(entity)
-    return sorted({each for key in keys for each in trigrams(key)})
+    return sorted({trigram for key in keys for trigram in trigrams(key)})
 
 
 def count_strays(tx: Transaction) -> int:
-    """How many names of entities are missing or nobody's, and by how many there are too few or too many trigrams."""
+    """Count names of entities that are missing or stray; where none is, the difference in trigrams."""
     called: set[tuple[str, str, str]] = set()
     expected = 0
     for tenant_id, id_, canonical_name, entity_type, aliases, metadata in tx.rows("all_names"):
@@ -69,7 +69,7 @@ def count_strays(tx: Transaction) -> int:
 def lock_entities(
     tx: Transaction, tenant_id: str, ids: Collection[str], *, lock: str | None = None
 ) -> dict[str, Entity]:
-    """Those of some entities that the tenant knows, by id, which nobody merges until the end of the transaction."""
+    """Load and lock entities that the tenant knows, by id: nobody merges them until the end of the transaction."""
     if not ids:
         return {}
     rows = tx.statements.records.entities
@@ -82,7 +82,7 @@ def lock_entities(
 
 
 def check_unmerged(ids: Iterable[str], known: Mapping[str, Entity], *, what: str = "entity") -> None:
-    """Whether memories may refer to entities.
+    """Check that memories may refer to entities.
 
     Raises:
         InvalidInput: one is unknown, or was merged into another.
@@ -141,7 +141,7 @@ def change_entity(
 
 
 def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
-    """Let one entity take in another: facts, mentions and names; the other stays as a tombstone."""
+    """Merge one entity into another: facts, mentions and names; the first stays as a tombstone."""
     tx, act = unit.tx, unit.act
     tenant_id = act.caller.tenant_id
     known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
@@ -152,7 +152,7 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
     )
-    linked = {each.loser.id: supersede_loser(unit, facts[each.loser.id][0], each) for each in conflicts}
+    linked = {conflict.loser.id: supersede_loser(unit, facts[conflict.loser.id][0], conflict) for conflict in conflicts}
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint_facts(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
@@ -165,9 +165,11 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     number = 1 + max((payload["number"] for payload in load_merges(tx, tenant_id, target_id)), default=0)
     for fact in moved:
         scopes[fact.scope]["facts_repointed"].append(fact.id)
-    for each in conflicts:
-        scopes[each.loser.scope]["facts_superseded"].append(each.loser.id)
-        scopes[each.loser.scope]["conflicts"].append([each.loser.id, each.winner.id, linked[each.loser.id]])
+    for conflict in conflicts:
+        scopes[conflict.loser.scope]["facts_superseded"].append(conflict.loser.id)
+        scopes[conflict.loser.scope]["conflicts"].append(
+            [conflict.loser.id, conflict.winner.id, linked[conflict.loser.id]]
+        )
     for memory_id, scope, created_at in mentions:
         told = scopes[scope]
         if memory_id in lent:
@@ -192,7 +194,7 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
 
 
 def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
-    """Part an entity again from the one that took it in: what the merge moved goes back, what was done since stays."""
+    """Undo a merge: what it moved goes back, what was done since stays."""
     tx, act = unit.tx, unit.act
     tenant_id = act.caller.tenant_id
     source, target = _lock_merged(tx, tenant_id, source_id)
@@ -204,8 +206,8 @@ def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
     back = [id_ for part in parts for id_ in part["facts_repointed"] if id_ in facts]
     _repoint_facts(tx, tenant_id, back, from_id=target.id, to_id=source_id)
     at = datetime.fromisoformat(gave["merged_at"])
-    conflicts = [each for part in parts for each in part["conflicts"]]
-    restored = [fact for each in conflicts if (fact := _restore_loser(unit, each, at)) is not None]
+    conflicts = [conflict for part in parts for conflict in part["conflicts"]]
+    restored = [fact for conflict in conflicts if (fact := _restore_loser(unit, conflict, at)) is not None]
     _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
     apart, left = merges.separate(source, target, gave=gave, at=act.at)
     _write_entity(tx, apart, source)
@@ -244,7 +246,7 @@ def _lock_merged(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entit
 
 
 def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str]) -> dict[str, tuple[int, Fact]]:
-    """The facts about some entities, whoever sees them, locked in the order of their ids."""
+    """Load and lock the facts about some entities, whoever sees them, in the order of their ids."""
     bound = {"tenant_id": tenant_id, "entities": tx.dialect.listed(entity_ids)}
     found = selection.select(
         tx,
@@ -258,7 +260,7 @@ def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str
 
 
 def supersede_loser(unit: UnitOfWork, doc: int, conflict: Conflict) -> bool:
-    """Supersede the loser of a place; whether the two were not linked so before."""
+    """Supersede the loser of a slot, and tell whether the two were not linked so before."""
     tx, act = unit.tx, unit.act
     loser, winner = conflict.loser, conflict.winner
     named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
@@ -290,7 +292,7 @@ def _restore_loser(unit: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
     bound: dict[str, Any] = {"tenant_id": tenant_id, "ids": tx.dialect.listed([loser_id])}
     for doc, fact in selection.select(tx, "fact", "tenant_id = :tenant_id AND id IN :ids", bound):
         assert isinstance(fact, Fact)
-        same, place = same_place(fact)
+        same, place = same_slot(fact)
         is_taken = bool(selection.select(tx, "fact", f"{same} AND validity = 'active'", place))
         if fact.validity != "superseded" or fact.invalidated_at != merged_at or is_taken:
             return None
@@ -344,7 +346,7 @@ def _return_mentions(
 
 
 def load_merges(tx: Transaction, tenant_id: str, target_id: str) -> list[Mapping[str, Any]]:
-    """What the merges into an entity, and their reverses, wrote down, whoever sees it."""
+    """Load the payloads of the merges into an entity and of their reversals, whoever sees them."""
     types = tx.dialect.listed(["entity_merge", "entity_unmerge"])
     rows = tx.rows("merges_of", tenant_id=tenant_id, id=target_id, types=types)
     return [tx.dialect.parsed(payload) for (payload,) in rows]
@@ -373,8 +375,8 @@ def _visible_merge(
     return EntityMerge(
         source=source,
         target=target,
-        facts_repointed=tuple(sorted(id_ for each in seen for id_ in each["facts_repointed"])),
-        facts_superseded=tuple(sorted(id_ for each in seen for id_ in each["facts_superseded"])),
+        facts_repointed=tuple(sorted(id_ for report in seen for id_ in report["facts_repointed"])),
+        facts_superseded=tuple(sorted(id_ for report in seen for id_ in report["facts_superseded"])),
         aliases_added=tuple(added),
     )
 
@@ -403,12 +405,12 @@ def _write_entity(tx: Transaction, entity: Entity, before: Entity) -> None:
 
 
 def add_names(tx: Transaction, entity: Entity) -> None:
-    """Let an entity whose row was just added be found by its names."""
+    """Add the names and trigrams of an entity whose row was just added."""
     _change_names(tx, entity, before=None)
 
 
 def remove_names(tx: Transaction, entity: Entity) -> None:
-    """Let an entity be found by no name any more."""
+    """Remove the names and trigrams of an entity."""
     _change_names(tx, None, before=entity)
 
 
@@ -424,4 +426,4 @@ def _change_names(tx: Transaction, entity: Entity | None, *, before: Entity | No
         old, new = set() if before is None else set(of(before)), set() if entity is None else set(of(entity))
         for verb, changed in ((drop, old - new), (add, new - old)):
             if changed:
-                tx.run_each(verb, [{**named, what: each} for each in sorted(changed)])
+                tx.run_each(verb, [{**named, what: text} for text in sorted(changed)])

@@ -1,4 +1,4 @@
-"""Entities that leave the registry: their names, what mentioned them, and whom facts were about.
+"""Removal of entities from the registry, with their names and mentions; facts about them lose their entity.
 
 Locks as `storage.entities.registry`: entities in the order of their ids, then the memories that refer to them.
 """
@@ -14,7 +14,7 @@ from engrain.domain.entities.registry import merged_into
 from engrain.domain.records import Fact
 from engrain.storage import selection
 from engrain.storage.entities import registry
-from engrain.storage.filters import same_place
+from engrain.storage.filters import same_slot
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def remove_entities(unit: MemoryWrites, ids: Collection[str], *, forgetting: Collection[str]) -> list[Entity]:
-    """Forget memories and remove entities; those that were there."""
+    """Forget memories and remove entities, and return the entities that were there."""
     tx, tenant_id = unit.tx, unit.act.caller.tenant_id
     known = registry.lock_entities(tx, tenant_id, ids, lock=tx.dialect.lock_whole)
     going = [entity for entity in known.values() if merged_into(entity) is None]
@@ -65,7 +65,7 @@ def _detach_facts(unit: MemoryWrites, ids: Collection[str]) -> list[Fact]:
     for doc, fact in facts.values():
         if fact.validity != "active":
             continue
-        same, bound = same_place(replace(fact, entity_id=None))
+        same, bound = same_slot(replace(fact, entity_id=None))
         active = f"{same} AND validity = 'active'"
         for other_doc, other in selection.select(tx, "fact", active, bound, order=tx.dialect.lock):
             assert isinstance(other, Fact)

@@ -1,4 +1,4 @@
-"""The registry's verbs of a Store, which differ between databases in how a transaction is entered alone."""
+"""Registry of entities as a part of the Store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SqlRegistry(Transactions):
-    """`domain.entities.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
+    """Implements `domain.entities.registry_port.Registry`, and of `domain.ports.Records` what is about entities."""
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
         return self._write(act, lambda unit: unit.mention(memory_id, entity_ids))
@@ -32,14 +32,14 @@ class SqlRegistry(Transactions):
         whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
     ) -> list[MemoryRecord]:
         def work(unit: MemoryWrites) -> list[MemoryRecord]:
-            self._lock(unit, (), [each for each in memories if isinstance(each, Fact)])
+            self._lock(unit, (), [memory for memory in memories if isinstance(memory, Fact)])
             return mentions.put_with_mentions(unit, memories, names, whom)
 
         return self._write(act, work)
 
     def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         def work(unit: MemoryWrites) -> list[MemoryRecord]:
-            self._lock(unit, (), [each for each in memories if isinstance(each, Fact)])
+            self._lock(unit, (), [memory for memory in memories if isinstance(memory, Fact)])
             for entity in entities:
                 unit.put_entity(entity)
             return unit.add(memories)
@@ -89,7 +89,7 @@ class SqlRegistry(Transactions):
         return self._read(caller, lambda tx: lookup.load_facts_about(tx, caller, entity_ids, limit))
 
     def mentions_of(self, request: Request, entity_id: str, limit: int) -> Mentions:
-        return self._read(request.caller, lambda tx: mentions.load_sightings(tx, request, entity_id, limit))
+        return self._read(request.caller, lambda tx: mentions.load_mentions(tx, request, entity_id, limit))
 
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
         return self._read(request.caller, lambda tx: mentions.find_mentioning(tx, request, names, limit))

@@ -1,4 +1,4 @@
-"""Tables whose dead rows make room for new ones, and the planner told what they hold."""
+"""Compaction of a database: vacuum and analyse its tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def compact(connections: Connections) -> Compaction:
-    """Vacuum and analyse our tables, as autovacuum does in its own time; nobody waits for it.
+    """Vacuum and analyse our tables, as autovacuum does later; nobody waits for it.
 
     Room goes back to the system where it lies at a table's end, else to the table: VACUUM FULL would lock it. Tables
     that belong to somebody else are left, with a warning in the server's log.

@@ -1,4 +1,4 @@
-"""Connections to one database: a few, shared by all threads; work is run again when its connection breaks."""
+"""Connection pool of one database, shared by all threads; work is run again when its connection breaks."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Connections:
         self._pool.open()
 
     def read(self, tenant: str | None, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, from one read-only transaction of `tenant`; all statements see the same state.
+        """Return what `work` returns from one read-only transaction of `tenant`; all statements see the same state.
 
         None stands for every tenant, which is for housekeeping: row-level security lets it see each of them.
 
@@ -112,7 +112,7 @@ class Connections:
         return self._run(_READING, tenant, work, repeatable=True)
 
     def write(self, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool = True) -> T:
-        """What `work` returns, from one transaction of `tenant`, or of every one, that is committed, or leaves nothing.
+        """Return what `work` returns from one transaction of `tenant`, or of every one: committed, or without a trace.
 
         `repeatable` says that a second run after one that was committed does no harm. Errors as for `read`, and:
 
@@ -152,7 +152,7 @@ class Connections:
         return True
 
     def vitals(self) -> PoolVitals:
-        """How many connections there are, and what waits for one."""
+        """Count the connections, and the requests that wait for one."""
         stats = self._pool.get_stats()
         open_ = stats["pool_size"]
         return PoolVitals(
@@ -166,17 +166,17 @@ class Connections:
         """End every connection and the pool's threads; work that is under way ends with its connection given back."""
         if os.getpid() == self._process:  # a fork's words on these sockets would end the parent's sessions
             self._pool.close()
-            for each in self._made:  # closed before the pool had come to it
-                each.close()
+            for connection in self._made:  # closed before the pool had come to it
+                connection.close()
 
     def _options(self) -> dict[str, Any]:
         return {"autocommit": True, "prepare_threshold": 1, "context": self._types, "cursor_factory": _BinaryCursor}
 
     def _run(self, opening: bytes, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool) -> T:
         """Run `work` until one run of it is committed, it fails of itself, or patience ends."""
-        patience = _RetryLimit(self._timeout_s)
+        retries = _RetryLimit(self._timeout_s)
         while True:
-            connection = self._take(patience)
+            connection = self._take(retries)
             try:
                 return _run_transaction(connection, opening, tenant, work)
             except _LostCommittingError as lost:
@@ -192,13 +192,13 @@ class Connections:
                 failure = error
             finally:
                 self._give_back(connection)
-            if not patience.lasts(failure):
+            if not retries.lasts(failure):
                 raise translate_error(failure, self.location) from failure
-            patience.pause()
+            retries.pause()
 
-    def _take(self, patience: _RetryLimit) -> Connection:
+    def _take(self, retries: _RetryLimit) -> Connection:
         """A connection from which nothing is known to be wrong."""
-        until = patience.until or time.monotonic() + self._timeout_s
+        until = retries.until or time.monotonic() + self._timeout_s
         wait = _GLANCE_S
         while True:
             if os.getpid() != self._process:
@@ -211,7 +211,7 @@ class Connections:
                 connection = self._pool.getconn(timeout=min(wait, left))
             except PoolTimeout as error:
                 if time.monotonic() >= until:
-                    raise self._why_none_came(error, patience.lost) from error
+                    raise self._why_none_came(error, retries.lost) from error
                 wait = math.inf if self._is_full() else _GLANCE_S
             except psycopg.Error as error:
                 raise translate_error(error, self.location) from error

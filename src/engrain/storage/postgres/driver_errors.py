@@ -1,4 +1,4 @@
-"""Every error of the PostgreSQL driver, as the one of ours that says what to do."""
+"""Translation of PostgreSQL driver errors into ours, which say what to do."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _NO_PLACE = ("too many clients", "too many connections", "remaining connection s
 
 @contextmanager
 def translate_errors(location: str) -> Iterator[None]:
-    """Whatever the driver raises inside leaves as an error of ours that names the database."""
+    """Translate driver errors raised inside into ours, which name the database."""
     try:
         yield
     except psycopg.Error as error:
@@ -69,34 +69,34 @@ def translate_errors(location: str) -> Iterator[None]:
 
 
 def translate_error(error: psycopg.Error, location: str) -> errors.EngrainError:
-    """The leaf for one driver error; what has no leaf of its own is a plain StorageError."""
+    """Translate one driver error; what has no class of its own is a plain StorageError."""
     if isinstance(error, PoolClosed):
         return errors.MemoryClosed(f"{location} is closed; open it again")
-    said = _server_message(error)
+    message = _server_message(error)
     if isinstance(error, PoolTimeout | TooManyRequests):
         return errors.DatabaseBusy(
             f"{location}: every connection is in use and none came free in time; nothing was written: "
-            f"try again, or use more of them ({said})"
+            f"try again, or use more of them ({message})"
         )
-    leaf, advice = _choose_leaf(error, said)
-    return leaf(f"{location}: {advice} ({said})")
+    leaf, advice = _choose_leaf(error, message)
+    return leaf(f"{location}: {advice} ({message})")
 
 
 def translate_refusal(error: Exception) -> errors.StorageError | None:
-    """Ours for a value or an invariant that one statement ran into, after which its transaction can go on."""
+    """Translate a value or an invariant that one statement ran into, after which its transaction can go on."""
     if not isinstance(error, psycopg.IntegrityError | psycopg.DataError):
         return None
     refused = translate_error(error, "the database")
     return refused if isinstance(refused, errors.StorageError) else None
 
 
-def _choose_leaf(error: psycopg.Error, said: str) -> tuple[type[errors.StorageError], str]:
+def _choose_leaf(error: psycopg.Error, message: str) -> tuple[type[errors.StorageError], str]:
     state = error.sqlstate or ""
     found = _LEAF_OF.get(state) or _LEAF_OF.get(state[:2])
     if found is None and isinstance(error, psycopg.IntegrityError):
         found = _LEAF_OF["23"]
     if found is None and type(error) in _OF_CONNECTIONS:
-        found = _BUSY if any(words in said for words in _NO_PLACE) else _UNREACHABLE
+        found = _BUSY if any(words in message for words in _NO_PLACE) else _UNREACHABLE
     refused = f"PostgreSQL refused and nothing was written: {type(error).__name__}{f' {state}' if state else ''}"
     return found or (errors.StorageError, refused)
 

@@ -1,4 +1,4 @@
-"""Whether rows, indexes and walls agree: what `doctor` asks of a database."""
+"""Health check of a database for `doctor`: rows, indexes and row-level security agree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STRAYS = {
 
 
 def find_problems(tx: Transaction) -> Iterator[str]:
-    """Sentences that say what is wrong and what to do; none for a sound database."""
+    """Yield sentences that say what is wrong and what to do; none for a sound database."""
     if tx.one("bypasses_walls") == (True,):
         yield (
             "row-level security does not bind this role, which is a superuser or has BYPASSRLS: "

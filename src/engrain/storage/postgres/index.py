@@ -1,4 +1,4 @@
-"""What PostgreSQL's searches hold: every memory's place, its words and its neighbours', and what takes them out again.
+"""Search index in PostgreSQL: every memory's entry, its words and its neighbours'.
 
 All of it is written with the memory, in one transaction: nothing is left for later.
 """
@@ -24,7 +24,7 @@ _WAITS, _GONE = 1, 3
 
 
 class PostgresIndex:
-    """The `Index` that the unit tells of one write; `finish` ends it."""
+    """Implements `SearchIndex` for one unit of work; `finish` ends it."""
 
     def __init__(self) -> None:
         """Nothing has changed yet."""
@@ -51,10 +51,10 @@ class PostgresIndex:
             namespaces |= dict.fromkeys(found, namespace)
             words |= found
         ends = {doc: memory.expires_at for doc, memory in kept.items() if isinstance(memory, Episode)}
-        self._place(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
+        self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
-        """Whether a memory is out of the searches already."""
+        """Tell whether a memory is out of the searches already."""
         return tx.one("is_out", doc=doc) is not None
 
     def take_out(
@@ -74,7 +74,7 @@ class PostgresIndex:
             if turn.session is not None:
                 around = _load_words_around(tx, [turn], at)
                 namespaces = dict.fromkeys(around, self._namespace_of(tx, turn))
-                self._place(tx, namespaces, around, tenant_id=tenant_id, ends={})
+                self._write_entries(tx, namespaces, around, tenant_id=tenant_id, ends={})
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         """Give a fact that left the searches its place there again, with the vector it had."""
@@ -92,11 +92,11 @@ class PostgresIndex:
             tx.run("recount_turns", tenant_id=memory.tenant_id, scope=memory.scope, session=memory.session)
 
     def mark(self) -> object:
-        """The totals so far."""
+        """Return the totals so far."""
         return self._memories.copy(), self._words.copy()
 
     def go_back(self, mark: object) -> None:
-        """The totals as they were."""
+        """Restore the totals of a mark."""
         assert isinstance(mark, tuple)
         self._memories, self._words = mark
 
@@ -107,7 +107,7 @@ class PostgresIndex:
             if memories or words:
                 tx.run("count_words", tenant_id=tenant_id, namespace=namespace, memories=memories, words=words)
 
-    def _place(
+    def _write_entries(
         self,
         tx: Transaction,
         namespaces: Mapping[int, int],
@@ -133,15 +133,15 @@ class PostgresIndex:
             packed=[packed[doc].packed if doc in packed else None for doc in docs],
             words=[_glue(namespaces[doc], *words[doc]) if doc in words else None for doc in docs],
         )
-        for doc, each in packed.items():
+        for doc, indexed in packed.items():
             self._memories[namespaces[doc]] += 1
-            self._words[namespaces[doc]] += each.length
+            self._words[namespaces[doc]] += indexed.length
         for namespace, memories, words_before in before:
             self._memories[namespace] -= memories
             self._words[namespace] -= words_before
 
     def _namespace_of(self, tx: Transaction, memory: MemoryRecord) -> int:
-        """The number of the memory's (tenant, kind, scope), given out on first use."""
+        """Return the number of the memory's (tenant, kind, scope), reserved on first use."""
         key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
         found = tx.one("find_namespace", **key) or tx.one("add_namespace", **key) or tx.one("find_namespace", **key)
         assert found is not None
@@ -149,12 +149,12 @@ class PostgresIndex:
 
 
 def own_code(namespace: int, term: str) -> str:
-    """How a memory's own word stands in the keyword index."""
+    """Encode a memory's own word for the keyword index."""
     return f"{namespace}o{bm25.code(term):08x}"
 
 
 def near_code(namespace: int, term: str) -> str:
-    """How a neighbour's word stands there."""
+    """Encode a neighbour's word for the keyword index."""
     return f"{namespace}n{bm25.code(term):08x}"
 
 

@@ -1,4 +1,4 @@
-"""The keyword search: in a small namespace every memory is read, in a large one those that a GIN index gives."""
+"""Keyword search: reads every memory of a small namespace, and of a large one those that a GIN index gives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def search_keywords(
     narrow: int,
     read_all: int,
 ) -> list[Candidate]:
-    """Memories that hold any of the terms and match the request, by `text.bm25`; best first, ties newest first."""
+    """Find memories that hold any of the terms and match, by `text.bm25`; best first, ties newest first."""
     asked = sorted(set(terms))
     few = where.memories <= read_all
     only_live = few or not where.has_expired

@@ -1,4 +1,4 @@
-"""What the planner knows of tables that have just begun to fill, before autovacuum comes by.
+"""Planner statistics of tables that have just begun to fill, gathered before autovacuum comes by.
 
 Of a table that was never analysed PostgreSQL believes that a tenant and a scope leave one row in 40,000: any index that
 begins with them is as good as the one made for a statement, and better where it is smaller, so that each write reads
@@ -20,10 +20,10 @@ _BYTES = 10 * 8192
 
 
 class PlannerStatistics:
-    """How many rows came since somebody looked at the tables."""
+    """Counter of rows that analyses the tables every so many."""
 
     def __init__(self, *, every: int) -> None:
-        """Look once for so many rows."""
+        """Analyse once for `every` rows."""
         self._every = every
         self._rows = 0
 

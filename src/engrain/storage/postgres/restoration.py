@@ -1,4 +1,4 @@
-"""Rows of another database as PostgreSQL takes them in, and the searches made from them; for every tenant at once."""
+"""Restoration of archived rows into PostgreSQL, and of the search index from them; for every tenant at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS = ("episodes", "facts", "rules")
 
 
 class Progress(NamedTuple):
-    """How far the searches are made: up to this doc of a tenant in a table."""
+    """Progress of reindexing: up to this doc of a tenant in a table."""
 
     table: int = 0
     tenant_id: str = ""
@@ -39,7 +39,7 @@ START = Progress()
 
 
 def load_rows(tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[archive.Row]:
-    """The next rows in the order of the table's key, read along an index.
+    """Read the next rows in the order of the table's key, along an index.
 
     Row-level security makes the planner expect few rows, and so read and sort the rest of the table for every batch.
     """
@@ -62,25 +62,25 @@ def restore_rows(tx: Transaction, table: str, rows: Sequence[archive.Row]) -> No
         tx.run("restore_docs", doc=max(row["doc"] for row in rows))
 
 
-def reindex(tx: Transaction, place: Progress, limit: int) -> tuple[int, Progress]:
-    """Give the next memories without one their places in the searches; how many, and how far that is.
+def reindex(tx: Transaction, progress: Progress, limit: int) -> tuple[int, Progress]:
+    """Index the next memories that are not indexed, and return how many and the progress.
 
     Where none is left it is back at the start, and vectors that are there have their index: made of all of them at
     once, it takes a tenth of the time.
     """
     tx.run("along_indexes")
-    for number, table in enumerate(_KINDS[place.table :], place.table):
-        after = place if number == place.table else START
-        found = tx.ask(
+    for number, table in enumerate(_KINDS[progress.table :], progress.table):
+        after = progress if number == progress.table else START
+        batch = tx.ask(
             f"SELECT tenant_id, doc FROM {table} "  # noqa: S608  # names of the schema
             "WHERE (tenant_id, doc) > (:tenant_id, :doc) AND NOT EXISTS (SELECT 1 FROM memory_index "
             f"WHERE memory_index.tenant_id = {table}.tenant_id AND memory_index.doc = {table}.doc) "
             "ORDER BY tenant_id, doc LIMIT :limit",
             {"tenant_id": after.tenant_id, "doc": after.doc, "limit": limit},
         )
-        if found:
-            _index_memories(tx, found)
-            return len(found), Progress(number, *found[-1])
+        if batch:
+            _index_memories(tx, batch)
+            return len(batch), Progress(number, *batch[-1])
         if table == "episodes":
             tx.run("restore_ends")
             tx.run("restore_sessions")
@@ -90,8 +90,8 @@ def reindex(tx: Transaction, place: Progress, limit: int) -> tuple[int, Progress
     return 0, START
 
 
-def _index_memories(tx: Transaction, found: Sequence[Sequence[Any]]) -> None:
-    for tenant_id, places in groupby(found, itemgetter(0)):
+def _index_memories(tx: Transaction, batch: Sequence[Sequence[Any]]) -> None:
+    for tenant_id, places in groupby(batch, itemgetter(0)):
         index = PostgresIndex()
         index.add(tx, dict(sorted(selection.load_docs(tx, [doc for _, doc in places], [tenant_id]).items())))
         index.finish(tx, tenant_id)
@@ -127,7 +127,7 @@ class Write(Protocol):
 def restore_backup(
     write: Write, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Answer]
 ) -> _Answer:
-    """What `work` returns, from one transaction that takes a backup in.
+    """Return what `work` returns from one transaction that restores a backup.
 
     HNSW takes a vector in twice the time that it takes where a graph is made of all at once (`bench.portability`). So
     an index that holds nothing, and is of use to nobody, goes before, in a transaction of its own: others search
@@ -156,7 +156,7 @@ def _make_index(tx: Transaction) -> None:
 
 
 class PostgresRestoreIndex:
-    """What taking a backup in needs of PostgreSQL: memories get their places batch by batch, totals at the end."""
+    """Implements `RestoreIndex`: memories are indexed batch by batch, totals written at the end."""
 
     def __init__(self) -> None:
         """Nothing has changed yet."""
@@ -175,7 +175,7 @@ class PostgresRestoreIndex:
         self._growth.note(tx, len(values))
         return int(cursor.rowcount)
 
-    def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
+    def index_memories(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
         self.index(tenant_id).add(tx, memories)
 
     def flush_index(self, tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""How far a database's schema is: create it, bring it up to date, or refuse it by name.
+"""Schema of a database: create it, bring it up to date, or refuse it by name.
 
 The tables stand in the connection's current schema (the first of its search_path), beside whatever a host keeps there.
 """
@@ -41,31 +41,31 @@ def prepare(connections: Connections) -> str:
             in, or tables of ours stand there that no revision accounts for.
     """
     where = connections.location
-    found = connections.read(None, lambda db: _inspect(db, where))
-    if found != HEAD:
+    current = connections.read(None, lambda db: _inspect(db, where))
+    if current != HEAD:
         connections.write(None, lambda db: _upgrade(db, where))
     connections.register_vectors()
-    return found
+    return current
 
 
-def upgrade(db: Connection, found: str, revisions: Mapping[str, str]) -> None:
-    """Run those of `revisions` (SQL by name, oldest first) that come after `found`, inside the caller's transaction."""
+def upgrade(db: Connection, current: str, revisions: Mapping[str, str]) -> None:
+    """Run those of `revisions` (SQL by name, oldest first) that come after `current`, in the caller's transaction."""
     names = list(revisions)
-    for each in names if found == "" else names[names.index(found) + 1 :]:
-        for statement in single_statements(revisions[each]):
+    for name in names if current == "" else names[names.index(current) + 1 :]:
+        for statement in single_statements(revisions[name]):
             db.execute(statement.encode(), prepare=False)
-    if found == "":
+    if current == "":
         db.execute(
             "CREATE TABLE IF NOT EXISTS alembic_version ("
             "version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
         )
         db.execute("INSERT INTO alembic_version (version_num) VALUES (%s)", (names[-1],))
     else:
-        db.execute("UPDATE alembic_version SET version_num = %s WHERE version_num = %s", (names[-1], found))
+        db.execute("UPDATE alembic_version SET version_num = %s WHERE version_num = %s", (names[-1], current))
 
 
 def revision(db: Connection, location: str) -> str:
-    """The database's revision, "" where it has none of our tables."""
+    """Read the database's revision, "" where it has none of our tables."""
     tables = {name for (name,) in db.execute(_TABLES)}
     recorded = db.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
     ours = sorted(str(name) for (name,) in recorded if str(name).startswith(_OURS))
@@ -81,15 +81,15 @@ def revision(db: Connection, location: str) -> str:
 
 
 def server_version(db: Connection) -> str:
-    """The versions of the server and its extension."""
-    found = db.execute(_SERVER).fetchone()
-    assert found is not None
-    return f"postgresql {found[1]}, pgvector {found[3]}"
+    """Return the versions of the server and its extension."""
+    current = db.execute(_SERVER).fetchone()
+    assert current is not None
+    return f"postgresql {current[1]}, pgvector {current[3]}"
 
 
-def check_server(found: Sequence[Any], location: str) -> None:
+def check_server(current: Sequence[Any], location: str) -> None:
     """Refuse a server that we cannot work with, as `_SERVER` describes it."""
-    number, version, current_schema, vector, is_vector_visible = found
+    number, version, current_schema, vector, is_vector_visible = current
     if number < _OLDEST_SERVER:
         raise StorageError(f"{location} is PostgreSQL {version}; engrain needs 16 or newer: upgrade the server")
     if current_schema is None:
@@ -103,9 +103,9 @@ def check_server(found: Sequence[Any], location: str) -> None:
 
 def _inspect(db: Connection, location: str) -> str:
     """The revision, of a server that we can work with."""
-    found = db.execute(_SERVER).fetchone()
-    assert found is not None
-    check_server(found, location)
+    current = db.execute(_SERVER).fetchone()
+    assert current is not None
+    check_server(current, location)
     return revision(db, location)
 
 
@@ -123,11 +123,11 @@ def _check_vector(version: str, *, is_vector_visible: bool, location: str) -> No
 
 def _upgrade(db: Connection, location: str) -> None:
     db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-    found = revision(db, location)  # another process may have been first
-    if found == HEAD:
+    current = revision(db, location)  # another process may have been first
+    if current == HEAD:
         return
     _create_extension(db, location)
-    upgrade(db, found, scripts("postgres"))
+    upgrade(db, current, scripts("postgres"))
 
 
 def _create_extension(db: Connection, location: str) -> None:
@@ -141,9 +141,9 @@ def _create_extension(db: Connection, location: str) -> None:
         ) from error
     except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
         raise StorageError(f"{needed}, and the server has no pgvector: install pgvector 0.8 or newer there") from error
-    found = db.execute(_SERVER).fetchone()
-    assert found is not None
-    _check_vector(found[3], is_vector_visible=found[4], location=location)
+    current = db.execute(_SERVER).fetchone()
+    assert current is not None
+    _check_vector(current[3], is_vector_visible=current[4], location=location)
 
 
 def _refuse_strangers(tables: set[str], location: str) -> None:

@@ -1,4 +1,4 @@
-"""Everything that is said to PostgreSQL: the shared statements and this room's own, loaded once."""
+"""Statements of PostgreSQL: the shared ones and this room's own, loaded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector search: exact in a small namespace, by HNSW in a large one; and how vectors come and go.
+"""Vector search: exact in a small namespace, by HNSW in a large one; and the writes of vectors and their indexes.
 
 Scores are float32 inner products, made by the server in one way whichever way a memory was found: pgvector's HNSW index
 holds half-precision copies, which choose candidates and score nothing.
@@ -50,7 +50,7 @@ def find_nearest(
     narrow: int,
     scan_all: int,
 ) -> list[Candidate]:
-    """The best that match the request, and those of `also`; best first, ties newest first."""
+    """Find the best that match the request, and those of `also`; best first, ties newest first."""
     if not where.spaces or where.version is None or where.dims != len(vector):
         return []
     search = VectorSearch(tx, request.caller.tenant_id, where, vector)
@@ -67,14 +67,14 @@ def find_nearest(
     gone = search.of(list(matching.load_inactive(tx, request)), past=True) if limit > 0 else []
     if gone:
         best = sorted(best + gone, key=candidates.best_first)[:limit]
-    others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
+    others: Sequence[Ref] = list(set(also) - {candidate.ref for candidate in best})
     if request.filter.is_narrow or not only_live:
         others = matching.filter_docs(tx, request, others)
     return sorted(best + search.of(others, past=is_about_the_past), key=candidates.best_first)
 
 
 class VectorSearch:
-    """One vector, compared with those of some namespaces."""
+    """Comparison of one vector with those of some namespaces."""
 
     def __init__(self, tx: Transaction, tenant_id: str, where: SearchSpace, vector: NDArray[np.float32]) -> None:
         """Compare nothing yet."""
@@ -150,7 +150,7 @@ def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
 
 
 def find_indexed_version(tx: Transaction) -> EmbeddingVersion | None:
-    """The active version; None where there is none yet, or where it lacks an index that this role may make."""
+    """Find the active version; None where there is none, or it lacks an index that this role may make."""
     active = embedding_versions.find_active(tx)
     return None if active is not None and _lacks_index(tx, active) else active
 
@@ -203,12 +203,12 @@ def drop_indexes(tx: Transaction) -> None:
 
 
 def takes_index(version: EmbeddingVersion) -> bool:
-    """Whether an index can hold vectors of so many dimensions."""
+    """Tell whether an index can hold vectors of so many dimensions."""
     return version.dims <= _MOST_DIMS
 
 
 def index_name(version: int) -> str:
-    """The HNSW index of a version."""
+    """Name the HNSW index of a version."""
     return f"memory_vectors_version_{version:d}"
 
 

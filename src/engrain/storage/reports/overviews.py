@@ -1,4 +1,4 @@
-"""What a dashboard reads: counts by day, and what stands out among the newest of each place; all within bounds."""
+"""Overview for a dashboard: counts by day, and standouts among the newest of each scope; all bounded."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Request
     from engrain.storage.transaction import Transaction
 
-_TYPES = tuple(each for types in COUNTED.values() for each in types)
+_TYPES = tuple(event_type for types in COUNTED.values() for event_type in types)
 _BEST = "WHERE reference_count > 0 ORDER BY reference_count DESC, happened_at DESC, id DESC LIMIT :limit"
 _ABOUT = "WHERE entity_id IS NOT NULL AND validity = 'active' GROUP BY entity_id"
 
 
 class SqlOverviews(Transactions):
-    """`domain.maintenance.overview.Overviews`."""
+    """Implements `domain.maintenance.overview.Overviews`."""
 
     def activity(
         self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
@@ -65,11 +65,11 @@ def _find_standouts(tx: Transaction, request: Request, limit: int, most: int) ->
         if kind == "fact":
             found = tx.ask(f"SELECT entity_id, count(*) FROM {newest} {_ABOUT}", bound)  # noqa: S608  # likewise
             about.update({str(id_): int(facts) for id_, facts in found})
-    docs = [doc for *_, doc in sorted(best, key=lambda each: each[:3], reverse=True)[: max(limit, 0)]]
+    docs = [doc for *_, doc in sorted(best, key=lambda row: row[:3], reverse=True)[: max(limit, 0)]]
     records = matching.load_matching(tx, request, docs)
     return Highlights(
         most_referenced=tuple(records[doc] for doc in docs if doc in records),
-        entities=tuple(sorted(about.items(), key=lambda each: (-each[1], each[0]))[: max(limit, 0)]),
+        entities=tuple(sorted(about.items(), key=lambda count: (-count[1], count[0]))[: max(limit, 0)]),
         looked_at=looked_at,
         content_bytes=size,
     )

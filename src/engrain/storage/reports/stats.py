@@ -1,4 +1,4 @@
-"""How much a caller remembers, and how it stands: one statement for each kind."""
+"""Statistics of a caller's memories: one statement for each kind."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HOURS_A_DAY = 24
 
 
 def count_memories(tx: Transaction, caller: Caller, now: datetime, *, scope: str | None, waiting: int) -> Stats:
-    """Counts of what the caller can see; with a `scope`, of facts and rules in `global` and that scope alone."""
+    """Count what the caller can see; with a `scope`, facts and rules in `global` and that scope alone."""
     seen = caller_bindings(caller, tx.dialect)
     narrowed = seen
     if scope is not None:
-        scopes = [each for each in caller.scopes if each in (GLOBAL_SCOPE, scope)]
+        scopes = [name for name in caller.scopes if name in (GLOBAL_SCOPE, scope)]
         narrowed = {**seen, "scopes": tx.dialect.listed(scopes)}
     return Stats(
         tenant_id=caller.tenant_id,

@@ -1,4 +1,4 @@
-"""The verbs of a Store that tell whose memories there are, and all that an audit reads, on either database."""
+"""Tenants and agents of a Store, and the pages that an audit reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SqlSurveys(Transactions):
-    """What `domain.ports.Maintenance` reads before anything is done, and `domain.ports.Surveys`."""
+    """Implements the reads of `domain.ports.Maintenance`, and `domain.ports.Surveys`."""
 
     def tenants(self) -> list[str]:
         return self._read(None, lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")])

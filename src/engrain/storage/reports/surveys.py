@@ -1,4 +1,4 @@
-"""What an audit reads: everything a caller sees, page by page, and what hangs off it."""
+"""Pages for an audit: all memories that a caller sees, their links and vectors, and unmentioned entities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def load_page(tx: Transaction, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
-    """The next memories that match, by id from the largest; each kind along the index of its ids."""
+    """Load the next memories that match, by id from the largest; each kind along the index of its ids."""
     found: list[MemoryRecord] = []
     for kind, table in KIND_TABLES.items() if limit > 0 else ():
         condition, bound = compile_request(request, kind, tx.dialect, scope="+scope IN :scopes")
@@ -41,7 +41,7 @@ def load_page(tx: Transaction, request: Request, *, before: str | None, limit: i
 def load_links_from(
     tx: Transaction, caller: Caller, ids: Collection[str], relations: Collection[Relation]
 ) -> list[Link]:
-    """The edges of some relations that leave some memories, both ends visible, by source, target and relation."""
+    """Load links of some relations from some memories, both ends visible, by source, target and relation."""
     bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids), "relations": tx.dialect.listed(relations)}
     rows = tx.rows("links_from", **bound) if ids and relations else []
     found = [history.read_link(tx, row) for row in rows]
@@ -54,7 +54,7 @@ def load_links_from(
 
 
 def load_vectors(tx: Transaction, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-    """The kept vectors of the active version of those memories that the caller sees."""
+    """Load the vectors of the active version of those memories that the caller sees."""
     active = embedding_versions.find_active(tx) if ids else None
     if active is None:
         return {}
@@ -68,7 +68,7 @@ def load_vectors(tx: Transaction, caller: Caller, ids: Collection[str]) -> dict[
 
 
 def find_unmentioned(tx: Transaction, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-    """The next entities, by id, that stand for themselves and that no memory the caller sees is about or mentions."""
+    """Find the next unmerged entities, by id, that no memory the caller sees is about or mentions."""
     rows = tx.statements.records.entities
     bound = {**caller_bindings(caller, tx.dialect), "after": after or "", "limit": max(limit, 0)}
     statement = (

@@ -1,4 +1,4 @@
-"""How a database stands: the few statements that a monitor asks every few seconds."""
+"""Vital figures of a database, in the few statements that a monitor runs every few seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SqlVitals(Transactions):
-    """`domain.maintenance.vitals.Monitored`."""
+    """Implements `domain.maintenance.vitals.Monitored`."""
 
     _tables: Sequence[str] = ()  # ours, of a server's database that may hold others
 

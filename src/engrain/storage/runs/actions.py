@@ -1,4 +1,4 @@
-"""What a plan says, done: each action in a savepoint of its own, so that one that fails stops no other."""
+"""Actions of a plan, carried out in a savepoint each, so that one that fails stops no other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_TRIES = 3
 
 
 def carry_out_actions(unit: MemoryWrites, actions: Sequence[Action]) -> list[ActionResult]:
-    """What came of each action, in order; what one that made a memory under a new id is named by is that id."""
+    """Carry out actions in order, and return their outcomes; later actions use the new id of a renamed memory."""
     done: list[ActionResult] = []
     renamed: dict[str, str] = {}
     for action in actions:
@@ -46,7 +46,7 @@ def _try_action(unit: MemoryWrites, action: Action) -> ActionResult:
 
 
 def doubt_fact(unit: MemoryWrites, id_: str, by_id: str) -> Fact | None:
-    """One fact casts doubt on another; as it is now, None where the caller does not see both."""
+    """Let one fact cast doubt on another; the other as it is now, None where the caller does not see both."""
     if id_ == by_id:
         raise InvalidInput(f"fact {id_} cannot doubt itself; name two")
     locked = selection.load_visible(unit.tx, unit.act.caller, [id_, by_id], lock=unit.tx.dialect.lock)

@@ -1,4 +1,4 @@
-"""Runs of learning as rows: what is due, who has claimed what until when, and how it ended."""
+"""Claims of learning runs as rows: what is due, leases, and how a run ended."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _POOL = "pool:"
 
 
 def list_backlogs(tx: Transaction, now: datetime, tenant_id: str | None) -> list[AgentBacklog]:
-    """Whose episodes are due, by tenant, then agent."""
+    """List agents with due episodes, by tenant, then agent."""
     bound: dict[str, Any] = {"now": tx.dialect.time(now)}
     whose = "TRUE"
     if tenant_id is not None:
@@ -66,21 +66,21 @@ def list_backlogs(tx: Transaction, now: datetime, tenant_id: str | None) -> list
 def list_pending_sessions(
     tx: Transaction, caller: Caller, now: datetime, *, exclude: Collection[str]
 ) -> list[PendingSession]:
-    """The caller's sessions in which an episode waits, by when they were first seen, then name."""
+    """List the caller's sessions in which an episode waits, by when they were first seen, then name."""
     bound = {**caller_bindings(caller, tx.dialect), "agent": caller.agent, "now": tx.dialect.time(now)}
     found: dict[str, PendingSession] = {}
     for session, count, oldest, first_seen_at in tx.rows("pending_sessions", **bound):
         if session not in exclude:
-            known = min(tx.dialect.moment(each) for each in (oldest, first_seen_at) if each is not None)
+            known = min(tx.dialect.moment(moment) for moment in (oldest, first_seen_at) if moment is not None)
             before = found.get(session, PendingSession(session=session, first_seen_at=known, episodes=0))
             found[session] = replace(
                 before, first_seen_at=min(before.first_seen_at, known), episodes=before.episodes + count
             )
-    return sorted(found.values(), key=lambda each: (each.first_seen_at, each.session))
+    return sorted(found.values(), key=lambda session: (session.first_seen_at, session.session))
 
 
 def is_session_consolidated(tx: Transaction, caller: Caller, session: str, now: datetime) -> bool:
-    """Whether the caller has episodes in the session, and none waits."""
+    """Tell whether the caller has episodes in the session, and none waits."""
     bound = {
         **caller_bindings(caller, tx.dialect),
         "agent": caller.agent,
@@ -94,7 +94,7 @@ def is_session_consolidated(tx: Transaction, caller: Caller, session: str, now: 
 def list_runs(
     tx: Transaction, caller: Caller, *, kind: RunKind | None, limit: int, after: TimePosition | None
 ) -> list[Run]:
-    """The runs of an agent, newest first (then the larger id)."""
+    """List the runs of an agent, newest first (then the larger id)."""
     rows = tx.statements.records.runs
     bound = {"tenant_id": caller.tenant_id, "agent": caller.agent, "kind": kind, "limit": max(limit, 0)}
     of_kind = "" if kind is None else "AND kind = :kind"
@@ -109,28 +109,28 @@ def list_runs(
     return [rows.record(row) for row in found]
 
 
-def claim_run(unit: MemoryWrites, asked: Claim) -> Batch | None:
+def claim_run(unit: MemoryWrites, claim: Claim) -> Batch | None:
     """Begin a run, taking over from one whose lease is over; None where there is nothing to claim."""
-    if asked.limit < 1 or asked.lease_s <= 0:
-        raise InvalidInput(f"limit {asked.limit} and lease_s {asked.lease_s} have to be positive")
+    if claim.limit < 1 or claim.lease_s <= 0:
+        raise InvalidInput(f"limit {claim.limit} and lease_s {claim.lease_s} have to be positive")
     act = unit.act
-    for before in _lock_runs(unit, "kind = :kind AND status = 'running'", kind=asked.kind):
+    for before in _lock_runs(unit, "kind = :kind AND status = 'running'", kind=claim.kind):
         if before.lease_until > act.at:
             return None
-        _abandon(unit, before, asked.retry)
-    episodes = _find_due(unit, asked) if asked.kind == "consolidation" else []
-    if asked.kind == "consolidation" and not episodes:
+        _abandon(unit, before, claim.retry)
+    episodes = _find_due(unit, claim) if claim.kind == "consolidation" else []
+    if claim.kind == "consolidation" and not episodes:
         return None
     run = Run(
         id=unit.ids(),
         tenant_id=act.caller.tenant_id,
-        kind=asked.kind,
+        kind=claim.kind,
         agent=act.caller.agent,
-        worker=asked.worker,
-        lease_until=act.at + timedelta(seconds=asked.lease_s),
+        worker=claim.worker,
+        lease_until=act.at + timedelta(seconds=claim.lease_s),
         started_at=act.at,
-        model=asked.model,
-        prompt_version=asked.prompt_version,
+        model=claim.model,
+        prompt_version=claim.prompt_version,
         episode_ids=tuple(episode.id for episode in episodes),
     )
     unit.tx.add(unit.tx.statements.records.runs, "runs", run)
@@ -140,7 +140,7 @@ def claim_run(unit: MemoryWrites, asked: Claim) -> Batch | None:
 
 
 def renew_run(unit: MemoryWrites, run_id: str, lease_s: float) -> bool:
-    """Let a lease last so long from now; False where the run is not running any more."""
+    """Extend a lease to so long from now; False where the run is not running any more."""
     if lease_s <= 0:
         raise InvalidInput(f"lease_s {lease_s} has to be positive")
     until = unit.tx.dialect.time(unit.act.at + timedelta(seconds=lease_s))
@@ -150,12 +150,12 @@ def renew_run(unit: MemoryWrites, run_id: str, lease_s: float) -> bool:
 
 
 def carry_out(unit: MemoryWrites, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
-    """Do what a plan says; None, and nothing is written, where the run is not running any more."""
+    """Carry out a plan; None, and nothing is written, where the run is not running any more."""
     run = lock_run(unit, run_id)
     if run is None or run.status != "running":
         return None
     of_run = join_run(unit, run)
-    entities = {about for each in plan.actions if (about := getattr(each.memory, "entity_id", None)) is not None}
+    entities = {about for action in plan.actions if (about := getattr(action.memory, "entity_id", None)) is not None}
     registry.lock_entities(of_run.tx, run.tenant_id, entities)  # before any fact is, as whoever merges them does
     done = actions.carry_out_actions(of_run, plan.actions)
     waiting = _lock_waiting(of_run, set(run.episode_ids).intersection(plan.episode_ids))
@@ -182,12 +182,12 @@ def give_up(unit: MemoryWrites, run_id: str, error: str, retry: Retry) -> Run | 
 
 
 def lock_run(unit: MemoryWrites, run_id: str) -> Run | None:
-    """A run of the caller's agent, which nobody else ends until the end of the transaction."""
+    """Load and lock a run of the caller's agent: nobody else ends it until the end of the transaction."""
     return next(iter(_lock_runs(unit, "id = :id", id=run_id)), None)
 
 
 def join_run(unit: MemoryWrites, run: Run) -> MemoryWrites:
-    """The same write, as part of a run."""
+    """Return the same unit of work, as part of a run."""
     return replace(unit, act=replace(unit.act, run_id=run.id))
 
 
@@ -231,18 +231,18 @@ def _lock_runs(unit: MemoryWrites, condition: str, **bound: Any) -> Sequence[Run
     return [rows.record(row) for row in found]
 
 
-def _find_due(unit: MemoryWrites, asked: Claim) -> list[Episode]:
+def _find_due(unit: MemoryWrites, claim: Claim) -> list[Episode]:
     """The oldest episodes that may be claimed, with as many attempts behind them as the first."""
     tx, act = unit.tx, unit.act
     bound: dict[str, Any] = {**caller_bindings(act.caller, tx.dialect), "agent": act.caller.agent}
     bound["now"] = tx.dialect.time(act.at)
     conditions = [f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"]
-    if asked.sessions:
+    if claim.sessions:
         conditions.append("session IN :sessions")
-        bound["sessions"] = tx.dialect.listed(asked.sessions)
-    if asked.exclude_sessions:
+        bound["sessions"] = tx.dialect.listed(claim.sessions)
+    if claim.exclude_sessions:
         conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
-        bound["exclude_sessions"] = tx.dialect.listed(asked.exclude_sessions)
+        bound["exclude_sessions"] = tx.dialect.listed(claim.exclude_sessions)
     where = " AND ".join(conditions)
     first = tx.ask(
         f"SELECT consolidation_attempts FROM episodes {_BY_PENDING} WHERE {where} ORDER BY created_at, id LIMIT 1",  # noqa: S608  # this room's own words
@@ -250,7 +250,7 @@ def _find_due(unit: MemoryWrites, asked: Claim) -> list[Episode]:
     )
     if not first:
         return []
-    bound |= {"attempts": first[0][0], "limit": asked.limit}
+    bound |= {"attempts": first[0][0], "limit": claim.limit}
     where += " AND consolidation_attempts = :attempts"
     found = selection.select(tx, "episode", where, bound, order="ORDER BY created_at, id LIMIT :limit", by=_BY_PENDING)
     return [episode for _, episode in found if isinstance(episode, Episode)]

@@ -1,4 +1,4 @@
-"""The verbs of a Store that let workers learn, which differ between databases in what they hold before they write."""
+"""Runs of learning as a part of the Store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SqlRuns(Transactions):
-    """`domain.runs.runs_port.Runs`."""
+    """Implements `domain.runs.runs_port.Runs`."""
 
     def backlogs(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
         whose = None if tenant_id is None else Caller(tenant_id=tenant_id, agent="upkeep")
@@ -44,10 +44,10 @@ class SqlRuns(Transactions):
         def work(unit: MemoryWrites) -> list[ActionResult] | None:
             if claims.lock_run(unit, run_id) is None:
                 return None
-            targets = [each.target_id for each in plan.actions if each.target_id is not None]
+            targets = [action.target_id for action in plan.actions if action.target_id is not None]
             there = [memory for _, memory in selection.load_visible(unit.tx, act.caller, targets)] if targets else []
-            named = [*there, *(each.memory for each in plan.actions)]
-            self._lock(unit, plan.episode_ids, [each for each in named if isinstance(each, Fact)])
+            named = [*there, *(action.memory for action in plan.actions)]
+            self._lock(unit, plan.episode_ids, [memory for memory in named if isinstance(memory, Fact)])
             return claims.carry_out(unit, run_id, plan, report)
 
         return self._write(act, work)
@@ -55,7 +55,7 @@ class SqlRuns(Transactions):
     def doubt(self, act: Act, id_: str, by_id: str) -> Fact | None:
         def work(unit: MemoryWrites) -> Fact | None:
             there = [memory for _, memory in selection.load_visible(unit.tx, act.caller, [id_, by_id])]
-            self._lock(unit, (), [each for each in there if isinstance(each, Fact)])
+            self._lock(unit, (), [memory for memory in there if isinstance(memory, Fact)])
             return actions.doubt_fact(unit, id_, by_id)
 
         return self._write(act, work)

@@ -1,4 +1,4 @@
-"""A run taken back: its events read from the last to the first, and what each says was done put as it was before."""
+"""Undo of a run: reads its events from the last to the first, and reverses each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engrain.domain.runs import reversal
 from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
 from engrain.errors import NotFound
 from engrain.storage import selection
-from engrain.storage.filters import same_place
+from engrain.storage.filters import same_slot
 from engrain.storage.runs import claims
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def undo_run(unit: MemoryWrites, run_id: str) -> UndoResult:
-    """Take back what a run did; what somebody has changed since is kept."""
+    """Undo what a run did; what somebody has changed since is kept."""
     run = claims.lock_run(unit, run_id)
     if run is None:
         raise NotFound(f"agent {unit.act.caller.agent} has no run {run_id}; runs() lists them")
     reversal.check_undo(run)
-    told = _load_run_events(unit, run_id)
-    reversal.check_visible(run, told, unit.act.caller)
+    run_events = _load_run_events(unit, run_id)
+    reversal.check_visible(run, run_events, unit.act.caller)
     of_run = claims.join_run(unit, run)
-    work = _Undo.of(of_run, told)
-    for event in reversed(told):
+    work = _Undo.of(of_run, run_events)
+    for event in reversed(run_events):
         work.reverse(event)
     work.reopen_sessions()
     undone = replace(run, status="undone", finished_at=of_run.act.at)
@@ -54,12 +54,12 @@ class _Undo:
     reopened: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, unit: MemoryWrites, told: Sequence[Event]) -> _Undo:
+    def of(cls, unit: MemoryWrites, run_events: Sequence[Event]) -> _Undo:
         """What the events of a run are about, held until the end of the transaction."""
-        ids = sorted({event.memory_id for event in told if event.memory_id is not None})
+        ids = sorted({event.memory_id for event in run_events if event.memory_id is not None})
         memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(unit, ids)}
         others = _load_later_events(unit, ids)
-        stays = reversal.find_kept(told, {id_: memory for id_, (_, memory) in memories.items()}, others)
+        stays = reversal.find_kept(run_events, {id_: memory for id_, (_, memory) in memories.items()}, others)
         return cls(unit, memories, stays)
 
     def reverse(self, event: Event) -> None:
@@ -142,7 +142,7 @@ class _Undo:
         restored = replace(memory, last_confirmed_at=moment, metadata=metadata)
         self._tell(f"{memory.kind}_confirmation_undone", doc, restored, {"last_confirmed_at": [after, before]})
 
-    def trust_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
+    def restore_confidence(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """A fact that one of the run's spoke against."""
         assert isinstance(memory, Fact)
         by = str(event.payload["by"])
@@ -201,7 +201,7 @@ class _Undo:
 
     def _why_taken(self, fact: Fact) -> str | None:
         """Whose the place is that a fact would come back to, where it is somebody's."""
-        same, bound = same_place(fact)
+        same, bound = same_slot(fact)
         for _, holder in selection.select(self.unit.tx, "fact", f"{same} AND validity = 'active'", bound):
             return f"fact {holder.id} has its place now"
         return None
@@ -231,7 +231,7 @@ _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
     "fact_superseded": _Undo.believe_again,
     "fact_confirmed": _Undo.unconfirm,
     "rule_confirmed": _Undo.unconfirm,
-    "fact_doubted": _Undo.trust_again,
+    "fact_doubted": _Undo.restore_confidence,
     "link_created": _Undo.unlink,
     "episode_consolidated": _Undo.wait_again,
     "episode_consolidation_failed": _Undo.wait_again,
@@ -277,7 +277,7 @@ def _lock_memories(unit: MemoryWrites, ids: Sequence[str]) -> list[tuple[int, Me
 
 
 def load_facts_of_run(unit: MemoryWrites, run_id: str) -> list[Fact]:
-    """The facts that a run has to do with, as they are before anything is held."""
+    """Load the facts that a run changed, before anything is locked."""
     ids = sorted({event.memory_id for event in _load_run_events(unit, run_id) if event.memory_id is not None})
     tx = unit.tx
     bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}

@@ -1,4 +1,4 @@
-"""Candidates in order, and which memories are worth ranking by BM25 where an index gives more than can be read."""
+"""Candidates in order, and the choice of those worth ranking by BM25 where an index gives too many."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ Postings = dict[str, "tuple[NDArray[np.int64], NDArray[np.int64]]"]
 
 
 def best_first(candidate: Candidate) -> tuple[float, int]:
-    """The order of every list of candidates: the larger number, then the newer doc."""
+    """Return the sort key of every list of candidates: the larger number, then the newer doc."""
     assert isinstance(candidate.ref, int)
     return -candidate.raw, -candidate.ref
 
 
 def take_best(docs: NDArray[np.int64], raws: NDArray[np.float64], limit: int) -> list[Candidate]:
-    """The best so many of those whose number is above 0, best first."""
+    """Take the best so many of those whose number is above 0, best first."""
     kept = np.flatnonzero(raws > 0)
     order = kept[np.lexsort((-docs[kept], -raws[kept]))][:limit]
     return [Candidate(doc, raw) for doc, raw in zip(docs[order].tolist(), raws[order].tolist(), strict=True)]
 
 
 def choose_promising(postings: Postings, corpus: bm25.Corpus, limit: int, among: Sequence[int] | None) -> list[int]:
-    """The docs with the largest sums of IDFs, halved for a neighbour's word: enough for `limit`, and ties of the last.
+    """Choose the docs with the largest sums of IDFs, halved for a neighbour's word: enough for `limit`, with ties.
 
     Length and repetition seldom outweigh them.
     """
@@ -49,7 +49,7 @@ def choose_promising(postings: Postings, corpus: bm25.Corpus, limit: int, among:
         return []
     shares = [corpus.idf(term) * share for term in postings for share in (bm25.NEAR_WEIGHT, 1 - bm25.NEAR_WEIGHT)]
     docs, places = np.unique(np.concatenate(lists), return_inverse=True)
-    sums = np.bincount(places, np.repeat(shares, [len(each) for each in lists]), minlength=len(docs))
+    sums = np.bincount(places, np.repeat(shares, [len(docs_of_term) for docs_of_term in lists]), minlength=len(docs))
     if among is not None:
         kept = np.isin(docs, np.array(among, np.int64))
         docs, sums = docs[kept], sums[kept]
@@ -63,6 +63,6 @@ def choose_promising(postings: Postings, corpus: bm25.Corpus, limit: int, among:
 def rank_unindexed(
     memories: Mapping[Ref, MemoryRecord], terms: Collection[str], corpus: bm25.Corpus, limit: int
 ) -> list[Candidate]:
-    """Those of a few memories outside the index which hold any of the terms, by their own words; best first."""
+    """Rank a few memories outside the index that hold any of the terms, by their own words; best first."""
     packed = [bm25.pack(own_terms(memory), ()) for memory in memories.values()]
     return take_best(np.array(list(memories), np.int64), bm25.scores(packed, terms, corpus), limit)

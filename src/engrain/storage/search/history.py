@@ -1,4 +1,4 @@
-"""What the unit can be asked: the edges of a memory, its events, the history of a fact, entities."""
+"""History of memories: their links, audit events, applications and superseded versions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import Event, Fact, Link, Relation
 from engrain.storage import selection
-from engrain.storage.filters import SEEN, caller_bindings, position_bindings, same_place
+from engrain.storage.filters import SEEN, caller_bindings, position_bindings, same_slot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ _STATEMENTS: dict[Direction, tuple[str, ...]] = {
 def load_links(
     tx: Transaction, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
 ) -> list[Link]:
-    """The edges of a memory whose both ends the caller sees, by creation, then source, target and relation."""
+    """Load the links of a memory whose both ends the caller sees, by creation, then source, target and relation."""
     seen = selection.load_visible(tx, caller, [id_])
     if not seen:
         return []
@@ -44,7 +44,7 @@ def load_links(
 
 
 def read_link(tx: Transaction, row: Sequence[Any]) -> Link:
-    """The edge of a row: source, target, relation, weight, time."""
+    """Read the link of a row: source, target, relation, weight, time."""
     source, target, relation, weight, created_at = row
     moment = tx.dialect.moment(created_at)
     return Link(source_id=source, target_id=target, relation=relation, weight=weight, created_at=moment)
@@ -53,7 +53,7 @@ def read_link(tx: Transaction, row: Sequence[Any]) -> Link:
 def load_applications(
     tx: Transaction, caller: Caller, rule_id: str, limit: int, *, after: TimePosition | None
 ) -> list[Application]:
-    """How a rule fared, newest first (then the larger id); nothing of one that the caller does not see."""
+    """Load the applications of a rule, newest first (then the larger id); none where the caller does not see it."""
     if not selection.load_visible(tx, caller, [rule_id]):
         return []
     bound = {"tenant_id": caller.tenant_id, "rule_id": rule_id, "limit": max(limit, 0)}
@@ -66,7 +66,7 @@ def load_applications(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
-    """Which events are asked for: of one memory, of one type, after the place of one of them."""
+    """Query for events: of one memory, of one type, after the position of one of them."""
 
     memory_id: str | None = None
     event_type: str | None = None
@@ -74,31 +74,31 @@ class EventQuery:
     after: TimePosition | None = None
 
 
-def load_events(tx: Transaction, caller: Caller, asked: EventQuery) -> list[Event]:
-    """What was done in the caller's scopes, newest first (then the larger id)."""
+def load_events(tx: Transaction, caller: Caller, query: EventQuery) -> list[Event]:
+    """Load the events in the caller's scopes, newest first (then the larger id)."""
     rows = tx.statements.records.events
     conditions = [SEEN]
-    bound: dict[str, Any] = {**caller_bindings(caller, tx.dialect), "limit": asked.limit}
-    for column, value in (("memory_id", asked.memory_id), ("event_type", asked.event_type)):
+    bound: dict[str, Any] = {**caller_bindings(caller, tx.dialect), "limit": query.limit}
+    for column, value in (("memory_id", query.memory_id), ("event_type", query.event_type)):
         if value is not None:
             conditions.append(f"{column} = :{column}")
             bound[column] = value
-    if asked.after is not None:
+    if query.after is not None:
         conditions.append("(created_at, id) < (:after_at, :after_id)")
-        bound |= position_bindings(asked.after, tx.dialect)
+        bound |= position_bindings(query.after, tx.dialect)
     where = " AND ".join(conditions)
     # A memory has few: SQLite would rather read all of a tenant than sort them.
-    by = "" if asked.memory_id is None else "INDEXED BY memory_events_memory"
+    by = "" if query.memory_id is None else "INDEXED BY memory_events_memory"
     order = "ORDER BY created_at DESC, id DESC LIMIT :limit"
     found = tx.ask(f"SELECT {rows.columns} FROM memory_events {by} WHERE {where} {order}", bound)  # noqa: S608  # no input in it
     return [rows.record(row) for row in found]
 
 
 def load_history(tx: Transaction, caller: Caller, id_: str) -> list[Fact]:
-    """Every fact that ever held the place of this one, oldest first."""
+    """Load every fact that was ever in the slot of this one, oldest first."""
     seen = [memory for _, memory in selection.load_visible(tx, caller, [id_]) if isinstance(memory, Fact)]
     if not seen:
         return []
-    same, bound = same_place(seen[0])
+    same, bound = same_slot(seen[0])
     rows = selection.select(tx, "fact", same, bound, order="ORDER BY created_at, id")
     return [memory for _, memory in rows if isinstance(memory, Fact)]

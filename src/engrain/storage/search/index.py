@@ -16,10 +16,10 @@ class SearchIndex(Protocol):
     """Keyword index and vectors of a backend, as far as writes touch them."""
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
-        """Give new memories, by doc, their places in the searches, at once or by the next `flush_index`."""
+        """Index new memories, by doc, at once or by the next `flush_index`."""
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
-        """Whether a memory is out of the searches already."""
+        """Tell whether a memory is out of the searches already."""
 
     def take_out(
         self, tx: Transaction, tenant_id: str, docs: Sequence[int], *, turns: Sequence[Episode] = (), at: datetime
@@ -30,13 +30,13 @@ class SearchIndex(Protocol):
         """
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
-        """Give a fact that left the searches its place there again, with the vector it had."""
+        """Put a fact back into the searches, with the vector it had."""
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
-        """Take out everything that was known of a memory whose row has just gone."""
+        """Erase everything about a memory whose row has just gone."""
 
     def mark(self) -> object:
-        """How far this write has come, outside of the database."""
+        """Return a mark of the state outside of the database, for `go_back`."""
 
     def go_back(self, mark: object) -> None:
-        """What was done since a mark is not to be: the database has taken back its part."""
+        """Return to a mark: the database has rolled back its part."""

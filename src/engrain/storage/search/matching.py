@@ -25,7 +25,7 @@ _ASK_AGAIN_FACTOR = 4
 
 
 def load_matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
-    """The records of those docs that match the request; of a kind that there is none of, nothing is asked."""
+    """Load the records of those docs that match the request; a kind without memories is not queried."""
     found: dict[Ref, MemoryRecord] = {}
     left = list(docs)
     known = tx.known or {}
@@ -40,13 +40,13 @@ def load_matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dic
 
 
 def filter_docs(tx: Transaction, request: Request, docs: Iterable[Ref]) -> list[int]:
-    """Those of `docs` that match the request, ascending."""
+    """Return those of `docs` that match the request, ascending."""
     asked = list(docs)
     return sorted(_select_docs(tx, request, within=asked)) if asked else []
 
 
 def find_few(tx: Transaction, request: Request, most: int) -> list[int] | None:
-    """All docs that match, ascending; None where there are more than `most`."""
+    """Find all docs that match, ascending; None where there are more than `most`."""
     docs = _select_docs(tx, request, limit=most + 1)
     return None if len(docs) > most else sorted(docs)
 
@@ -60,7 +60,7 @@ def collect_enough(
     only_live: bool,
     narrow: int,
 ) -> list[Candidate]:
-    """The best `limit` candidates that match the request, exactly, however few its filter lets through.
+    """Collect the best `limit` candidates that match the request, exactly, however few its filter lets through.
 
     `ask` gives the best so many, of all or of some docs; `only_live` says that whatever it gives is live.
     """
@@ -77,7 +77,7 @@ def collect_enough(
 
 
 def load_inactive(tx: Transaction, request: Request) -> dict[Ref, MemoryRecord]:
-    """What matches the request and is no longer in the searches: the newest, where it asks for the past at all."""
+    """Load what matches and is no longer in the searches: the newest, where the request asks for the past."""
     if not request.filter.asks_past:
         return {}
     namespaces = load_search_space(tx, request).namespaces
@@ -86,7 +86,7 @@ def load_inactive(tx: Transaction, request: Request) -> dict[Ref, MemoryRecord]:
 
 
 def load_neighbours(tx: Transaction, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
-    """The turns around an episode that match, in order, without itself."""
+    """Load the turns around an episode that match, in order, without itself."""
     if not isinstance(memory, Episode) or memory.session is None:
         return []
     condition, bound = compile_request(request, "episode", tx.dialect)
@@ -99,13 +99,13 @@ def load_neighbours(tx: Transaction, request: Request, memory: MemoryRecord, rea
 
 
 def list_speakers(tx: Transaction, caller: Caller) -> list[str]:
-    """Who ever spoke in the caller's scopes, sorted."""
+    """List the speakers in the caller's scopes, sorted."""
     return [name for (name,) in tx.rows("speakers", **caller_bindings(caller, tx.dialect), limit=MOST_SPEAKERS)]
 
 
-def _filter_candidates(tx: Transaction, request: Request, found: list[Candidate]) -> list[Candidate]:
-    allowed = set(filter_docs(tx, request, [each.ref for each in found]))
-    return [each for each in found if each.ref in allowed]
+def _filter_candidates(tx: Transaction, request: Request, candidates: list[Candidate]) -> list[Candidate]:
+    allowed = set(filter_docs(tx, request, [candidate.ref for candidate in candidates]))
+    return [candidate for candidate in candidates if candidate.ref in allowed]
 
 
 def _select_docs(

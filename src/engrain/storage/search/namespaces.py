@@ -1,4 +1,4 @@
-"""Where a caller's searches look: the namespaces of its scopes, their totals, and whose vectors are compared."""
+"""Namespaces that a search looks at, with their totals, and the version of vectors it compares."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COUNT_UP_TO = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """One kind and scope that something was written to, and what of it the searches hold."""
+    """One kind and scope that something was written to, with the totals of its index."""
 
     kind: Kind
     scope: str
@@ -35,7 +35,7 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSpace:
-    """What one search looks at. `places` are the kinds and scopes where any memory of the caller may be."""
+    """Search space of one request. `places` are the kinds and scopes where any memory of the caller may be."""
 
     spaces: tuple[Namespace, ...]
     places: tuple[tuple[Kind, str], ...]
@@ -46,40 +46,42 @@ class SearchSpace:
 
     @property
     def namespaces(self) -> list[int]:
-        """Their numbers, ascending."""
+        """Numbers of the namespaces, ascending."""
         return sorted(space.number for space in self.spaces)
 
     @property
     def kinds(self) -> list[Kind]:
-        """The kinds there are."""
+        """Kinds that have memories."""
         there = {kind for kind, _ in self.places}
         return [kind for kind in KINDS if kind in there]
 
     @property
     def memories(self) -> int:
-        """How many memories the searches hold."""
+        """Number of indexed memories."""
         return sum(space.memories for space in self.spaces)
 
     @property
     def words(self) -> int:
-        """How many words those have."""
+        """Number of words of the indexed memories."""
         return sum(space.words for space in self.spaces)
 
     @property
     def has_expired(self) -> bool:
-        """Whether the searches hold something that has run out."""
+        """True where an indexed memory has expired."""
         return any(space.has_expired for space in self.spaces)
 
     @property
     def has_waiting(self) -> bool:
-        """Whether anything may wait for a vector."""
+        """True where anything may wait for a vector."""
         return self.has_unindexed or any(space.has_waiting for space in self.spaces)
 
     def of(self, kinds: Collection[Kind], scopes: Collection[str]) -> SearchSpace:
-        """The part of some kinds and scopes, of every scope where none is named."""
+        """Return the part of some kinds and scopes, of every scope where none is named."""
         return replace(
             self,
-            spaces=tuple(each for each in self.spaces if each.kind in kinds and (not scopes or each.scope in scopes)),
+            spaces=tuple(
+                space for space in self.spaces if space.kind in kinds and (not scopes or space.scope in scopes)
+            ),
             places=tuple(
                 (kind, scope) for kind, scope in self.places if kind in kinds and (not scopes or scope in scopes)
             ),
@@ -87,14 +89,14 @@ class SearchSpace:
 
 
 def load_search_space(tx: Transaction, request: Request) -> SearchSpace:
-    """What a request's scopes and kinds hold."""
+    """Load the search space of a request's scopes and kinds."""
     where, asked = load_caller_space(tx, request.caller, request.now), request.filter
     is_all = not asked.scopes and set(asked.kinds) >= set(where.kinds)
     return where if is_all else where.of(asked.kinds, asked.scopes)
 
 
 def load_caller_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
-    """What a caller's scopes hold, of whatever kind."""
+    """Load the search space of a caller's scopes, of whatever kind."""
     where = tx.once(("searched", caller.tenant_id, caller.scopes, now), lambda: _load_space(tx, caller, now))
     if tx.known is not None:
         tx.known[_waiting_key(caller)] = where.has_waiting
@@ -102,7 +104,7 @@ def load_caller_space(tx: Transaction, caller: Caller, now: datetime) -> SearchS
 
 
 def has_waiting(tx: Transaction, caller: Caller) -> bool:
-    """Whether anything of a caller's may wait for a vector, as far as this transaction knows without asking."""
+    """Tell whether a memory of the caller may wait for a vector, as far as this transaction knows without asking."""
     return tx.known is None or bool(tx.known.get(_waiting_key(caller), True))
 
 

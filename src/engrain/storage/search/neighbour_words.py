@@ -1,4 +1,4 @@
-"""Whose words stand beside whose: a turn is found by those of the turns around it too, at a lower weight."""
+"""Words of neighbouring turns: a turn is found by those of the turns around it too, at a lower weight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Words = dict[int, tuple["Sequence[str]", "Sequence[str]"]]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the index needs of an episode: its place in the session, what it says, and whether it lends its words."""
+    """Turn of a session as the index needs it: its number, its text, and whether it lends its words."""
 
     doc: int
     turn: int
@@ -29,7 +29,7 @@ class Turn:
 
 
 def read_turns(rows: Iterable[Sequence[Any]], moment: Callable[[Any], datetime]) -> list[Turn]:
-    """Turns from rows of (doc, turn, speaker, event_time, content, whether it is live)."""
+    """Read turns from rows of (doc, turn, speaker, event_time, content, whether it is live)."""
     return [
         Turn(doc, turn, speaker, moment(event_time), content, bool(is_live))
         for doc, turn, speaker, event_time, content, is_live in rows
@@ -37,7 +37,7 @@ def read_turns(rows: Iterable[Sequence[Any]], moment: Callable[[Any], datetime])
 
 
 def split_stretches(turns: Collection[int]) -> Iterator[tuple[Mapping[str, int], set[int]]]:
-    """For turns that changed, the bounds of each part of the session to read, and the turns to index anew in it."""
+    """Yield, for turns that changed, the bounds of each part of the session to read, and its turns to index again."""
     changed = sorted(set(turns))
     gap = 2 * NEIGHBOURS + 1
     breaks = [place for place in range(1, len(changed)) if changed[place] - changed[place - 1] > gap]
@@ -48,16 +48,16 @@ def split_stretches(turns: Collection[int]) -> Iterator[tuple[Mapping[str, int],
 
 
 def collect_words(session: Sequence[Turn], turns: Collection[int]) -> Words:
-    """The words of those `turns` of a stretch of a session, each with those of the live ones near it."""
+    """Collect the words of those `turns` of a stretch of a session, each with those of the live ones near it."""
     return {
-        each.doc: (
-            turn_terms(each.content, speaker=each.speaker, event_time=each.event_time),
-            near_terms(_texts_around(session, each)),
+        turn.doc: (
+            turn_terms(turn.content, speaker=turn.speaker, event_time=turn.event_time),
+            near_terms(_texts_around(session, turn)),
         )
-        for each in session
-        if each.turn in turns
+        for turn in session
+        if turn.turn in turns
     }
 
 
 def _texts_around(session: Sequence[Turn], turn: Turn) -> list[str]:
-    return [each.content for each in session if each.lends and 0 < abs(each.turn - turn.turn) <= NEIGHBOURS]
+    return [other.content for other in session if other.lends and 0 < abs(other.turn - turn.turn) <= NEIGHBOURS]

@@ -1,4 +1,4 @@
-"""Memories in an order of their own, the newest or the most important first, as an index of each place has them."""
+"""Newest and most important memories, read along an index of each kind and scope."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class _Ranked:
 
 
 def find_newest(tx: Transaction, request: Request, limit: int) -> list[Candidate]:
-    """The newest memories that match, by happened_at, then id."""
+    """Find the newest memories that match, by happened_at, then id."""
     first = sorted(_find_first(tx, request, limit, by_importance=False), reverse=True)[: max(limit, 0)]
-    return [Candidate(each.doc, tx.dialect.moment(each.happened_at).timestamp()) for each in first]
+    return [Candidate(memory.doc, tx.dialect.moment(memory.happened_at).timestamp()) for memory in first]
 
 
 def find_important(tx: Transaction, request: Request, limit: int) -> list[Candidate]:
-    """The most important memories that match, then the newest."""
+    """Find the most important memories that match, then the newest."""
     first = sorted(_find_first(tx, request, limit, by_importance=True), reverse=True)[: max(limit, 0)]
-    return [Candidate(each.doc, each.importance) for each in first]
+    return [Candidate(memory.doc, memory.importance) for memory in first]
 
 
 def load_newest(tx: Transaction, request: Request, limit: int) -> list[MemoryRecord]:
-    """The newest memories that match, in their order."""
-    docs = [each.ref for each in find_newest(tx, request, limit)]
+    """Load the newest memories that match, in their order."""
+    docs = [candidate.ref for candidate in find_newest(tx, request, limit)]
     found = matching.load_matching(tx, request, docs)
     return [found[doc] for doc in docs if doc in found]
 

@@ -1,4 +1,4 @@
-"""What a ranking weighs of memories besides their words, in one statement for all kinds."""
+"""Traits that ranking weighs besides words, read in one statement for all kinds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OF_KIND: Mapping[Kind, tuple[str, str]] = {
 
 
 def load_traits(tx: Transaction, request: Request, docs: Collection[Ref]) -> dict[Ref, Traits]:
-    """The traits of those docs that are in the caller's scopes, whatever the filter asks."""
+    """Load the traits of those docs that are in the caller's scopes, whatever the filter asks."""
     kinds = load_caller_space(tx, request.caller, request.now).kinds if docs else []
     if not kinds:
         return {}

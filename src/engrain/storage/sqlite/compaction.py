@@ -1,4 +1,4 @@
-"""A file made as small as what it holds, and its planner told what that is."""
+"""Compaction of a file: merge its keyword index, vacuum it, and update the planner's statistics."""
 
 from __future__ import annotations
 

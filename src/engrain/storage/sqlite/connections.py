@@ -86,7 +86,7 @@ class Connections:
 
     @contextmanager
     def erasing(self) -> Iterator[None]:
-        """Whatever a write inside removes is overwritten with zeros, in the file and then in its log.
+        """Overwrite with zeros what a write inside removes, in the file and then in its log.
 
         Words leave the keyword index by merging it anew, a piece at a time, so that others can write between.
         """

@@ -1,4 +1,4 @@
-"""Which row each doc has: a hash table in two arrays; a dict takes ten times the memory and the look-up time."""
+"""Hash table from docs to rows in two arrays; a dict takes ten times the memory and the look-up time."""
 
 from __future__ import annotations
 

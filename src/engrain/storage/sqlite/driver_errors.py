@@ -1,4 +1,4 @@
-"""Every error of the SQLite driver, as the one of ours that says what to do."""
+"""Translation of SQLite driver errors into ours, which say what to do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class ErrorTranslation:
-    """Whatever the driver or the file system raises inside leaves as an error of ours that names the file."""
+    """Translation of driver and file system errors raised inside into ours, which name the file."""
 
     __slots__ = ("_connection", "_location")
 
@@ -75,7 +75,7 @@ class ErrorTranslation:
 
 
 def translate_error(error: apsw.Error, location: str) -> errors.EngrainError:
-    """The leaf for one driver error; what has no leaf of its own is a plain StorageError."""
+    """Translate one driver error; what has no class of its own is a plain StorageError."""
     if isinstance(error, apsw.ConnectionClosedError | apsw.CursorClosedError):
         return errors.MemoryClosed(f"{location} is closed; open it again")
     for classes, leaf, advice in _LEAVES:
@@ -85,7 +85,7 @@ def translate_error(error: apsw.Error, location: str) -> errors.EngrainError:
 
 
 def translate_refusal(error: Exception) -> errors.StorageError | None:
-    """Ours for a value or an invariant that one statement ran into, after which its transaction can go on."""
+    """Translate a value or an invariant that one statement ran into, after which its transaction can go on."""
     if not isinstance(error, apsw.ConstraintError | apsw.MismatchError | apsw.TooBigError):
         return None
     refused = translate_error(error, "the file")

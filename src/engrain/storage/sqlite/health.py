@@ -1,4 +1,4 @@
-"""Whether rows, indexes and file agree: what `doctor` asks, of a sound file or a damaged one."""
+"""Health check of a file for `doctor`, sound or damaged: rows, indexes and file agree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STRAYS = {
 
 
 def count_rows(db: apsw.Connection, statement: str) -> int:
-    """What a statement counts; 0 where the file is too damaged to say, which `problems` reports."""
+    """Count by a statement; 0 where the file is too damaged, which `find_problems` reports."""
     try:
         return int(db.execute(STATEMENTS.named[statement]).get)
     except apsw.CorruptError:
@@ -33,7 +33,7 @@ def count_rows(db: apsw.Connection, statement: str) -> int:
 
 
 def find_problems(db: apsw.Connection) -> list[str]:
-    """Sentences that say what is wrong and what to do; none for a sound file."""
+    """Return sentences that say what is wrong and what to do; none for a sound file."""
     try:
         damage = [row for (row,) in db.execute("PRAGMA quick_check(10)") if row != "ok"]
         return [*damage, _DAMAGED] if damage else list(_find_strays(db))

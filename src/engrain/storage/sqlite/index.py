@@ -1,4 +1,4 @@
-"""What SQLite's searches hold: every memory's place, its words and its neighbours', and what takes them out again."""
+"""Search index in SQLite: every memory's entry, its words and its neighbours'."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WAITS, _GONE = 1, 3
 
 
 class SqliteIndex:
-    """The `Index` that the unit tells of every write.
+    """Implements `SearchIndex` for every unit of work.
 
     One episode alone, the hot path, is indexed later; whatever else is indexed at once.
     """
@@ -78,14 +78,14 @@ class SqliteIndex:
 
 
 def take_numbers(tx: Transaction, name: str, count: int) -> int:
-    """Reserve `count` numbers of a sequence; the first of them."""
+    """Reserve `count` numbers of a sequence, and return the first."""
     found = tx.one("next_numbers", count=count, name=name)
     assert found is not None
     return int(found[0]) - count + 1
 
 
 def find_or_add_namespace(tx: Transaction, memory: MemoryRecord) -> int:
-    """The number of the memory's (tenant, kind, scope), given out on first use."""
+    """Return the number of the memory's (tenant, kind, scope), reserved on first use."""
     key = {"tenant_id": memory.tenant_id, "kind": memory.kind, "scope": memory.scope}
     found = tx.one("find_namespace", **key)
     if found is not None:
@@ -96,13 +96,13 @@ def find_or_add_namespace(tx: Transaction, memory: MemoryRecord) -> int:
 
 
 def index_all(tx: Transaction) -> None:
-    """Settle whatever is left for later."""
+    """Index whatever was left for later."""
     while index_batch(tx) == _SETTLE_AT_ONCE:
         pass
 
 
 def index_batch(tx: Transaction) -> int:
-    """Give up to a thousand memories their place in the searches, their neighbours' words included; how many it was."""
+    """Index up to a thousand memories, their neighbours' words included, and return how many."""
     docs = unindexed_docs(tx, _SETTLE_AT_ONCE)
     if not docs:
         return 0
@@ -128,7 +128,7 @@ def index_batch(tx: Transaction) -> int:
 
 
 def unindexed_docs(tx: Transaction, limit: int) -> list[int]:
-    """The oldest docs that are not indexed, ascending."""
+    """List the oldest docs that are not indexed, ascending."""
     return [doc for (doc,) in tx.rows("unindexed_docs", limit=limit)]
 
 
@@ -140,7 +140,7 @@ def _expiry(tx: Transaction, memory: MemoryRecord) -> int | None:
 
 def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
     """Note how far each session has come."""
-    turns = [each for each in memories.values() if isinstance(each, Episode) and each.session is not None]
+    turns = [memory for memory in memories.values() if isinstance(memory, Episode) and memory.session is not None]
     for (tenant_id, scope, session), episodes in itertools.groupby(sorted(turns, key=_session_key), key=_session_key):
         there = list(episodes)
         tx.run(
@@ -148,9 +148,9 @@ def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> N
             tenant_id=tenant_id,
             scope=scope,
             session=session,
-            last_turn=max(each.turn for each in there),
-            first_seen_at=tx.dialect.time(min(each.created_at for each in there)),
-            waits=any(each.consolidation_status == "pending" for each in there),
+            last_turn=max(episode.turn for episode in there),
+            first_seen_at=tx.dialect.time(min(episode.created_at for episode in there)),
+            waits=any(episode.consolidation_status == "pending" for episode in there),
         )
 
 
@@ -188,6 +188,6 @@ def _index_around(
     for bounds, near in neighbour_words.split_stretches([episode.turn for episode in episodes]):
         turns = neighbour_words.read_turns(tx.rows("turns_between", **session, **bounds), tx.dialect.moment)
         touched = {
-            each.turn for each in turns if each.turn in near and (indexed_up_to is None or each.doc <= indexed_up_to)
+            turn.turn for turn in turns if turn.turn in near and (indexed_up_to is None or turn.doc <= indexed_up_to)
         }
         word_index.index_words(tx, namespace, neighbour_words.collect_words(turns, touched))

@@ -1,4 +1,4 @@
-"""Rows of another database as SQLite takes them in: the searches catch up with what came, forget what was forgotten."""
+"""Restoration of archived rows into SQLite, with its search index."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _attach_vectors(tx: Transaction, rows: list[Mapping[str, Any]]) -> None:
 
 
 class SqliteRestoreIndex:
-    """What taking a backup in needs of SQLite: places are given out at once, when all rows are there."""
+    """Implements `RestoreIndex`: everything is indexed at once, when all rows are there."""
 
     def index(self, tenant_id: str) -> index.SqliteIndex:  # noqa: ARG002  # one for all
         return index.SqliteIndex()
@@ -77,7 +77,7 @@ class SqliteRestoreIndex:
         tx.db.cursor().executemany(statement, values)
         return int(tx.db.total_changes() - before)  # type: ignore[attr-defined]  # apsw's
 
-    def place(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
+    def index_memories(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
         """Later: a session is indexed once when it is whole."""
 
     def flush_index(self, tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""Whose file this is and how far its schema is: create it, bring it up to date, or refuse it by name."""
+"""Schema of a file: create it, bring it up to date, or refuse it by name."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def prepare(connections: Connections) -> str:
         SchemaTooNew: its revision is unknown here.
     """
     with connections.reading() as db:
-        found = revision(db, connections.location)
+        current = revision(db, connections.location)
     connections.use_write_ahead_log()
-    if found != HEAD:
+    if current != HEAD:
         with connections.writing() as db:
             found_now = revision(db, connections.location)  # another process may have been first
             upgrade(db, found_now, scripts("sqlite"))
-    return found
+    return current
 
 
-def upgrade(db: apsw.Connection, found: str, revisions: Mapping[str, str]) -> None:
-    """Run those of `revisions` (SQL by name, oldest first) that come after `found`, inside the caller's transaction."""
-    if found == "":
+def upgrade(db: apsw.Connection, current: str, revisions: Mapping[str, str]) -> None:
+    """Run those of `revisions` (SQL by name, oldest first) that come after `current`, in the caller's transaction."""
+    if current == "":
         db.execute(
             "CREATE TABLE alembic_version ("
             "version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
@@ -45,14 +45,14 @@ def upgrade(db: apsw.Connection, found: str, revisions: Mapping[str, str]) -> No
         db.execute("INSERT INTO alembic_version (version_num) VALUES ('')")
         db.pragma("application_id", APPLICATION_ID)
     names = list(revisions)
-    for each in names if found == "" else names[names.index(found) + 1 :]:
-        db.execute(revisions[each])
-        db.execute("UPDATE alembic_version SET version_num = ? WHERE version_num = ?", (each, found))
-        found = each
+    for name in names if current == "" else names[names.index(current) + 1 :]:
+        db.execute(revisions[name])
+        db.execute("UPDATE alembic_version SET version_num = ? WHERE version_num = ?", (name, current))
+        current = name
 
 
 def revision(db: apsw.Connection, location: str) -> str:
-    """The file's revision, "" where it is empty."""
+    """Read the file's revision, "" where it is empty."""
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
     if not tables and db.pragma("application_id") == 0:
         return ""

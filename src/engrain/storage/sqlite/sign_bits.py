@@ -25,7 +25,7 @@ def sign_bits(rows: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray
 
 
 def agreement(bits: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    """How many bits of each column equal those of the query, `uint64[words, 1]`."""
+    """Count the bits of each column that equal those of the query, `uint64[words, 1]`."""
     rows = bits.shape[1]
     total = np.zeros(rows, np.uint16)
     equal = np.empty(min(rows, _SCANNED_ROWS), np.uint64)

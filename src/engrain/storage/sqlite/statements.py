@@ -1,4 +1,4 @@
-"""Everything that is said to SQLite: the shared statements and this room's own, loaded once."""
+"""Statements of SQLite: the shared ones and this room's own, loaded once."""
 
 from __future__ import annotations
 

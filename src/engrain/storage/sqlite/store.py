@@ -135,7 +135,7 @@ class SqliteStore(
 
             def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
                 only = None if among is None else np.array(among, np.int64)
-                docs = self._vectors.finalists(tx, where, vector, limit=count, among=only)
+                docs = self._vectors.shortlist(tx, where, vector, limit=count, among=only)
                 return sorted(exact.of(docs, ahead=also), key=candidates.best_first)[:count]
 
             only_live = not (where.has_expired or where.has_unindexed)
@@ -148,7 +148,7 @@ class SqliteStore(
                 exact = Cosines(tx, where, vector, gone=True)
                 gone = exact.of(list(matching.load_inactive(tx, request)), ahead=also)
                 best = sorted(best + gone, key=candidates.best_first)[: max(limit, 0)]
-            others: Sequence[Ref] = list(set(also) - {each.ref for each in best})
+            others: Sequence[Ref] = list(set(also) - {candidate.ref for candidate in best})
             if request.filter.is_narrow or not only_live:
                 others = matching.filter_docs(tx, request, others)
             return sorted(best + exact.of(others), key=candidates.best_first)

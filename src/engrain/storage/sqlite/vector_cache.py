@@ -1,4 +1,4 @@
-"""The vectors of a file as this process knows them: an index for each namespace, caught up before every search."""
+"""Vector cache of a process: an index for each namespace, brought up to date before every search."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class VectorCache:
         self._lock = threading.Lock()
         self._namespaces: dict[tuple[int, int], _CachedNamespace] = {}  # by namespace and version of the embedder
 
-    def finalists(
+    def shortlist(
         self,
         tx: Transaction,
         where: SearchSpace,
@@ -57,10 +57,10 @@ class VectorCache:
         limit: int,
         among: NDArray[np.int64] | None = None,
     ) -> list[int]:
-        """The docs among which the best `limit` of all the namespaces are, as far as float32 has to tell."""
+        """Return the docs among which the best `limit` of all namespaces are, for float32 to decide."""
         with self._lock:
             indexes = [self._caught_up(tx, namespace, where) for namespace in where.namespaces]
-            found = [doc for index in indexes for doc in index.finalists(vector, limit, among=among).tolist()]
+            found = [doc for index in indexes for doc in index.shortlist(vector, limit, among=among).tolist()]
             return found + self._dropped_since(where, among)
 
     def catch_up(self, tx: Transaction, namespace: int) -> int:

@@ -94,7 +94,7 @@ class VectorIndex:
         Ordered by cosine, then newest (greatest) doc, both descending. `exact` gives the float32 rows of a few dozen
         docs more than `limit`, in their order. `among`: only these docs count, unknown ones are ignored.
         """
-        docs = self.finalists(query, limit, among=among)
+        docs = self.shortlist(query, limit, among=among)
         if not len(docs):
             return docs, np.empty(0, np.float32)
         rows = exact(docs)
@@ -103,26 +103,26 @@ class VectorIndex:
         order = np.lexsort((-docs, -cosines))[:limit]
         return docs[order], cosines[order]
 
-    def finalists(self, query: Vectors, limit: int, *, among: Docs | None = None) -> Docs:
+    def shortlist(self, query: Vectors, limit: int, *, among: Docs | None = None) -> Docs:
         """The docs among which `nearest` finds its `limit`: those worth their float32 rows, a few dozen more."""
         assert query.shape == (self._dims,)
         assert query.dtype == np.float32
         slots = None if among is None else self._known(among)
         if limit <= 0 or not len(self if slots is None else slots):
             return np.empty(0, np.int64)
-        return self._slots.docs[self._finalists(query, limit, slots)]
+        return self._slots.docs[self._shortlist_slots(query, limit, slots)]
 
     def _known(self, docs: Docs) -> Slots:
         slots = self._slots.find(np.unique(docs))
         return np.sort(slots[slots >= 0])
 
-    def _finalists(self, query: Vectors, limit: int, slots: Slots | None) -> Slots:
+    def _shortlist_slots(self, query: Vectors, limit: int, slots: Slots | None) -> Slots:
         """The slots worth their float32 rows, those of greatest int8 cosine; out of all slots if None."""
         if self._rows_when_centred and query.any():
             slots = self._survivors(query, slots, survivor_count(len(self), self._dims, limit))
         if slots is None:
             slots = np.arange(len(self))
-        count = finalist_count(limit)
+        count = shortlist_size(limit)
         if len(slots) <= count:
             return slots
         return slots[_greatest(self._approximate(query, slots), self._slots.docs[slots], count)]
@@ -179,7 +179,7 @@ class VectorIndex:
 
 
 def survivor_count(rows: int, dims: int, limit: int) -> int:
-    """How many of `rows` the bits let pass to int8, for `limit` of them to be the nearest.
+    """Count the rows that the bits let pass to int8, for `limit` of them to be the nearest.
 
     Measured, with four times as many weighed: keeps 0.995 and more of the true nearest at 100k rows of 384 dimensions,
     clustered or of MiniLM, for limits of 10 to 200. Half the dimensions tell half as much, and cost half as much.
@@ -187,8 +187,8 @@ def survivor_count(rows: int, dims: int, limit: int) -> int:
     return (200 + 25 * limit + rows // 2000) * -(-384 // dims)
 
 
-def finalist_count(limit: int) -> int:
-    """How many rows are compared by their float32 vectors: int8 moves a row by a few places at most."""
+def shortlist_size(limit: int) -> int:
+    """Count the rows to compare by their float32 vectors: int8 moves a row by a few ranks at most."""
     return limit + max(16, limit // 8)
 
 

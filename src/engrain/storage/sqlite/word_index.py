@@ -1,4 +1,4 @@
-"""The keyword index: how a namespace is glued to words, and how they are searched."""
+"""Keyword index: words with their namespace as a prefix, and the search for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POSTINGS_AT_ONCE = 400
 
 
 def index_words(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[str], Sequence[str]]]) -> None:
-    """Index docs under their own words and those of their neighbours, in place of what they were indexed under."""
+    """Index docs under their own words and those of their neighbours, in place of earlier ones."""
     packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
     before = _load_lengths(tx, words)
     tx.run_each(
@@ -36,14 +36,17 @@ def index_words(tx: Transaction, namespace: int, words: Mapping[int, tuple[Seque
     )
     tx.run_each(
         "set_terms",
-        [{"doc": doc, "own": each.own, "near": each.near, "packed": each.packed} for doc, each in packed.items()],
+        [
+            {"doc": doc, "own": indexed.own, "near": indexed.near, "packed": indexed.packed}
+            for doc, indexed in packed.items()
+        ],
     )
-    change = sum(each.length for each in packed.values()) - sum(before.values())
+    change = sum(indexed.length for indexed in packed.values()) - sum(before.values())
     _add_to_totals(tx, namespace, memories=len(packed) - len(before), words=change)
 
 
 def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
-    """Take memories out of the index; those of them that have not left the searches yet."""
+    """Take memories out of the keyword index, and return those that were still in the searches."""
     rows = tx.rows("leaving", docs=tx.dialect.listed(docs))
     held: dict[int, list[int]] = {}
     for _, namespace, length in rows:
@@ -59,7 +62,7 @@ def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
 def search_words(
     tx: Transaction, where: SearchSpace, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
 ) -> list[Candidate]:
-    """The memories of the namespaces that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
+    """Find memories of the namespaces that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
 
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
     neighbour's, choose those worth counting: length and repetition seldom outweigh them.
@@ -75,7 +78,7 @@ def search_words(
 def search_unindexed(
     tx: Transaction, where: SearchSpace, terms: Collection[str], memories: Mapping[Ref, MemoryRecord], *, limit: int
 ) -> list[Candidate]:
-    """Those of a few memories outside the index which hold any of the terms, by their own words; best first."""
+    """Rank a few memories outside the index that hold any of the terms, by their own words; best first."""
     corpus = _build_corpus(where, _load_postings(tx, where.namespaces, terms))
     return candidates.rank_unindexed(memories, terms, corpus, limit)
 

@@ -1,4 +1,4 @@
-"""Which embedder's vectors are searched, and which are being built beside them."""
+"""Embedding versions: the one whose vectors are searched, and the one that is being built."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 
 def load_versions(tx: Transaction) -> list[EmbeddingVersion]:
-    """All versions, oldest first."""
+    """Load all versions, oldest first."""
     rows = tx.statements.records.embedding_versions
     statement = f"SELECT {rows.columns} FROM embedding_versions WHERE tenant_id = '' ORDER BY version"  # noqa: S608  # no input in it
     return [rows.record(row) for row in tx.ask(statement, {})]
 
 
 def find_active(tx: Transaction) -> EmbeddingVersion | None:
-    """The version that is searched."""
-    return next((each for each in load_versions(tx) if each.state == "active"), None)
+    """Find the version that is searched."""
+    return next((known for known in load_versions(tx) if known.state == "active"), None)
 
 
-def check_current(tx: Transaction, asked: int | None, searched: int | None) -> None:
+def check_current(tx: Transaction, query_version: int | None, searched: int | None) -> None:
     """Refuse to compare vectors of different embedders: those asked with, and those searched.
 
     Raises:
         EngineUnavailable: another embedder has taken over.
     """
-    if searched is None or asked in (None, searched):
+    if searched is None or query_version in (None, searched):
         return
     now = find_active(tx)
     name = "another embedder" if now is None else now.name
@@ -49,31 +49,31 @@ def check_current(tx: Transaction, asked: int | None, searched: int | None) -> N
 
 
 def use_embedder(tx: Transaction, name: str, dims: int, now: datetime) -> EmbeddingVersion:
-    """The active version, which becomes this embedder's where there is none yet."""
+    """Return the active version, which becomes this embedder's where there is none yet."""
     return find_active(tx) or _add_version(tx, name, dims, state="active", now=now)
 
 
 def begin_version(tx: Transaction, name: str, dims: int, now: datetime) -> EmbeddingVersion:
-    """A building version for this embedder: the unfinished one, or a new one."""
+    """Return a building version for this embedder: the unfinished one, or a new one."""
     versions = load_versions(tx)
     if not versions:
         raise InvalidInput("no embedder made vectors here yet; open the memory with the one you want")
-    for each in versions:
-        if each.state == "active" and (each.name, each.dims) == (name, dims):
+    for known in versions:
+        if known.state == "active" and (known.name, known.dims) == (name, dims):
             raise InvalidInput(f"the vectors here are of {name} already; there is nothing to re-embed")
-        if each.state == "building":
-            if (each.name, each.dims) != (name, dims):
-                raise InvalidInput(f"vectors of {each.name} are being built; finish that with embedder={each.name}")
-            return each
+        if known.state == "building":
+            if (known.name, known.dims) != (name, dims):
+                raise InvalidInput(f"vectors of {known.name} are being built; finish that with embedder={known.name}")
+            return known
     return _add_version(tx, name, dims, state="building", now=now)
 
 
 def require_version(tx: Transaction, version: int | None) -> EmbeddingVersion:
-    """The version of a number, or the active one."""
+    """Return the version of a number, or the active one."""
     found = (
         find_active(tx)
         if version is None
-        else next((each for each in load_versions(tx) if each.version == version), None)
+        else next((known for known in load_versions(tx) if known.version == version), None)
     )
     if found is None:
         said = "no embedder is recorded" if version is None else f"there is no embedding version {version}"
@@ -82,7 +82,7 @@ def require_version(tx: Transaction, version: int | None) -> EmbeddingVersion:
 
 
 def find_unembedded(tx: Transaction, limit: int, version: int | None) -> list[Unembedded]:
-    """Settled live memories that lack a vector of the version, or of the active one; oldest first."""
+    """Find indexed live memories that lack a vector of the version, or of the active one; oldest first."""
     if version is None:
         rows = tx.rows("unembedded", limit=limit)
     else:
@@ -110,7 +110,7 @@ def switch_version(tx: Transaction, act: Act, version: int, ids: Callable[[], st
 
 
 def check_vectors(version: EmbeddingVersion, count: int, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The vectors as float32, if they are what the version's embedder makes."""
+    """Return the vectors as float32, if they are what the version's embedder makes."""
     rows = np.asarray(vectors, np.float32)
     if rows.shape != (count, version.dims):
         raise InvalidInput(f"{version.name} makes vectors of shape {(count, version.dims)}, not {rows.shape}")
@@ -126,4 +126,4 @@ def _add_version(tx: Transaction, name: str, dims: int, *, state: str, now: date
     at = tx.dialect.time(now)
     activated = at if state == "active" else None
     tx.run("add_version", version=number, name=name, dims=dims, state=state, created_at=at, activated_at=activated)
-    return next(each for each in load_versions(tx) if each.version == number)
+    return next(known for known in load_versions(tx) if known.version == number)

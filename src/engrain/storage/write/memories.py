@@ -1,6 +1,6 @@
-"""What a write does to rows, on either database: each mutation with its events, inside the caller's transaction.
+"""Mutations of memories as rows, each with its events, inside one unit of work.
 
-A memory's place in the searches is the backend's own business: its `Index` is told what came and what went.
+Searches are the backend's own business: its `SearchIndex` gets what is added and what goes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engrain.storage import selection
 from engrain.storage.access import membership
 from engrain.storage.dialects import as_json
 from engrain.storage.entities import registry
-from engrain.storage.filters import caller_bindings, same_place
+from engrain.storage.filters import caller_bindings, same_slot
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.write import sweeps
 from engrain.storage.write.unit_of_work import UnitOfWork
@@ -42,11 +42,11 @@ class MemoryWrites(UnitOfWork):
     """Mutations of memories in one unit of work."""
 
     def add(self, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        """Insert memories; those that were new, as stored."""
+        """Insert memories, and return those that were new, as stored."""
         if self.act.checks_pools:
-            membership.check_membership(self, {each.scope for each in memories})
-        facts = [each for each in memories if isinstance(each, Fact)]
-        about = {each.entity_id for each in facts if each.entity_id is not None}
+            membership.check_membership(self, {memory.scope for memory in memories})
+        facts = [memory for memory in memories if isinstance(memory, Fact)]
+        about = {fact.entity_id for fact in facts if fact.entity_id is not None}
         registry.lock_entities(
             self.tx, self.act.caller.tenant_id, about
         )  # before any fact is, as whoever merges them does
@@ -69,14 +69,14 @@ class MemoryWrites(UnitOfWork):
     ) -> Fact | None:
         """Insert a fact, as it is to be after the one before it, and its relations; None where its id is taken."""
         self._check_reach(fact)
-        before = None if after is None else self._place_holder(fact)
+        before = None if after is None else self._lock_slot_holder(fact)
         if after is not None and before is not None:
             fact = after(fact, before[1])
         for stored in self.add([fact]):
             assert isinstance(stored, Fact)
             if stored.supersedes_id is not None:
                 self.tx.run("erase_relations", tenant_id=stored.tenant_id, id=stored.supersedes_id)
-            for _, other in self._held(list(related)):
+            for _, other in self._lock_visible(list(related)):
                 weight, at = related[other.id], self.act.at
                 link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
                 if self.connect(stored, other, link):
@@ -85,22 +85,26 @@ class MemoryWrites(UnitOfWork):
         return None
 
     def supersede(self, fact: Fact, ids: Sequence[str], *, derives: bool) -> Fact | None:
-        """Insert a fact in the place of several; None where they do not stand as the caller believes."""
+        """Insert a fact in place of several; None where they are not as the caller believes."""
         self._check_reach(fact)
         locked = selection.load_visible(self.tx, self.act.caller, ids, lock=self.tx.dialect.lock)
-        old = {each.id: (doc, each) for doc, each in locked if isinstance(each, Fact) and each.validity == "active"}
-        holder = self._place_holder(fact)
+        old = {
+            memory.id: (doc, memory)
+            for doc, memory in locked
+            if isinstance(memory, Fact) and memory.validity == "active"
+        }
+        holder = self._lock_slot_holder(fact)
         if old.keys() != set(ids) or (holder is not None and holder[1].id not in old):
             return None
         stored = next(iter(self.add([fact])), None)
         if not isinstance(stored, Fact):  # its id is taken, and nothing was written
             return None
-        for id_, (doc, each) in old.items():
+        for id_, (doc, superseded) in old.items():
             if id_ != stored.supersedes_id:
-                self.close(doc, each, stored)
+                self.close(doc, superseded, stored)
             if derives:
                 link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=self.act.at)
-                self.connect(stored, each, link)
+                self.connect(stored, superseded, link)
         return stored
 
     def touch(self, ids: Sequence[str]) -> list[MemoryRecord]:
@@ -118,7 +122,7 @@ class MemoryWrites(UnitOfWork):
 
     def confirm(self, id_: str) -> MemoryRecord | None:
         """Move the confirmation of a fact or rule to now; it fades no longer."""
-        seen = self._locked(id_)
+        seen = self._lock_one(id_)
         if seen is None:
             return None
         _, memory = seen
@@ -133,7 +137,7 @@ class MemoryWrites(UnitOfWork):
 
     def age(self, id_: str, to: Standing) -> MemoryRecord | None:
         """Let a fact or rule fade, recover or expire."""
-        seen = self._locked(id_)
+        seen = self._lock_one(id_)
         if seen is None:
             return None
         doc, memory = seen
@@ -154,7 +158,7 @@ class MemoryWrites(UnitOfWork):
 
     def mark(self, id_: str, outcome: Outcome, reason: str | None, thresholds: Thresholds) -> Rule | None:
         """Count what came of following a rule; one that does too much harm becomes a warning."""
-        seen = self._locked(id_)
+        seen = self._lock_one(id_)
         if seen is None:
             return None
         doc, memory = seen
@@ -175,7 +179,7 @@ class MemoryWrites(UnitOfWork):
 
     def forget(self, id_: str) -> MemoryRecord | None:
         """Forget one memory; twice is once."""
-        seen = self._locked(id_)
+        seen = self._lock_one(id_)
         if seen is None or not seen[1].is_live(self.act.at):
             return None if seen is None else seen[1]
         doc, memory = seen
@@ -211,7 +215,7 @@ class MemoryWrites(UnitOfWork):
 
     def link(self, link: Link) -> bool:
         """Add an edge between two memories the caller sees; False where it is there already."""
-        ends = {memory.id: memory for _, memory in self._held([link.source_id, link.target_id])}
+        ends = {memory.id: memory for _, memory in self._lock_visible([link.source_id, link.target_id])}
         for id_ in (link.source_id, link.target_id):
             if id_ not in ends:
                 raise NotFound(f"no memory {id_} is visible to agent {self.act.caller.agent}; a link needs both ends")
@@ -222,9 +226,9 @@ class MemoryWrites(UnitOfWork):
         return True
 
     def mention(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        """Note whom a memory mentions; those of whom that is new, sorted."""
+        """Record the mentions of a memory, and return the ids of entities that are new, sorted."""
         known = registry.lock_entities(self.tx, self.act.caller.tenant_id, entity_ids)
-        seen = self._locked(memory_id)
+        seen = self._lock_one(memory_id)
         if seen is None:
             said = f"no memory {memory_id} is visible to agent {self.act.caller.agent}"
             raise NotFound(f"{said}; only what is there can mention somebody")
@@ -232,7 +236,7 @@ class MemoryWrites(UnitOfWork):
         return self.note_mentions(seen[1], entity_ids)
 
     def note_mentions(self, memory: MemoryRecord, entity_ids: Collection[str]) -> list[str]:
-        """Note whom a memory mentions, both held by this transaction; those of whom that is new, sorted."""
+        """Record the mentions of a memory, all locked by this transaction, and return the new ids, sorted."""
         if not entity_ids:
             return []
         rows = self.tx.rows(
@@ -251,13 +255,13 @@ class MemoryWrites(UnitOfWork):
         return new
 
     def put_entity(self, entity: Entity) -> Entity:
-        """Add somebody to the registry."""
+        """Add an entity to the registry."""
         return registry.put_entity(self, entity)
 
     def enrich(self, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        """Note whom a memory mentions, and that it was read for that; those of whom that is new, sorted."""
+        """Record the mentions of a memory and mark it enriched, and return the new ids, sorted."""
         new = self.mention(memory_id, entity_ids)
-        for _, memory in self._visible([memory_id]):
+        for _, memory in self._load_visible([memory_id]):
             metadata = {**memory.metadata, "enriched_at": format_time(self.act.at)}
             self._update(_SET_METADATA[memory.kind], memory, metadata=self.tx.dialect.json(metadata))
             self.record(events.memory_enriched(self.act, memory, self.ids))
@@ -309,7 +313,7 @@ class MemoryWrites(UnitOfWork):
             case Fact():
                 self._check_source(memory)
                 self._check_references(memory)
-                old = self._place_holder(memory) if memory.validity == "active" else None
+                old = self._lock_slot_holder(memory) if memory.validity == "active" else None
                 if old is not None:
                     memory = replace(memory, supersedes_id=old[1].id)
                     self.close(*old, memory)
@@ -336,20 +340,22 @@ class MemoryWrites(UnitOfWork):
             raise InvalidInput(f"source_episode_id {source!r} names no episode that agent {self.act.caller.agent} sees")
 
     def _sees_episode(self, id_: str) -> bool:
-        return any(isinstance(memory, Episode) for _, memory in self._visible([id_]))
+        return any(isinstance(memory, Episode) for _, memory in self._load_visible([id_]))
 
     def _check_references(self, fact: Fact) -> None:
         superseded, entity = fact.supersedes_id, fact.entity_id
-        if superseded is not None and not any(isinstance(memory, Fact) for _, memory in self._visible([superseded])):
+        if superseded is not None and not any(
+            isinstance(memory, Fact) for _, memory in self._load_visible([superseded])
+        ):
             raise InvalidInput(f"supersedes_id {superseded!r} names no fact that agent {self.act.caller.agent} sees")
         if entity is not None:
             registry.check_unmerged(
                 [entity], registry.lock_entities(self.tx, fact.tenant_id, [entity]), what="entity_id"
             )
 
-    def _place_holder(self, fact: Fact) -> tuple[int, Fact] | None:
+    def _lock_slot_holder(self, fact: Fact) -> tuple[int, Fact] | None:
         """The active fact in the place that a new one takes."""
-        same, bound = same_place(fact)
+        same, bound = same_slot(fact)
         active = f"{same} AND validity = 'active'"
         for doc, old in selection.select(self.tx, "fact", active, bound, order=self.tx.dialect.lock):
             assert isinstance(old, Fact)
@@ -440,14 +446,14 @@ class MemoryWrites(UnitOfWork):
     def _update(self, statement: str, memory: MemoryRecord, **values: Any) -> None:
         self.tx.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=self.at, **values)
 
-    def _visible(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+    def _load_visible(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
         return selection.load_visible(self.tx, self.act.caller, ids)
 
-    def _held(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+    def _lock_visible(self, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
         """Those the caller sees, which nobody removes until the end of the transaction: an edge may lead to them."""
         return selection.load_visible(self.tx, self.act.caller, ids, lock=self.tx.dialect.hold)
 
-    def _locked(self, id_: str) -> tuple[int, MemoryRecord] | None:
+    def _lock_one(self, id_: str) -> tuple[int, MemoryRecord] | None:
         """One memory the caller sees, which nobody else changes until the end of the transaction."""
         found = selection.load_visible(self.tx, self.act.caller, [id_], lock=self.tx.dialect.lock)
         return found[0] if found else None

@@ -1,4 +1,4 @@
-"""One batch of a sweep on either database: SQL finds what may be due, and judges it again under the rows' locks.
+"""Sweeps of decaying memories: SQL finds what may be due, and judges it again under the rows' locks.
 
 What is as close to a threshold as two libraries' exp() may differ, `domain.memories.decay` decides.
 """
@@ -36,7 +36,7 @@ _OF_THESE = "tenant_id = :tenant_id AND id IN :ids"
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a tenant's facts or rules in the order of their ids, and those of it that may be due."""
+    """Stretch of a tenant's facts or rules in the order of their ids, and those of it that may be due."""
 
     looked_at: int
     last: str | None
@@ -44,7 +44,7 @@ class Stretch:
 
 
 class Change(NamedTuple):
-    """A fact or rule that comes to stand otherwise."""
+    """Change of a fact or rule from one standing to another."""
 
     doc: int
     id: str
@@ -56,7 +56,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Expressions:
-    """What the databases say differently."""
+    """Expressions that the databases spell differently."""
 
     days: str  # since a moment, never negative
     latest: str  # of two moments, either of which may be missing
@@ -81,12 +81,12 @@ _EXPRESSIONS: Mapping[Literal["sqlite", "postgres"], _Expressions] = {
 
 
 def list_learners(tx: Transaction, tenant_id: str, since: datetime) -> list[str]:
-    """Who stored a fact of a tenant since a moment, in Python's order, which is the same on every database."""
+    """List the agents that stored a fact of a tenant since a moment, in Python's order, the same on every database."""
     return sorted(actor for (actor,) in tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since)))
 
 
 def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int) -> Stretch:
-    """The next `limit` live facts or rules of the act's tenant that decay."""
+    """Find the next `limit` live facts or rules of the act's tenant that decay, and which of them may be due."""
     [(count, last, found)] = tx.ask(
         _find_statement(tx, kind, policy),
         {
@@ -104,7 +104,7 @@ def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *,
 
 
 def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, seen: Stretch) -> SweepBatch:
-    """What a sweep of these would do."""
+    """Count what a sweep of a stretch would change."""
     return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
 
 
@@ -117,15 +117,15 @@ def sweep(unit: UnitOfWork, kind: AgingKind, policy: DecayPolicy, seen: Stretch)
 
 
 def apply_changes(unit: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -> None:
-    """Let facts, or rules, that are locked come to stand otherwise: a few statements, however many they are."""
+    """Apply changes to locked facts or rules: a few statements, however many they are."""
     tx, act = unit.tx, unit.act
     named = {"tenant_id": act.caller.tenant_id, "at": tx.dialect.time(act.at)}
     for (before, to), these in _group_by_change(moving).items():
-        changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {each.metadata for each in these}}
+        changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {change.metadata for change in these}}
         rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
         tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
-            unit.index.take_out(tx, act.caller.tenant_id, [each.doc for each in these], at=act.at)
+            unit.index.take_out(tx, act.caller.tenant_id, [change.doc for change in these], at=act.at)
         event_type, payload = events.standing_changed(kind, before, to)
         ids = unit.ids.several(len(these))
         tx.run(
@@ -142,9 +142,9 @@ def apply_changes(unit: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -
 def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standing], Sequence[Change]]:
     """Those that stand alike and come to stand alike."""
     found: dict[tuple[Standing, Standing], list[Change]] = {}
-    for each in moving:
-        assert each.to is not None
-        found.setdefault((each.before, each.to), []).append(each)
+    for change in moving:
+        assert change.to is not None
+        found.setdefault((change.before, change.to), []).append(change)
     return found
 
 
@@ -168,12 +168,12 @@ def _find_changes(
         "hardly_fading": policy.fading_below * (1 + _CLOSE),
     }
     found = [Change._make(row) for row in tx.ask(_judge_statement(tx, kind, policy, lock), bound)]
-    close = [each.id for each in found if each.to is None]
+    close = [change.id for change in found if change.to is None]
     if not close:
         return found
     decided = _decide_close(tx, act, kind, policy, ids=close)
-    judged = (each if each.to is not None else each._replace(to=decided.get(each.id)) for each in found)
-    return [each for each in judged if each.to is not None]
+    judged = (change if change.to is not None else change._replace(to=decided.get(change.id)) for change in found)
+    return [change for change in judged if change.to is not None]
 
 
 def _decide_close(
@@ -189,7 +189,7 @@ def _decide_close(
 
 
 def _count_changes(seen: Stretch, moving: Iterable[Change]) -> SweepBatch:
-    counts = Counter(each.to for each in moving)
+    counts = Counter(change.to for change in moving)
     return decay.SweepBatch(
         looked_at=seen.looked_at,
         last=seen.last,
