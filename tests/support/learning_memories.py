@@ -1,4 +1,4 @@
-"""Memories with a language model whose replies are known, on a clock that the test moves."""
+"""Memories with a language model of known replies, on a clock that the test moves."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What models have answered, and the dialogues that they were asked about: tests/support/replies, by name."""
+"""Recorded replies of models and their dialogues: tests/support/replies, by name."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What episodes can make of a model that does whatever they say: as little as can be, and never anybody else's."""
+"""Attacks on consolidation: episodes that instruct a model which does whatever they say."""
 
 import json
 import re

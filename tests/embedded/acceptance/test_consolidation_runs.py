@@ -1,4 +1,4 @@
-"""Who is consolidated when, in which batches, and what becomes of a batch that fails."""
+"""Consolidation runs: the order of agents and batches, and the fate of a batch that fails."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""What a prompt is given: through the library and the command line, on a real file."""
+"""Context blocks and messages through the library and the command line, on a real file."""
 
 import pytest
 

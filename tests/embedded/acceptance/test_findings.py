@@ -1,4 +1,4 @@
-"""What an audit finds in a memory where problems of every kind were planted, and in one where none were."""
+"""The audit of a memory with one planted problem of every kind, and of one with none."""
 
 from collections import Counter
 from datetime import UTC, datetime

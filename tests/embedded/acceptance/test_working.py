@@ -1,4 +1,4 @@
-"""Working memory: what an agent has at hand, and how it becomes episodes without being lost or doubled."""
+"""Working memory: messages at hand become episodes without being lost or doubled."""
 
 from contextlib import closing
 

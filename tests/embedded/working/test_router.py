@@ -1,4 +1,4 @@
-"""Where inputs go, on a written table of them."""
+"""The router, on a written table of inputs."""
 
 import pytest
 from hypothesis import given

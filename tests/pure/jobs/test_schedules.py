@@ -1,4 +1,4 @@
-"""When schedules fire, with a clock that is given: each once, in the zone's own time, whatever its clocks do."""
+"""Schedules fire once each, in the zone's own time, whatever its clocks do."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""What counts as said already, and what must not."""
+"""Equivalence of texts and predicates: the same said otherwise, and the opposite in nearly the same words."""
 
 import pytest
 from hypothesis import given

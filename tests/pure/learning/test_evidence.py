@@ -1,4 +1,4 @@
-"""What a quote proves, and what an echo does not."""
+"""Quotes prove the episodes they stand in; echoes of the memory prove nothing."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What is done of what a model proposes."""
+"""The planner: proven proposals become actions, the others are rejected with a reason."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a model is asked: instructions that no data can change, and data that fit."""
+"""The consolidation prompt: instructions that no data can change, and data that fit."""
 
 import re
 from datetime import timedelta

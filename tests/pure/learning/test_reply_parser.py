@@ -1,4 +1,4 @@
-"""A reply is a stranger: whatever it is, what comes of it is whole proposals and errors that say where and why."""
+"""The reply parser: any reply becomes whole proposals, and errors with place and reason."""
 
 import json
 from random import Random

@@ -1,4 +1,4 @@
-"""What waits for the database, from many threads at once."""
+"""The outbox, from many threads at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 

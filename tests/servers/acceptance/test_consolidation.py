@@ -1,4 +1,4 @@
-"""Dialogues go in, recorded replies answer, and what is known afterwards is told fact by fact, on both databases."""
+"""Consolidation of recorded dialogues and replies, fact by fact, on both databases."""
 
 from datetime import UTC, datetime, timedelta
 

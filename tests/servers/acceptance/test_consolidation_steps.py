@@ -1,4 +1,4 @@
-"""What a consolidator of one's own does, step by step."""
+"""The steps of an outside consolidator, on both databases."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a memory does by itself at night, on both databases: at its time, once, and what it says it did."""
+"""Scheduled jobs, on both databases: at their time, once, with a report."""
 
 import asyncio
 import threading

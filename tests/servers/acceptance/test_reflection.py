@@ -1,4 +1,4 @@
-"""Looking back on a week: when it is due, what is kept, and that two workers keep one. On both databases."""
+"""Reflections: due once a week, stored with their sources, by one of two workers. On both databases."""
 
 import json
 import threading

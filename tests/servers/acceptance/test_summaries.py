@@ -1,4 +1,4 @@
-"""Summaries: of a session, of what a search finds, of what is named; and what is kept of them. On both databases."""
+"""Summaries of sessions, searches and named memories, stored on request. On both databases."""
 
 import json
 

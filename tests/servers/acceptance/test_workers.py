@@ -1,4 +1,4 @@
-"""Workers as processes: killed in the middle of a job, told to end, and before a server that goes away."""
+"""Workers as processes: killed in the middle of a job, asked to end, and without their database server."""
 
 import os
 import signal
