@@ -204,7 +204,7 @@ class AsyncMemory:
 
     @property
     def is_reembedding(self) -> bool:
-        """Whether the vectors of another embedder are being made (`reembed`)."""
+        """True while the vectors of another embedder are being made (`reembed`)."""
         return self._wrapped.is_reembedding
 
     async def decay(
@@ -1069,7 +1069,7 @@ class AsyncConsolidation:
         self._wrapped = wrapped
 
     async def is_session_consolidated(self, session: words.OneSession) -> bool:
-        """Whether this agent has episodes in a session and none of them waits to be consolidated."""
+        """Check whether this agent has episodes in a session and none of them waits for consolidation."""
         return await asyncio.to_thread(self._wrapped.is_session_consolidated, session)
 
     async def episodes(

@@ -248,9 +248,9 @@ class Memory(Maintenance):
 
     def health(self) -> Health:
         """Check the database and its indexes, as `engrain doctor` shows them; reads the whole file."""
-        found = self.parts.store.health()
+        health = self.parts.store.health()
         missing = self.parts.without_vectors
-        return replace(found, problems=(*found.problems, str(missing))) if missing else found
+        return replace(health, problems=(*health.problems, str(missing))) if missing else health
 
     def readiness(self) -> Readiness:
         """Check in a few short statements whether this memory can serve: database, schema, embedder, backlog, jobs.
@@ -332,7 +332,7 @@ class Memory(Maintenance):
 
     @property
     def is_reembedding(self) -> bool:
-        """Whether the vectors of another embedder are being made (`reembed`)."""
+        """True while the vectors of another embedder are being made (`reembed`)."""
         return any(version.state == "building" for version in self.parts.store.embedding_versions())
 
     @property

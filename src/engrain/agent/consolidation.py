@@ -36,7 +36,7 @@ class Consolidation(View):
     __slots__ = ()
 
     def is_session_consolidated(self, session: words.OneSession) -> bool:
-        """Whether this agent has episodes in a session and none of them waits to be consolidated."""
+        """Check whether this agent has episodes in a session and none of them waits for consolidation."""
         parts = self._parts()
         return parts.store.is_session_consolidated(self._caller, checks.name(session, name="session"), parts.clock())
 

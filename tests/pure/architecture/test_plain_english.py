@@ -17,6 +17,7 @@ CLEAN_ROOMS = {
     "__init__.py",
     "__main__.py",
     "cache.py",
+    "agent",
     "config",
     "context",
     "domain/access",
@@ -42,6 +43,7 @@ CLEAN_ROOMS = {
     "metrics.py",
     "portability",
     "retrieval",
+    "service.py",
     "storage",
     "working",
 }
@@ -50,6 +52,7 @@ FOREIGN = ("interfaces/compat/", "portability/formats/", "integrations/")
 
 NO_FIRST_WORD = {"how", "that", "what", "whatever", "when", "where", "whether", "who", "whoever", "whom", "whose"}
 NO_BARE_NAME = {"asked", "found", "given", "held", "keeping", "kept", "said", "telling", "told", "watching"}
+PUBLIC_PARAMETERS = {"agent/queries.py": {"asked"}}  # of `Agent.messages`: clients send it by this name
 CAPITALISED_OR_LOWER = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -158,7 +161,7 @@ def test_no_name_is_a_bare_participle():
         f"{path}:{line}: {name}"
         for path, tree in clean_modules().items()
         for name, line in names(path, tree)
-        if name.strip("_").lower() in NO_BARE_NAME
+        if name.strip("_").lower() in NO_BARE_NAME and name not in PUBLIC_PARAMETERS.get(path, ())
     ]
     assert wrong == []
 

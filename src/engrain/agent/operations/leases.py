@@ -61,7 +61,7 @@ class Lease:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another worker has the job, for all that is known."""
+        """True where another worker has the job, for all that is known."""
         return self._is_lost
 
     def check(self) -> None:

@@ -105,8 +105,8 @@ def find_counter(parts: Parts, counter: TokenCounter | str | None) -> TokenCount
 
 def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> ContextBlock:
     """Build the block, its memories counted as references; the caller's session, which the model has, is left out."""
-    found, degraded = _gather(parts, caller, request)
-    built = _pack(found, request)
+    sources, degraded = _gather(parts, caller, request)
+    built = _pack(sources, request)
     count_references(parts, caller, built.memories)
     return replace(built, degraded=degraded, request_id=caller.request_id)
 
@@ -118,35 +118,35 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     count = check_counter(request.count_tokens)
     budget = divide_window(window.tokens, tools=count_tool_tokens(window.tools, count, shares), shares=shares)
     frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
-    found, degraded = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
-    ranked = {memory.id: memory for memory in (*(hit.memory for hit in found.hits), *found.recent)}
+    sources, degraded = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
+    ranked = {memory.id: memory for memory in (*(hit.memory for hit in sources.hits), *sources.recent)}
 
     def pack(tokens: int) -> ContextBlock:
-        return _pack(found, replace(request, budget_tokens=tokens))
+        return _pack(sources, replace(request, budget_tokens=tokens))
 
-    made = compose_messages(
+    messages = compose_messages(
         frame, pack, list(ranked.values()), window.summarise or build_extractive_summariser(request.query, count)
     )
-    count_references(parts, caller, made.block.memories)
-    block = replace(made.block, degraded=degraded, request_id=caller.request_id)
-    return replace(made, block=block, degraded=(*degraded, *made.degraded))
+    count_references(parts, caller, messages.block.memories)
+    block = replace(messages.block, degraded=degraded, request_id=caller.request_id)
+    return replace(messages, block=block, degraded=(*degraded, *messages.degraded))
 
 
 def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, tuple[Degraded, ...]]:
     """Read what could stand in a block; return it with what the search had to do without."""
     answer = _search(parts, caller, request)
-    found = BlockSources(
+    sources = BlockSources(
         hits=_without_session(parts, caller, answer.hits),
         recent=_read_recent(parts, caller, request.recent) if request.recipe.has("recent") else (),
         reflection=latest_reflection(parts, caller) if request.recipe.has("reflection") else None,
     )
-    return found, answer.degraded
+    return sources, answer.degraded
 
 
-def _pack(found: BlockSources, request: ContextRequest) -> ContextBlock:
+def _pack(sources: BlockSources, request: ContextRequest) -> ContextBlock:
     """Pack what was found into the budget."""
     return build(
-        found,
+        sources,
         budget_tokens=request.budget_tokens,
         count_tokens=request.count_tokens,
         recipe=request.recipe,

@@ -49,12 +49,12 @@ class Buffers:
         """Drop the sessions of memories that were forgotten or erased."""
         if self.recent is not None:
             episodes = [memory for memory in memories if isinstance(memory, Episode)]
-            for session in {(each.tenant_id, each.agent, each.session) for each in episodes if each.session}:
+            for session in {(turn.tenant_id, turn.agent, turn.session) for turn in episodes if turn.session}:
                 self.recent.drop(*session)
 
     @property
     def is_batching(self) -> bool:
-        """Whether turns may be stored with others, within the setting `batching.seconds`; not while others wait."""
+        """True where turns may be stored with others, within `batching.seconds`; not while others wait."""
         return bool(self._batching.seconds) and not len(self.outbox)
 
     def batch(self, act: Act, episode: Episode, write: WriteAll) -> Future[MemoryRecord]:

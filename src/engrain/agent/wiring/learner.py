@@ -38,7 +38,7 @@ class Learner:
                 self._thread.start()
 
     def is_open(self) -> bool:
-        """Whether the task that runs should go on: not once `close` was called."""
+        """Return whether the task that runs should go on: not once `close` was called."""
         return not self._is_closed
 
     def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""Notes that were recalled lately, by agent and key, and each agent's latest reflection, which is a note as well."""
+"""Note cache: notes that were recalled lately, by agent and key, and the latest reflection of each agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.notes import Note
     from engrain.domain.records import Caller, MemoryRecord
 
-# Whose hits and misses are counted; of more agents than this the ones that were silent longest begin anew.
+# Hits and misses are counted for so many agents; of more, the least recently active begin anew.
 _MOST_COUNTED = 10_000
 
 
@@ -30,15 +30,15 @@ class _Counts:
 
 
 class NoteCache:
-    """Up to `max_entries` notes of all agents, each for `ttl_s` at most; 0 for none. Thread-safe.
+    """Cache of up to `max_entries` notes of all agents, each for `ttl_s` at most; 0 for none. Thread-safe.
 
     What this process writes is dropped here when it is written; what another one writes is seen once the entry is too
     old. Names are `{agent}:{key}` behind the tenant, the agent percent-encoded: no agent's name reaches into another's
-    keys. An absent note is not held, but that an agent has no reflection yet is.
+    keys. An absent note is not cached, but that an agent has no reflection yet is.
     """
 
     def __init__(self, max_entries: int, *, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Hold nothing yet; `clock` gives seconds that never run backwards."""
+        """Start empty; `clock` gives seconds that never run backwards."""
         self._is_on = max_entries > 0
         self._notes: LruCache[Note] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
         self._reflections: LruCache[tuple[Fact | None]] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
@@ -46,37 +46,37 @@ class NoteCache:
         self._lock = threading.Lock()
         self._changes = 0
 
-    def read(self, caller: Caller, key: str, ask: Callable[[], Note | None]) -> Note | None:
-        """The note held, else what `ask` gives, held from then on unless something was written meanwhile."""
+    def read(self, caller: Caller, key: str, load: Callable[[], Note | None]) -> Note | None:
+        """Return the cached note, else the result of `load`, cached unless something was written meanwhile."""
         name = _agent_prefix(caller) + key
-        found = self._notes.get(name)
+        cached = self._notes.get(name)
         with self._lock:
             before = self._changes
-            self._count(caller, is_hit=found is not None)
-        if found is not None:
-            return found
-        note = ask()
+            self._count(caller, is_hit=cached is not None)
+        if cached is not None:
+            return cached
+        note = load()
         with self._lock:
             if note is not None and self._is_on and self._changes == before:
                 self._notes.set(name, note)
         return note
 
-    def latest_reflection(self, caller: Caller, ask: Callable[[], Fact | None]) -> Fact | None:
-        """The reflection held, be it that there is none, else what `ask` gives, held as `read` holds a note."""
+    def latest_reflection(self, caller: Caller, load: Callable[[], Fact | None]) -> Fact | None:
+        """Return the cached reflection or its absence, else the result of `load`, cached as `read` does."""
         name = _agent_prefix(caller)
-        found = self._reflections.get(name)
-        if found is not None:
-            return found[0]
+        cached = self._reflections.get(name)
+        if cached is not None:
+            return cached[0]
         with self._lock:
             before = self._changes
-        latest = ask()
+        latest = load()
         with self._lock:
             if self._is_on and self._changes == before:
                 self._reflections.set(name, (latest,))
         return latest
 
     def drop(self, memory: MemoryRecord) -> None:
-        """Hold this note no longer, nor, after a reflection, any of its tenant; another memory is nothing to this."""
+        """Drop this note, or after a reflection all of its tenant; another memory changes nothing."""
         if isinstance(memory, Fact) and memory.category == REFLECTION:
             self._drop_reflections(memory.tenant_id)
         if isinstance(memory, Fact) and memory.subject == memory.scope:
@@ -86,28 +86,28 @@ class NoteCache:
                 self._notes.delete(own)
 
     def drop_agent(self, caller: Caller) -> int:
-        """Hold nothing of one agent, and no reflection of its tenant; how many notes it was."""
+        """Drop the notes of one agent, and the reflections of its tenant; return the number of notes."""
         self._drop_reflections(caller.tenant_id)
         with self._lock:
             self._changes += 1
             return self._notes.invalidate_prefix(_agent_prefix(caller))
 
     def clear(self) -> None:
-        """Hold nothing."""
+        """Drop everything."""
         with self._lock:
             self._changes += 1
             self._notes.clear()
             self._reflections.clear()
 
     def stats(self, caller: Caller) -> NoteCacheStats:
-        """What is held of one agent, and how often it was asked for: others' notes are not its business."""
+        """Return the size, hits and misses of one agent's notes: others' are not its business."""
         with self._lock:
             counted = self._counts.get(_agent_prefix(caller)) or _Counts()
             size = self._notes.count_prefix(_agent_prefix(caller))
             return NoteCacheStats(size=size, hits=counted.hits, misses=counted.misses)
 
     def _drop_reflections(self, tenant_id: str) -> None:
-        """One may be everybody's: what one agent did to it is news to all."""
+        """Drop all reflections of a tenant: one may be everybody's."""
         with self._lock:
             self._changes += 1
             self._reflections.invalidate_prefix(_tenant_prefix(tenant_id))

@@ -97,16 +97,18 @@ def _enrich_one(
     parts: Parts, act: Act, memory: MemoryRecord, *, finders: Sequence[NameFinder], before: Enrichment, publish: bool
 ) -> Enrichment:
     """Enrich a memory; return the counts of those before it and its own."""
-    made = 0
+    total_created = 0
 
     def work() -> list[str]:
-        nonlocal made
+        nonlocal total_created
         mentioned, created = _find_entities(parts, act, memory, finders, publish=publish)
-        made += created
+        total_created += created
         return parts.store.enrich(act, memory.id, mentioned)
 
     links = retry_on_registry_change(work)
-    return Enrichment(enriched=before.enriched + 1, links=before.links + len(links), created=before.created + made)
+    return Enrichment(
+        enriched=before.enriched + 1, links=before.links + len(links), created=before.created + total_created
+    )
 
 
 def _may_name(text: str) -> bool:
