@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from engrain.portability.exports import ExportReport
     from engrain.portability.imports import ImportReport
     from engrain.portability.restores import RestoreReport
-    from engrain.retrieval.reembedding import ReembedReport
+    from engrain.retrieval.embeddings.reembedding import ReembedReport
     from engrain.verbs import words
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Health
     from engrain.domain.runs.completions import Usage
     from engrain.metrics import Measured
-    from engrain.retrieval.reembedding import ReembedReport
+    from engrain.retrieval.embeddings.reembedding import ReembedReport
     from engrain.verbs import words
 
 
@@ -79,9 +79,9 @@ class Memory(Maintenance):
         from engrain.agent.wiring.note_cache import NoteCache
         from engrain.context.recipes import build_recipes
         from engrain.retrieval import reranking
-        from engrain.retrieval.checked_embedder import check_compatibility, wrap_embedder
         from engrain.retrieval.custom_presets import add_custom, apply_weights
-        from engrain.retrieval.embedding_queue import EmbeddingQueue
+        from engrain.retrieval.embeddings.checked_embedder import check_compatibility, wrap_embedder
+        from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
 
         settings = settings or load()
         ranking = settings.retrieval
@@ -147,7 +147,7 @@ class Memory(Maintenance):
             NotAnEngrainFile, SchemaTooNew, DatabaseReadOnly, DatabaseDamaged: the file was left as it is.
         """
         from engrain import engines
-        from engrain.retrieval.checked_embedder import wrap_embedder
+        from engrain.retrieval.embeddings.checked_embedder import wrap_embedder
         from engrain.storage import open_store
 
         chosen = load_settings(settings, config)
@@ -229,8 +229,8 @@ class Memory(Maintenance):
             EngineUnavailable: the embedder cannot work, or refuses the texts that the message names; nothing is lost,
                 and searches are as before.
         """
-        from engrain.retrieval.embedding_queue import EmbeddingQueue
-        from engrain.retrieval.reembedding import reembed
+        from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+        from engrain.retrieval.embeddings.reembedding import reembed
 
         parts = self.parts
         embedder = parts.configured_embedder

@@ -133,12 +133,12 @@ def _line(record: _Record, names: Mapping[str, str]) -> dict[str, Any]:
             return {**fields, "kind": "fact", "subject": None}
         case "fact":
             about = {"about": names[row["entity_id"]]} if row["entity_id"] in names else {}
-            return {**fields, **about, "kind": "fact", **_shared(row)}
+            return {**fields, **about, "kind": "fact", **_global_scope(row)}
         case "rule":
-            return {**fields, "kind": "rule", **_shared(row)}
+            return {**fields, "kind": "rule", **_global_scope(row)}
 
 
-def _shared(row: Row) -> dict[str, str]:
+def _global_scope(row: Row) -> dict[str, str]:
     return {"scope": "global"} if row["scope"] == "global" else {}
 
 

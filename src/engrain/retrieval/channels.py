@@ -14,7 +14,7 @@ from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Degraded, Fact
 from engrain.domain.requests import Candidate
 from engrain.errors import EngineUnavailable
-from engrain.retrieval.checked_embedder import mismatch
+from engrain.retrieval.embeddings.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 
 if TYPE_CHECKING:

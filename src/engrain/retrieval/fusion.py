@@ -46,7 +46,7 @@ def fuse(lists: Lists, preset: Preset, *, depth: int) -> dict[Ref, tuple[Contrib
 
 def value(lists: Lists, weights: Weights, depth: int) -> Contributions:
     """`weight * raw`, with the channel's number on a scale of about 1; only for the candidates of the list."""
-    return [_scaled(channel, weights[channel], candidates, depth) for channel, candidates in lists.items()]
+    return [_by_value(channel, weights[channel], candidates, depth) for channel, candidates in lists.items()]
 
 
 def rrf(lists: Lists, weights: Weights, depth: int) -> Contributions:  # noqa: ARG001  # one signature for all fusions
@@ -81,7 +81,7 @@ def blend(lists: Lists, weights: Weights, depth: int) -> Contributions:
     return [
         _by_position(channel, weights[channel] + unused, candidates)
         if channel == "keyword"
-        else _scaled(channel, weights[channel], candidates, depth)
+        else _by_value(channel, weights[channel], candidates, depth)
         for channel, candidates in lists.items()
     ]
 
@@ -96,7 +96,7 @@ FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Contributions]] = {
 }
 
 
-def _scaled(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, ContributionRow]:
+def _by_value(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, ContributionRow]:
     """`weight` times the channel's number on a scale of about 1."""
     best = max((candidate.raw for candidate in candidates), default=0.0) if channel in _RELATIVE else 1.0
     ranked = enumerate(candidates, start=1)

@@ -7,7 +7,7 @@ import pytest
 
 from engrain import Memory, metrics
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.retrieval.embedding_queue import EmbeddingQueue
+from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
 from engrain.storage import open_store
 from tests.support.engines import FaultyEmbedder, HashEmbedder, HeldEmbedder
 

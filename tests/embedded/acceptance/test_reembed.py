@@ -6,7 +6,7 @@ import pytest
 
 from engrain import Memory, config
 from engrain.errors import InvalidInput
-from engrain.retrieval.reembedding import BATCH
+from engrain.retrieval.embeddings.reembedding import BATCH
 from engrain.storage import open_store
 from tests.support.children import AGENT, SETTINGS, Child, opened, said
 from tests.support.engines import HashEmbedder

@@ -223,7 +223,7 @@ def test_nothing_that_anybody_said_is_in_a_log_a_span_or_a_metric(spans, log, tm
     lines = log()
     assert {each["verb"] for each in lines if each["event"] == "verb"} >= set(every)
     assert SECRET not in json.dumps(lines)
-    assert {each["logger"] for each in lines} > {"engrain.verbs", "engrain.retrieval.embedding_queue"}
+    assert {each["logger"] for each in lines} > {"engrain.verbs", "engrain.retrieval.embeddings.embedding_queue"}
     assert len(spans()) > 500
     assert SECRET not in "".join(each.to_json() for each in spans())
     assert SECRET not in json.dumps(dict(metrics.snapshot()))

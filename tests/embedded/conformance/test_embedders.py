@@ -21,7 +21,7 @@ from engrain.engines.embedders.cache import CachingEmbedder
 from engrain.engines.embedders.minilm import FOLDER, MAX_BATCH, MAX_BATCH_TOKENS, MiniLM, batches
 from engrain.engines.embedders.minilm.tokens import MAX_TOKENS, leading_ids, open_tokenizer
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.retrieval.checked_embedder import CheckedEmbedder
+from engrain.retrieval.embeddings.checked_embedder import CheckedEmbedder
 from tests.support.local_models import make_embedder, package
 from tests.support.models import KEY, numbers, serving
 

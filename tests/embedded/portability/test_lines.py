@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.errors import UnreadableImport
-from engrain.portability.formats import BrokenRecord, ImportedTurn, files, lines, read
+from engrain.portability.formats import BrokenRecord, ImportedTurn, files, read
 from engrain.portability.formats.fields import Malformed
 
 
@@ -49,7 +49,7 @@ def test_nesting_short_of_too_deep_is_shown_shortened(written):
 
 
 def test_a_line_that_is_too_long_is_skipped_without_being_held(written, monkeypatch):
-    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2**20)
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 2**20)
     long = '{"content": "' + "x" * 2**23 + '"}'
     path = written("n.jsonl", f'{{"content": "one"}}\n{long}\n{{"content": "three"}}\n{long}')
 
@@ -70,7 +70,7 @@ def test_a_long_file_is_read_in_constant_memory(written):
     path = written("n.jsonl", row * 3000)
 
     tracemalloc.start()
-    count = sum(1 for _ in lines.json_lines(path))
+    count = sum(1 for _ in files.json_lines(path))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -94,7 +94,7 @@ def test_a_large_file_with_a_broken_first_line_is_not_read_whole(written, monkey
 
 def test_a_line_of_exactly_the_limit_is_read(written, monkeypatch):
     row = '{"content": "' + "x" * 100 + '"}'
-    monkeypatch.setattr(lines, "MAX_LINE_BYTES", len(row))
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", len(row))
 
     assert [type(record) for record in read(written("n.jsonl", f"{row}\n{row} \n{row}"), "jsonl")] == [
         ImportedTurn,
@@ -115,8 +115,8 @@ def test_lines_come_back_whatever_the_encoding_and_the_chunks(tmp_path_factory, 
     path.write_bytes((mark + text).encode(codec))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "_CHUNK_BYTES", chunk)
-        found = list(lines.lines(path))
+        patch.setattr(files, "_CHUNK_BYTES", chunk)
+        found = list(files.read_lines(path))
 
     expected = [(number, row) for number, row in enumerate(text.split("\n"), start=1) if row.strip()]
     assert found == expected

@@ -5,9 +5,9 @@ from contextlib import closing
 import pytest
 
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.retrieval.checked_embedder import wrap_embedder
-from engrain.retrieval.embedding_queue import EmbeddingQueue
-from engrain.retrieval.reembedding import BATCH, reembed
+from engrain.retrieval.embeddings.checked_embedder import wrap_embedder
+from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
+from engrain.retrieval.embeddings.reembedding import BATCH, reembed
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.engines import HashEmbedder
 from tests.support.sample_records import act, episode, fact

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store, TokenCounter
     from engrain.domain.records import Degraded
     from engrain.engines.llms.usage_meter import MeteredLLM
-    from engrain.retrieval.embedding_queue import EmbeddingQueue
+    from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
 
 

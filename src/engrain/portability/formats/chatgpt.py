@@ -61,10 +61,10 @@ def _newest_leaf(nodes: Json) -> str | None:
     }
     leaves = [node_id for node_id in nodes if node_id not in parents] or list(nodes)  # all are parents in a ring
     # max() keeps the first of equals; the export appends, so the last is the newer.
-    return max(reversed(leaves), key=lambda node_id: _created(nodes[node_id]), default=None)
+    return max(reversed(leaves), key=lambda node_id: _creation_time(nodes[node_id]), default=None)
 
 
-def _created(node: object) -> datetime:
+def _creation_time(node: object) -> datetime:
     message = node.get("message") if isinstance(node, dict) else None
     try:
         return (

@@ -48,11 +48,11 @@ def _content(message: Json) -> str:
     `text` is for older exports, which have no blocks: beside blocks it repeats them with a line for every tool call.
     """
     blocks = fields.as_block_text(fields.as_list(message.get("content") or [], "content"), "content")
-    said = blocks or fields.optional_text(message, "text") or ""
-    return fields.join_lines([said, *_attached(message, "attachments"), *_attached(message, "files")])
+    text = blocks or fields.optional_text(message, "text") or ""
+    return fields.join_lines([text, *_attachments(message, "attachments"), *_attachments(message, "files")])
 
 
-def _attached(message: Json, key: str) -> Iterator[str]:
+def _attachments(message: Json, key: str) -> Iterator[str]:
     for index, value in enumerate(fields.as_list(message.get(key) or [], key)):
         name = fields.optional_text(fields.as_object(value, f"{key}[{index}]"), "file_name")
         yield f"[attachment: {name}]" if name else "[attachment]"

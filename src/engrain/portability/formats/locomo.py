@@ -32,11 +32,11 @@ def _turns(entry: Entry) -> Iterator[ImportedTurn | BrokenRecord]:
         position = f"{entry.position}, {key}"
         try:
             time = _time(conversation.get(f"{key}_date_time"), f"{key}_date_time")
-            said = fields.as_list(conversation[key], key)
+            turns = fields.as_list(conversation[key], key)
         except fields.Malformed as fault:
             yield BrokenRecord(position, str(fault))
             continue
-        for number, value in enumerate(said, start=1):
+        for number, value in enumerate(turns, start=1):
             yield from fields.read_record(f"{position}, turn {number}", _turn, value, f"{sample}/{key}", number, time)
 
 

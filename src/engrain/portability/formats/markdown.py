@@ -37,7 +37,7 @@ def _read(entry: Entry) -> Iterator[ImportedFact | BrokenRecord]:
     lines = fields.as_text(entry.value["text"], "text").splitlines()
     name = fields.as_text(entry.value["name"], "name")
     matter, start = _front_matter(lines)
-    tags = tuple(tag for key in ("tags", "tag", "keywords") for tag in _listed(matter.get(key)))
+    tags = tuple(tag for key in ("tags", "tag", "keywords") for tag in _parse_tags(matter.get(key)))
     stored_at, broken = _time(matter)
     if broken is not None:
         yield BrokenRecord(f"{entry.position}, front matter", broken)
@@ -111,7 +111,7 @@ def _bare(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
-def _listed(value: object) -> list[str]:
+def _parse_tags(value: object) -> list[str]:
     match value:
         case str():
             return [tag for item in value.split(",") if (tag := item.strip().lstrip("#"))]

@@ -41,9 +41,9 @@ def _entity(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenReco
     yield ImportedEntity(name=name, type=kind, source_id=name, metadata={"format": _NAME, TYPE_AS_GIVEN: kind})
     for index, value in enumerate(fields.as_list(record.get("observations") or [], "observations")):
         try:
-            said = fields.as_text(value, f"observations[{index}]")
-            if not fields.is_blank(said):
-                yield _statement(name, observation_predicate(said), said)
+            observation = fields.as_text(value, f"observations[{index}]")
+            if not fields.is_blank(observation):
+                yield _statement(name, observation_predicate(observation), observation)
         except fields.Malformed as fault:
             yield BrokenRecord(f"{entry.position}.observations[{index}]", str(fault))
 

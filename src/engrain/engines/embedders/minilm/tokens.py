@@ -49,5 +49,5 @@ def _is_final(encoding: Encoding) -> bool:
     """
     if not encoding.overflowing:
         return False
-    kept, read = encoding.word_ids[-2], encoding.overflowing[-1].word_ids[-2]
-    return kept is not None and read is not None and kept <= read - 2
+    last_id, last_read = encoding.word_ids[-2], encoding.overflowing[-1].word_ids[-2]
+    return last_id is not None and last_read is not None and last_id <= last_read - 2

@@ -1,0 +1,1 @@
+"""Embeddings of memories: the checked embedder, the embedding queue, and reembedding."""
