@@ -65,9 +65,7 @@ class Jobs(Section):
     poll_s: float = Field(default=5.0, gt=0, le=3_600, description="How often a worker looks for due jobs")
     lease_s: float = Field(default=60.0, ge=1, le=86_400, description="How long a silent worker keeps its job")
     max_attempts: int = Field(default=5, ge=1, le=100, description="How often a job is tried before it is given up")
-    retry_pause_s: float = Field(
-        default=60.0, ge=0, le=86_400, description="First pause after a failed attempt; it doubles with every attempt"
-    )
+    retry_pause_s: float = Field(default=60.0, ge=0, le=86_400, description="First pause after a failure; it doubles")
     retention_days: float = Field(default=90.0, ge=0, le=36_500, description="How many days finished jobs stay")
     backup_folder: str | None = Field(default=None, description="Folder that backups are written to; None for none")
     backup_keep: int = Field(default=7, ge=1, le=10_000, description="How many of the newest backups stay there")

@@ -17,62 +17,36 @@ class Server(Section):
     mem0: bool = Field(default=False, description="Whether mem0's clients find their routes under `/mem0`")
     threads: int = Field(default=40, ge=1, le=1_000, description="How many requests are handled at once")
     max_requests: int = Field(
-        default=128,
-        ge=1,
-        le=1_000_000,
-        description="How many requests may be open at once; more get 503 with Retry-After",
+        default=128, ge=1, le=1_000_000, description="Open requests; more get 503 with Retry-After"
     )
     max_connections: int = Field(
-        default=1_000,
-        ge=1,
-        le=1_000_000,
-        description="How many connections may be open at once; more get the same answer",
+        default=1_000, ge=1, le=1_000_000, description="Open connections; more get the same answer"
     )
-    keep_alive_s: int = Field(
-        default=15, ge=1, le=3_600, description="How long an idle connection stays open between two requests"
-    )
-    shutdown_s: int = Field(
-        default=20, ge=0, le=3_600, description="How long a stopping server waits for open requests, at most"
-    )
+    keep_alive_s: int = Field(default=15, ge=1, le=3_600, description="How long an idle connection stays open")
+    shutdown_s: int = Field(default=20, ge=0, le=3_600, description="How long a stopping server waits for requests")
     rate_limit_per_minute: int = Field(
-        default=6_000, ge=0, le=10_000_000, description="How many requests of one key are answered a minute; 0 for all"
+        default=6_000, ge=0, le=10_000_000, description="Requests of one key; 0 for no limit"
     )
     failures_per_minute: int = Field(
-        default=30,
-        ge=0,
-        le=10_000_000,
-        description="Wrong keys of one address checked a minute; 0 for all",
+        default=30, ge=0, le=10_000_000, description="Wrong keys of one address; 0 for no limit"
     )
-    max_body_bytes: int = Field(
-        default=16_000_000, ge=1_000, le=1_000_000_000, description="How large the body of a request may be"
-    )
+    max_body_bytes: int = Field(default=16_000_000, ge=1_000, le=1_000_000_000, description="Largest body")
     max_file_bytes: int = Field(
-        default=1_000_000_000,
-        ge=1_000,
-        le=1_000_000_000_000,
-        description="How large a file to restore or import may be",
+        default=1_000_000_000, ge=1_000, le=1_000_000_000_000, description="Largest file to restore or import"
     )
-    body_timeout_s: float = Field(
-        default=30.0, gt=0, le=3_600, description="How long a request may take to arrive, its body included"
-    )
+    body_timeout_s: float = Field(default=30.0, gt=0, le=3_600, description="How long a request may take to arrive")
     allowed_hosts: tuple[str, ...] = Field(
-        default=(), description="Host names of the server besides loopback and its own address; `*` for any"
+        default=(), description="Host names besides loopback and `host`; `*` for any"
     )
-    allowed_origins: tuple[str, ...] = Field(
-        default=(), description="Origins of web pages that may send requests, such as `https://app.example`"
-    )
+    allowed_origins: tuple[str, ...] = Field(default=(), description="Origins of web pages that may send requests")
 
 
 class Monitoring(Section):
     """Limits of the readiness checks."""
 
     timeout_s: float = Field(default=2.0, gt=0, le=60, description="How long readiness waits for the database")
-    embedding_lag_s: float = Field(
-        default=300.0, gt=0, description="How long a memory may wait for its vector before readiness is degraded"
-    )
-    job_lag_s: float = Field(
-        default=900.0, gt=0, description="How long a due job may wait before readiness is degraded"
-    )
+    embedding_lag_s: float = Field(default=300.0, gt=0, description="Wait for a vector that degrades readiness")
+    job_lag_s: float = Field(default=900.0, gt=0, description="Wait of a due job that degrades readiness")
 
 
 class Logging(Section):

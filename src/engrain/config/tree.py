@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    SecretStr,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from engrain.config.jobs import Jobs
@@ -50,86 +44,54 @@ class Embedding(Section):
 
     model: str = Field(default="minilm", description="provider:model of the embedder; none for keywords alone")
     threads: int = Field(default=2, ge=1, le=64, description="Threads the embedder computes with")
-    wait_s: float = Field(
-        default=2.0, ge=0, le=60, description="How long a search waits for the vectors of the newest memories"
-    )
-    url: Address | None = Field(
-        default=None, description="Base address of the service that embeds, where it is not the provider's own"
-    )
-    key: SecretStr | None = Field(default=None, description="The key of the service that embeds; never shown")
-    dims: int | None = Field(
-        default=None, ge=1, le=65_535, description="Length of the vectors, for a model that offers several"
-    )
-    cache_entries: int = Field(
-        default=10_000, ge=0, le=10_000_000, description="How many vectors are cached by their text; 0 for none"
-    )
+    wait_s: float = Field(default=2.0, ge=0, le=60, description="How long a search waits for vectors of new memories")
+    url: Address | None = Field(default=None, description="Base address, if not the provider's own")
+    key: SecretStr | None = Field(default=None, description="Key of the service; never shown")
+    dims: int | None = Field(default=None, ge=1, le=65_535, description="Length of vectors, if a model has several")
+    cache_entries: int = Field(default=10_000, ge=0, le=10_000_000, description="Cached vectors; 0 for none")
     cache_ttl_s: float = Field(default=86_400.0, gt=0, description="How long a vector is cached")
 
 
 class Reranking(Section):
     """Re-ranker of deep searches: model, time budget and address."""
 
-    model: str = Field(
-        default="none",
-        description="provider:model of the re-ranker of deep searches; llm for the language model, none for none",
-    )
+    model: str = Field(default="none", description="provider:model; llm for the language model, none for no re-ranker")
     budget_s: float = Field(default=2.0, gt=0, le=600, description="How long a deep search waits for its re-ranker")
-    url: Address | None = Field(
-        default=None, description="Base address of the service that re-ranks, where it is not the provider's own"
-    )
-    key: SecretStr | None = Field(default=None, description="The key of the service that re-ranks; never shown")
+    url: Address | None = Field(default=None, description="Base address, if not the provider's own")
+    key: SecretStr | None = Field(default=None, description="Key of the service; never shown")
 
 
 class Llm(Section):
     """Language model: address, limits and prices."""
 
-    model: str = Field(
-        default="none",
-        description="openai:MODEL, pydantic-ai:PROVIDER:MODEL or command, the language model; none for none",
-    )
-    url: Address | None = Field(
-        default=None, description="Base address of the service of the model, where it is not the provider's own"
-    )
-    key: SecretStr | None = Field(default=None, description="The key of the service of the model; never shown")
+    model: str = Field(default="none", description="openai:MODEL, pydantic-ai:PROVIDER:MODEL, command; none for no LLM")
+    url: Address | None = Field(default=None, description="Base address, if not the provider's own")
+    key: SecretStr | None = Field(default=None, description="Key of the service; never shown")
     command: tuple[str, ...] = Field(
-        default=(), description="Program and arguments of the model command: prompt on its input, answer on its output"
+        default=(), description="Program and arguments; prompt on its input, answer on its output"
     )
-    timeout_s: float = Field(
-        default=60.0, gt=0, le=3600, description="How long a call waits for its answer, retries included"
-    )
+    timeout_s: float = Field(default=60.0, gt=0, le=3600, description="How long a call may take, retries included")
     attempts: int = Field(default=3, ge=1, le=20, description="Attempts to call a busy or unreachable service")
     max_parallel: int = Field(default=4, ge=1, le=64, description="How many calls a Memory makes at once")
-    max_tokens: int | None = Field(
-        default=None, ge=1, description="How long an answer may be; None for the provider's own limit"
-    )
-    input_usd_per_million: float | None = Field(
-        default=None, ge=0, description="Price of a million input tokens; None for unknown"
-    )
-    output_usd_per_million: float | None = Field(
-        default=None, ge=0, description="Price of a million output tokens; None for unknown"
-    )
+    max_tokens: int | None = Field(default=None, ge=1, description="Longest answer; None for the provider's own limit")
+    input_usd_per_million: float | None = Field(default=None, ge=0, description="Price of input; None for unknown")
+    output_usd_per_million: float | None = Field(default=None, ge=0, description="Price of output; None for unknown")
 
 
 class Entities(Section):
     """Name finder, and when it links memories to entities."""
 
     name_finder: str = Field(
-        default="none",
-        description="provider:model of the name finder; llm for the language model, none for spelling alone",
+        default="none", description="provider:model; llm for the language model, none for spelling alone"
     )
-    link: Literal["off", "fast"] = Field(
-        default="off", description="fast adds mentions to new memories, by the spelling of names"
-    )
+    link: Literal["off", "fast"] = Field(default="off", description="fast adds mentions to new memories, by spelling")
 
 
 class Episodes(Section):
     """Time to live of episodes."""
 
     ttl_days: float | None = Field(
-        default=None,
-        ge=0,
-        le=36_500,
-        description="How many days an episode observed without a `ttl_days` lives",
+        default=None, ge=0, le=36_500, description="Time to live of episodes without their own"
     )
 
 
@@ -137,7 +99,7 @@ class Storage(Section):
     """Use of the database: timeouts, connections and durability."""
 
     busy_timeout_s: float = Field(
-        default=5.0, ge=0, le=600, description="How long a write waits for a lock, or a call for the server"
+        default=5.0, ge=0, le=600, description="How long a call waits for a lock, or the server"
     )
     pool_size: int = Field(default=8, ge=1, le=1000, description="Connections to PostgreSQL at once")
     synchronous: Literal["normal", "full"] = Field(
@@ -167,9 +129,7 @@ class Retrieval(Section):
     """Ranking of searches, and limits of their hits."""
 
     preset: str = Field(default="engrain", description="Ranking of searches without a preset")
-    presets: dict[str, Any] = Field(
-        default={}, description="Rankings of your own, by name: base, weights, min_confidence"
-    )
+    presets: dict[str, Any] = Field(default={}, description="Your own rankings: base, weights, min_confidence")
     score_weights: ScoreWeights = ScoreWeights()
     hybrid_weights: HybridWeights = HybridWeights()
     limit: int = Field(default=10, ge=0, le=1000, description="How many hits a search without a limit returns")
@@ -198,40 +158,27 @@ class Context(Section):
         default={"facts": 0.3, "rules": 0.1, "recent": 0.1, "said": 0.4, "reflection": 0.1},
         description="Share of the budget reserved for each section; none for others",
     )
-    recent_episodes: int = Field(
-        default=0, ge=0, le=100, description="How many of the newest episodes a block always shows"
-    )
+    recent_episodes: int = Field(default=0, ge=0, le=100, description="Newest episodes that a block always shows")
     candidates: int = Field(default=150, ge=1, le=1000, description="How many memories a block is chosen from")
-    window_tokens: int = Field(
-        default=128_000,
-        ge=1,
-        le=100_000_000,
-        description="Size of a model's window, for messages without one",
-    )
+    window_tokens: int = Field(default=128_000, ge=1, le=100_000_000, description="Size of a model's window")
     memory_share: float = Field(default=0.7, ge=0, le=1, description="Largest share of the window for memories")
-    system_share: float = Field(
-        default=0.05, ge=0, le=1, description="Recommended share of the window for a system prompt"
-    )
+    system_share: float = Field(default=0.05, ge=0, le=1, description="Recommended share for a system prompt")
     system_tokens: int = Field(default=4000, ge=0, description="The same in tokens; the smaller one applies")
     output_share: float = Field(default=0.1, ge=0, le=1, description="Share of the window reserved for the answer")
     output_tokens: int = Field(default=4000, ge=0, description="The same in tokens; the smaller one applies")
     tool_tokens: int = Field(default=500, ge=0, description="Tokens of a tool without a schema")
     message_tokens: int = Field(default=4, ge=0, le=1000, description="Tokens of a message besides its content")
-    summary_tokens: int = Field(
-        default=2000, ge=0, description="Largest size of the summary of memories that do not fit"
-    )
+    summary_tokens: int = Field(default=2000, ge=0, description="Size of the summary of memories that do not fit")
 
 
 class Decay(Section):
     """Decay of facts and rules that nobody confirms."""
 
     curve: Literal["exponential", "steps"] = Field(
-        default="exponential",
-        description="Curve of the decay: by the rate of each fact and rule, or in steps of age",
+        default="exponential", description="Curve of the decay: by the rate of each fact and rule, or in steps of age"
     )
     anchor: Literal["confirmation", "access"] = Field(
-        default="confirmation",
-        description="Start of the decay: the last confirmation; access also counts the last use",
+        default="confirmation", description="Start of the decay: the last confirmation; access also counts the last use"
     )
     fading_below: float = Field(default=0.2, ge=0, le=1, description="Confidence below which a fact or rule fades")
     expired_below: float = Field(default=0.05, ge=0, le=1, description="Confidence below which it expires")
@@ -242,37 +189,26 @@ class Maturity(Section):
 
     established_successes: int = Field(default=5, ge=1, le=1_000_000, description="Helps that establish a rule")
     established_effectiveness: float = Field(
-        default=0.6, ge=0, le=1, description="Effectiveness that establishes a rule, and below which it no longer is"
+        default=0.6, ge=0, le=1, description="Effectiveness of an established rule"
     )
     proven_successes: int = Field(default=15, ge=1, le=1_000_000, description="Helps that prove an established rule")
-    proven_effectiveness: float = Field(
-        default=0.8, ge=0, le=1, description="Effectiveness that proves it, and below which it no longer is proven"
-    )
+    proven_effectiveness: float = Field(default=0.8, ge=0, le=1, description="Effectiveness of a proven rule")
     proven_days: float = Field(default=30.0, ge=0, le=36_500, description="Least age of a proven rule in days")
     warning_harms: int = Field(default=3, ge=1, le=1_000_000, description="Harms that make a rule a warning")
-    warning_effectiveness: float = Field(
-        default=0.3, ge=0, le=1, description="Effectiveness below which such a rule becomes a warning"
-    )
+    warning_effectiveness: float = Field(default=0.3, ge=0, le=1, description="Effectiveness below which harms do so")
 
 
 class Cleanup(Section):
     """Retention of episodes."""
 
     retention_days: float = Field(default=0.0, ge=0, le=36_500, description="How many days expired episodes stay")
-    max_entries: int = Field(
-        default=10_000, ge=0, description="How many episodes of a tenant stay, of those that may be removed"
-    )
+    max_entries: int = Field(default=10_000, ge=0, description="Largest number of removable episodes of a tenant")
 
 
 class Notes(Section):
     """Cache of notes."""
 
-    cache_entries: int = Field(
-        default=1_000,
-        ge=0,
-        le=10_000_000,
-        description="How many notes are cached by agent and key; 0 for none",
-    )
+    cache_entries: int = Field(default=1_000, ge=0, le=10_000_000, description="Cached notes; 0 for none")
     cache_ttl_s: float = Field(
         default=300.0,
         gt=0,
@@ -284,10 +220,7 @@ class Audit(Section):
     """Limit of audits."""
 
     memories: int = Field(
-        default=20_000,
-        ge=1,
-        le=1_000_000,
-        description="How many memories an audit reads: facts, rules, then episodes",
+        default=20_000, ge=1, le=1_000_000, description="Memories to read: facts, rules, then episodes"
     )
 
 
@@ -299,19 +232,12 @@ class Consolidation(Section):
         default="agent", description="Scope of learned memories: the agent alone, or every agent of its tenant"
     )
     on_session_switch: bool = Field(
-        default=True,
-        description="Whether a new session starts the consolidation of earlier ones in the background",
+        default=True, description="Whether a new session starts the consolidation of earlier ones in the background"
     )
-    prompt_characters: int = Field(
-        default=60_000, ge=20_000, le=10_000_000, description="Largest size of the data in one prompt"
-    )
-    lease_s: float = Field(
-        default=60.0, gt=0, le=86_400, description="Lease of a batch beyond the timeout of the model"
-    )
+    prompt_characters: int = Field(default=60_000, ge=20_000, le=10_000_000, description="Largest data of one prompt")
+    lease_s: float = Field(default=60.0, gt=0, le=86_400, description="Lease of a batch beyond the model's timeout")
     max_attempts: int = Field(default=5, ge=1, le=20, description="How often an episode is tried before it is given up")
-    retry_pause_s: float = Field(
-        default=300.0, ge=0, le=86_400, description="First pause after a failed attempt; it doubles with every attempt"
-    )
+    retry_pause_s: float = Field(default=300.0, ge=0, le=86_400, description="First pause after a failure; it doubles")
 
 
 class Summarization(Section):
@@ -335,30 +261,22 @@ class Reflection(Section):
 class Working(Section):
     """Working memory and waiting messages of this process."""
 
-    waiting: int = Field(
-        default=1_000, ge=0, le=1_000_000, description="How many messages may wait while the database takes no writes"
-    )
+    waiting: int = Field(default=1_000, ge=0, le=1_000_000, description="Messages that may wait for the database")
     sessions: int = Field(default=1_000, ge=1, le=1_000_000, description="How many sessions working memory has")
     most_bytes: int = Field(default=500_000_000, ge=1, description="Largest size of working memory, as estimated")
     ttl_s: float = Field(default=1_800.0, gt=0, description="How long working memory has a session that is not used")
     flush_tokens: int = Field(
-        default=32_000,
-        ge=0,
-        description="Size of a session above which its oldest messages are stored as episodes",
+        default=32_000, ge=0, description="Size above which a session's oldest messages become episodes"
     )
 
 
 class Redis(Section):
     """Redis cache of the newest turns of sessions."""
 
-    url: SecretStr | None = Field(
-        default=None, description="Address of a Redis for the newest turns of sessions, redis://...; never shown"
-    )
+    url: SecretStr | None = Field(default=None, description="Address of a Redis, redis://...; never shown")
     prefix: str = Field(default="engrain", min_length=1, description="Prefix of the keys in Redis")
     ttl_s: float = Field(default=86_400.0, gt=0, description="How long Redis has a session without new messages")
-    timeout_s: float = Field(
-        default=0.25, gt=0, le=60, description="How long a call waits for Redis before it goes on without"
-    )
+    timeout_s: float = Field(default=0.25, gt=0, le=60, description="How long a call waits for Redis")
 
 
 class Batching(Section):
@@ -366,10 +284,7 @@ class Batching(Section):
 
     size: int = Field(default=100, ge=1, le=10_000, description="How many waiting messages are written at once")
     seconds: float = Field(
-        default=0.0,
-        ge=0,
-        le=3_600,
-        description="How long the first of them waits at most; 0 to write every message at once",
+        default=0.0, ge=0, le=3_600, description="How long a message may wait; 0 to write each at once"
     )
 
 
@@ -384,14 +299,10 @@ class Settings(WithoutTruthValues, BaseSettings):
         hide_input_in_errors=True,
     )
 
-    db: str = Field(
-        default_factory=lambda: str(default_location()), description="Path of the memory's file, or postgresql://..."
-    )
+    db: str = Field(default_factory=lambda: str(default_location()), description="Path of a file, or postgresql://...")
     tenant: str = Field(default="default", description="Tenant of callers without one")
     agent: str = Field(default="assistant", description="Agent of the command line")
-    defaults: Literal["engrain", "butler", "layered"] = Field(
-        default="engrain", description="System whose defaults apply"
-    )
+    defaults: Literal["engrain", "butler", "layered"] = Field(default="engrain", description="Whose defaults apply")
     embedding: Embedding = Embedding()
     reranking: Reranking = Reranking()
     llm: Llm = Llm()

@@ -65,7 +65,7 @@ class Compaction(Record):
     bytes_after: int
 
 
-_LONGEST_PAUSE_S = 86_400.0
+LONGEST_PAUSE_S = 86_400.0
 ONCE = Attempts(most=1)
 
 
@@ -93,11 +93,16 @@ def fail(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
     """The job after a failed attempt: waiting, longer after every attempt, or a dead letter after the last."""
     if job.attempts >= attempts.most:
         return replace(job, status="dead_letter", lease_until=None, finished_at=at, last_error=error)
-    pause_s = attempts.pause_s
-    for _ in range(job.attempts - 1):
-        pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
-    run_at = at + timedelta(seconds=min(pause_s, _LONGEST_PAUSE_S))
+    run_at = at + retry_pause(job.attempts, first_s=attempts.pause_s)
     return replace(job, status="waiting", lease_until=None, worker=None, run_at=run_at, last_error=error)
+
+
+def retry_pause(attempts: int, *, first_s: float, longest_s: float = LONGEST_PAUSE_S) -> timedelta:
+    """Pause after so many attempts: `first_s` after the first, doubled by every other one, at most `longest_s`."""
+    pause_s = first_s
+    for _ in range(attempts - 1):  # a power of two would overflow before it is compared with the longest pause
+        pause_s = min(pause_s * 2, longest_s)
+    return timedelta(seconds=min(pause_s, longest_s))
 
 
 def release(job: Job, at: datetime) -> Job:

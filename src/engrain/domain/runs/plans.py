@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.records import Record
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from engrain.domain.records import Degraded, Fact, Rule
 
 ActionKind = Literal["new_fact", "updated_fact", "new_rule", "confirmation"]
-ACTION_KINDS: tuple[ActionKind, ...] = get_args(ActionKind)
 
 # Highest confidence of a fact that a newer one contradicts.
 DOUBTED_CONFIDENCE = 0.3

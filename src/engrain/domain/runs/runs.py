@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.records import DEFAULT_TENANT, ConsolidationStatus, Episode, Record
+from engrain.domain.runs.jobs import LONGEST_PAUSE_S, retry_pause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from engrain.domain.records import Kind
 
 RunKind = Literal["consolidation", "reflection", "summary"]
 RunStatus = Literal["running", "done", "failed", "abandoned", "undone"]
 RUN_KINDS: tuple[RunKind, ...] = get_args(RunKind)
-RUN_STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 # The reason of an abandoned run, and the error of its episodes: killed, out of memory, too slow.
 WORKER_GONE = "worker_gone: its worker was gone, or too slow, when its lease was over"
 
@@ -74,7 +74,7 @@ class Retry(Record):
 
     max_attempts: int = 5
     first_pause_s: float = 60.0
-    longest_pause_s: float = 86_400.0
+    longest_pause_s: float = LONGEST_PAUSE_S
     is_final: bool = False
 
 
@@ -149,10 +149,7 @@ def after_failure(episode: Episode, retry: Retry, at: datetime) -> Setback:
         return Setback(status="failed", attempts=attempts, retry_at=None)
     if attempts >= retry.max_attempts:
         return Setback(status="dead_letter", attempts=attempts, retry_at=None)
-    pause_s = retry.first_pause_s
-    for _ in range(attempts - 1):  # a power of two would overflow before the longest pause is compared with it
-        pause_s = min(pause_s * 2, retry.longest_pause_s)
-    pause = timedelta(seconds=min(pause_s, retry.longest_pause_s))
+    pause = retry_pause(attempts, first_s=retry.first_pause_s, longest_s=retry.longest_pause_s)
     return Setback(status="pending", attempts=attempts, retry_at=at + pause)
 
 
