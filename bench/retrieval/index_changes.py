@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _INDEXING, _ANALYSIS = "engrain.domain.text.indexing", "engrain.domain.text.analysis"
 # Both remember stems of words.
-_REMEMBERED = ((_INDEXING, "_lent"), (_ANALYSIS, "_stem"))
+_REMEMBERED = ((_INDEXING, "_first_terms"), (_ANALYSIS, "_stem"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
