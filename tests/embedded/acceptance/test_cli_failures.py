@@ -5,11 +5,15 @@ import os
 import sqlite3
 import subprocess
 import sys
+from typing import Literal, get_args, get_origin
 
 import pytest
 
 from engrain import errors
 from engrain.interfaces.cli.failures import ExitCode, exit_code, report
+from engrain.interfaces.cli.verb_commands import options_of
+from engrain.verbs.signatures import signature
+from engrain.verbs.table import VERBS
 
 CODES = {
     errors.EngrainError: 1,
@@ -103,6 +107,42 @@ def test_values_that_are_refused_are_exit_code_2(cli, arguments):
     as_json = cli(*arguments, "--json")
     assert (as_json.code, as_json.out) == (2, "")
     assert as_json.error["code"] == "invalid_input"
+
+
+def bad_values():
+    """A command line for each command that takes a number in bounds, one of some words, JSON or a time."""
+    for made in (signature(verb.name) for verb in VERBS if verb.command_name is not None):
+        options = {option.name: option for option in options_of(made)}
+        bad = {name: bad_value(made.by_name[name]) for name in options if name in made.by_name}
+        wrong = next((name for name, value in bad.items() if value is not None), None)
+        if wrong is None:
+            continue
+        line = made.verb.command_name.split()
+        for name, option in options.items():
+            if option.is_required or name == wrong:
+                value = bad[name] if name == wrong else made.by_name[name].word.example or "x"
+                text = value if isinstance(value, str) else json.dumps(value)
+                line.append(f"{option.flags[0]}={text}" if option.flags else text)
+        yield pytest.param(line, id=made.verb.name)
+
+
+def bad_value(parameter):
+    """A value that a parameter refuses; None where any text will do."""
+    items = get_args(parameter.json_type) if get_origin(parameter.json_type) is list else (parameter.json_type,)
+    if parameter.word.high is not None:
+        return str(parameter.word.high + 1)
+    if get_origin(items[0]) is Literal:
+        return "nonsense"
+    if get_origin(items[0]) is dict:
+        return "[4]"
+    return "soon" if parameter.word.metavar == "TIME" else None
+
+
+@pytest.mark.parametrize("line", [*bad_values()])
+def test_each_command_refuses_a_bad_value(cli, line):
+    cli("pools", "create", "docs")
+    ran = cli(*line, "--json")
+    assert (ran.code, ran.out, ran.error["code"]) == (2, "", "invalid_input")
 
 
 def test_an_unknown_setting_is_exit_code_2(cli, monkeypatch):
