@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # Control characters, which a terminal would obey rather than show: memories hold other people's words.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -74,3 +74,16 @@ def plain(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False)
         case _:
             return str(value)
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns two blanks apart; the last one, the text, is as long as it is."""
+    widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows), strict=True)]
+    return [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
+    ]
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Rows of printable cells in aligned columns."""
+    return "\n".join(aligned([tuple(one_line(cell) for cell in row) for row in rows]))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Options that every command has say these.
 _GLOBAL = ("tenant", "agent")
+_ABSENT = "nothing like that is visible to agent {agent} of tenant {tenant}"
 _WRITING = frozenset({"adds", "replaces", "learns"})
 
 
@@ -71,8 +72,9 @@ def _run(made: Signature, invocation: Invocation, values: dict[str, Any]) -> Non
     with opened() as memory:
         arguments = with_whole_ids(memory.agent(), made, arguments)
         answer = _call(made, invocation, memory, arguments)
-        if not answer and adapted.absent:
-            raise NotFound(_absent(adapted.absent, memory, arguments))
+        absent = adapted.absent or (_ABSENT if made.is_optional else "")
+        if absent and not answer:
+            raise NotFound(_absent(absent, memory, arguments))
         rendering.show(invocation, made, answer, arguments)
     if adapted.fails(answer):
         raise typer.Exit(ExitCode.PROBLEM)

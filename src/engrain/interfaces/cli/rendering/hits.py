@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists
 from engrain.interfaces.cli.rendering.memories import speaker, statement, statement_with_end
-from engrain.interfaces.cli.rendering.tables import aligned, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +30,7 @@ def answer(search: Answer) -> str:
     lines: list[str] = []
     if search.hits and not sys.stdout.isatty():
         rows = [row for hit in search.hits for row in (_cells(hit), *map(_neighbour_cells, hit.neighbours))]
-        lines = aligned([_COLUMNS, *rows])
+        lines = output.aligned([_COLUMNS, *rows])
     elif search.hits:
         from rich.console import Console
 
@@ -49,7 +48,7 @@ def _dropped(candidates: Sequence[DroppedCandidate]) -> list[str]:
     if not candidates:
         return []
     rows = [(f"{drop.score:.3f}", drop.reason, _why(drop.why), drop.id or "") for drop in candidates]
-    return ["", table([("score", "no hit because", "why", "id"), *rows])]
+    return ["", output.table([("score", "no hit because", "why", "id"), *rows])]
 
 
 def _why(explanation: Explanation) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import generic, memories
-from engrain.interfaces.cli.rendering.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +31,7 @@ def lines(items: Sequence[Any]) -> str:
     name = "Memory" if names <= _MEMORIES and names != {"Fact"} else type(items[0]).__name__
     if name in COLUMNS:
         header, cells = COLUMNS[name]
-        return table([header, *map(cells, items)])
+        return output.table([header, *map(cells, items)])
     return "\n".join(map(LINES.get(name, generic.line), items))
 
 

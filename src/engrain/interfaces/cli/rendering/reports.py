@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering.memories import statement_with_end
-from engrain.interfaces.cli.rendering.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +57,7 @@ def audit(report: Audit) -> str:
     ]
     if not rows:
         return f"{looked}: {counts or 'nothing report'}"
-    return f"{looked}: {counts}\n\n{table([('severity', 'kind', 'evidence', 'command', 'what'), *rows])}"
+    return f"{looked}: {counts}\n\n{output.table([('severity', 'kind', 'evidence', 'command', 'what'), *rows])}"
 
 
 def entity_profile(profile: EntityProfile) -> str:
