@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bench.retrieval import index_changes
 from bench.retrieval.corpus import UnknownData
 from engrain.agent.agent import Agent
-from engrain.agent.wiring.references import References
+from engrain.agent.wiring.usage import References
 from engrain.config.tree import Settings
 from engrain.retrieval import fusion, presets
 from engrain.retrieval.channels import CHANNELS

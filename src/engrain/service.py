@@ -23,9 +23,8 @@ from engrain.agent.wiring.engines import (
     with_cache,
     with_meter,
 )
-from engrain.agent.wiring.key_uses import KeyUses
 from engrain.agent.wiring.parts import Parts
-from engrain.agent.wiring.references import References
+from engrain.agent.wiring.usage import KeyUses, References
 from engrain.agent.wiring.workers import Workers
 from engrain.agent.writes import fail_open
 from engrain.config import load

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import read_all
-from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.acts import MOST_TRIES, new_act, retry_on_registry_change
 from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View, enter
 from engrain.agent.writes.episodes import parse_importance
 from engrain.agent.writes.memories import follow_up, new_fact
-from engrain.agent.writes.retries import MOST_TRIES, retry_on_registry_change
 from engrain.domain import checks
 from engrain.domain.entities.graph import (
     TYPE_AS_GIVEN,

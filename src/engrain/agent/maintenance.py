@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act, with_pools
@@ -199,9 +201,14 @@ class Maintenance(ABC):
             InvalidInput: the path is a folder, a link or a file of something else.
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """
-        from engrain.agent.operations import backups
+        from engrain.portability import backups
+        from engrain.storage.migrations import HEAD
 
-        return backups.backup(self.parts, path, self._extent(agent, tenant), vectors=vectors, progress=progress)
+        parts, is_whole = self.parts, checks.flag(vectors, name="vectors")
+        target, extent = Path(checks.path(path, name="path")), self._extent(agent, tenant)
+        parts.references.flush()
+        origin = backups.BackupOrigin(version=version("engrain"), schema=HEAD, made_at=parts.clock())
+        return backups.backup(parts.store, target, extent, origin=origin, vectors=is_whole, progress=progress)
 
     def restore(
         self,
@@ -227,16 +234,23 @@ class Maintenance(ABC):
                 than the one `agent` or `tenant` that is named; nothing was touched.
             StorageError: the leaf that says why the database refused; it is as it was.
         """
-        from engrain.agent.operations import backups
+        from engrain.portability import restores
 
-        request = backups.parse_restore(
-            tenant=tenant,
+        parts = self.parts
+        options = restores.RestoreOptions(
+            tenant=checks.optional_name(tenant, name="tenant"),
             agent=None if agent is None else parse_agent(agent),
-            replace=replace,
-            with_erased=with_erased,
-            dry_run=dry_run,
+            replace=checks.flag(replace, name="replace"),
+            with_erased=checks.flag(with_erased, name="with_erased"),
+            dry_run=checks.flag(dry_run, name="dry_run"),
         )
-        return backups.restore(self.parts, path, self._caller_of(None, None), request, progress=progress)
+        source, act = Path(checks.path(path, name="path")), new_act(parts, self._caller_of(None, None))
+        try:
+            report = restores.restore(parts.store, source, act, options, progress=progress)
+        finally:
+            parts.note_cache.clear()
+        parts.queue.announce()
+        return report
 
     def export(
         self,
@@ -257,10 +271,17 @@ class Maintenance(ABC):
             InvalidInput: an unknown format or kind, or a path that is no place for a new file.
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """
-        from engrain.agent.operations import backups
+        from engrain.portability import exports
 
-        extent = self._extent(agent or self.parts.settings.agent, tenant)
-        return backups.export(self.parts, path, extent, form=format, kinds=kinds, progress=progress)
+        known: tuple[exports.ExportKind, ...] = get_args(exports.ExportKind)
+        return exports.export(
+            self.parts.store,
+            Path(checks.path(path, name="path")),
+            self._extent(agent or self.parts.settings.agent, tenant),
+            form=checks.choice(format, get_args(exports.ExportFormat), name="format"),
+            kinds=checks.choices(kinds, known, name="kind") or known,
+            progress=progress,
+        )
 
     @property
     @abstractmethod

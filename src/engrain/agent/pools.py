@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_memory, read_all
 from engrain.agent.reads.search import search_counted
-from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.acts import MOST_TRIES, new_act
 from engrain.agent.wiring.arguments import find_preset, parse_agent, parse_limit
 from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import follow_up
-from engrain.agent.writes.retries import MOST_TRIES
 from engrain.domain import checks
 from engrain.domain.access.pools import SYNCED_KEY, PoolSync, copy_to_scope, pool_scope
 from engrain.domain.filters import Filter

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 
 from engrain import metrics
-from engrain.agent.wiring.references import References
+from engrain.agent.wiring.usage import References
 from engrain.agent.wiring.workers import Workers
 from engrain.domain.records import Caller
 from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed

@@ -9,10 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engrain.agent.wiring.buffers import Buffers
-    from engrain.agent.wiring.key_uses import KeyUses
     from engrain.agent.wiring.learner import Learner
     from engrain.agent.wiring.note_cache import NoteCache
-    from engrain.agent.wiring.references import References
+    from engrain.agent.wiring.usage import KeyUses, References
     from engrain.agent.wiring.workers import Workers
     from engrain.config.tree import Settings
     from engrain.context.recipes import Recipe

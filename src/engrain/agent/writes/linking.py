@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.reads.lookups import get_memory
-from engrain.agent.wiring.acts import new_act
-from engrain.agent.writes.retries import retry_on_registry_change
+from engrain.agent.wiring.acts import new_act, retry_on_registry_change
 from engrain.domain.entities.registry import Enrichment, new_names
 from engrain.domain.records import GLOBAL_SCOPE, Entity
 from engrain.engines.name_finders.regex import RegexNames

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain import metrics
 from engrain.agent.reads.lookups import find_memory, get_active_fact
+from engrain.agent.wiring.acts import MOST_TRIES
 from engrain.agent.writes import linking
-from engrain.agent.writes.retries import MOST_TRIES
 from engrain.domain.records import DECAY_RATES, GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound
 

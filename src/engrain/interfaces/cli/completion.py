@@ -52,7 +52,7 @@ def complete_ids(kind: Identified) -> Complete:
     """The completion of an id, of the newest memories first."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
-        from engrain.agent.reads.identifiers import find_ids
+        from engrain.agent.reads.lookups import find_ids
 
         return _ask(ctx, lambda agent: find_ids(agent, kind, incomplete, limit=_MOST))
 
@@ -61,7 +61,7 @@ def complete_ids(kind: Identified) -> Complete:
 
 def complete_sessions(ctx: typer.Context, incomplete: str) -> list[str]:
     """Sessions of the newest episodes."""
-    from engrain.agent.reads.identifiers import find_sessions
+    from engrain.agent.reads.lookups import find_sessions
 
     return _ask(ctx, lambda agent: find_sessions(agent, incomplete, limit=_MOST))
 

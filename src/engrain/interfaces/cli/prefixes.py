@@ -36,7 +36,7 @@ def _whole(agent: Agent, kind: Identified, value: Any) -> Any:
     prefix = _PREFIX.fullmatch(value)
     if prefix is None:
         return value
-    from engrain.agent.reads.identifiers import find_ids
+    from engrain.agent.reads.lookups import find_ids
 
     ids = find_ids(agent, kind, prefix[1], limit=_SHOWN + 1)
     if len(ids) > 1:

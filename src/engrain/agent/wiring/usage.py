@@ -1,22 +1,28 @@
-"""References: counted uses of the memories in answers, written after the answer so that no search waits for a write."""
+"""Usage: references of memories and uses of access keys, written in the background so that no caller waits."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engrain import metrics
+from engrain.domain.records import Caller
+from engrain.domain.requests import Act
 from engrain.errors import EngrainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from engrain.agent.wiring.workers import Workers
+    from engrain.domain.access.keys import AccessKey
     from engrain.domain.ports import Store
-    from engrain.domain.requests import Act
 
 _LOG = logging.getLogger(__name__)
+_WRITE_EVERY = timedelta(minutes=1)
+_MOST_KEYS = 10_000
 
 
 class References:
@@ -54,3 +60,36 @@ class References:
                 except EngrainError as error:
                     metrics.count("references_not_counted", len(ids))
                     _LOG.debug("references not counted", extra={"code": error.code})
+
+
+class KeyUses:
+    """Writes the last use of access keys in the background, after the request that used one. Thread-safe.
+
+    Where the database cannot be written a use is lost, and `key_uses_not_noted` counts it. What is remembered here
+    spares writes and decides nothing.
+    """
+
+    def __init__(self, store: Store, workers: Workers) -> None:
+        self._store = store
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._written_at: dict[str, datetime] = {}
+
+    def add(self, key: AccessKey, at: datetime) -> None:
+        """Add a use of a key at a time."""
+        with self._lock:
+            before = self._written_at.get(key.id)
+            if before is not None and before <= at < before + _WRITE_EVERY:
+                return
+            if len(self._written_at) >= _MOST_KEYS:
+                self._written_at.clear()
+            self._written_at[key.id] = at
+        self._workers.run_later(lambda: self._write(key, at))
+
+    def _write(self, key: AccessKey, at: datetime) -> None:
+        act = Act(caller=Caller(tenant_id=key.tenant_id, agent=key.agent or "any"), at=at)
+        try:
+            self._store.use_key(act, key.id, since=at - _WRITE_EVERY)
+        except EngrainError as error:
+            metrics.count("key_uses_not_noted")
+            _LOG.debug("use of a key not noted", extra={"code": error.code})
