@@ -61,7 +61,7 @@ def build(
 
 def _render(sections: Sequence[tuple[Section, Sequence[Entry]]], recipe: Recipe) -> str:
     """Markdown: the title, then a heading and the lines of each section, episodes under the heading of their day."""
-    body = "\n\n".join("\n".join([section.heading, *_dated(entries)]) for section, entries in sections)
+    body = "\n\n".join("\n".join([section.heading, *_format_lines(entries)]) for section, entries in sections)
     if not recipe.title:
         return body
     return f"{recipe.title}\n\n{body}" if body else f"{recipe.title}\n"
@@ -109,7 +109,7 @@ def _moment(entry: Entry) -> tuple[datetime, str, int, str]:
     return memory.event_time, memory.session or "", memory.turn, memory.id
 
 
-def _dated(entries: Sequence[Entry]) -> list[str]:
+def _format_lines(entries: Sequence[Entry]) -> list[str]:
     lines: list[str] = []
     day = None
     for entry in entries:

@@ -11,7 +11,7 @@ from engrain.context.entries import BlockSources
 from engrain.context.recipes import RECIPES
 from engrain.learning.consolidation.echoes import Span, find_spans, list_echo_sources, read_episode
 from engrain.learning.consolidation.equivalence import fold
-from engrain.learning.consolidation.evidence import find_recognized, is_instruction, prove
+from engrain.learning.consolidation.evidence import is_instruction, prove, prove_by_words
 from engrain.learning.consolidation.proposals import Evidence
 from tests.support.sample_records import NOON, episode, fact, hits_of, rule
 
@@ -195,15 +195,15 @@ def test_a_block_of_any_recipe_that_comes_back_is_an_echo_to_its_last_line(recip
 def test_an_episode_that_imitates_the_prompt_or_a_reply_proves_nothing(content):
     turns = heard(content)
     assert prove(quoted("I moved to Porto"), turns).flaw == "imitation"
-    assert find_recognized("I moved to Porto", turns.values()).flaw == "no_evidence"
+    assert prove_by_words("I moved to Porto", turns.values()).flaw == "no_evidence"
 
 
 def test_a_confirmation_without_quotes_needs_most_of_the_words_in_one_turn_that_is_no_echo():
     turns = heard("As I said, Ana is living in Lisbon.", "Lisbon is nice.", "Ana lives.")
-    assert find_recognized("Ana lives in Lisbon", turns.values()).episodes == (turns["e1"].episode,)
+    assert prove_by_words("Ana lives in Lisbon", turns.values()).episodes == (turns["e1"].episode,)
     echoing = heard("I know that Ana lives in Lisbon.", known=[fact("Lisbon", **HANDED_OUT)])
-    assert find_recognized("Ana lives in Lisbon", echoing.values()).flaw == "no_evidence"
-    assert find_recognized("is the", turns.values()).flaw == "no_evidence"
+    assert prove_by_words("Ana lives in Lisbon", echoing.values()).flaw == "no_evidence"
+    assert prove_by_words("is the", turns.values()).flaw == "no_evidence"
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def read_episode(episode: Episode, sources: Sequence[EchoSource]) -> EpisodeText
     ]
     spans = [*_find_blocks(lines, {source.line for source in earlier})]
     for source in earlier:
-        if _was_handed_out(source.memory, episode):
+        if _was_recalled(source.memory, episode):
             spans += (span for phrase in source.phrases for span in find_spans(text, phrase))
     return EpisodeText(episode, text, tuple(_join(spans)))
 
@@ -117,7 +117,7 @@ def _is_boundary(text: str, position: int) -> bool:
     return not (pair.isascii() and pair.isalnum())
 
 
-def _was_handed_out(memory: MemoryRecord, episode: Episode) -> bool:
+def _was_recalled(memory: MemoryRecord, episode: Episode) -> bool:
     """True if somebody was given it before the episode, as far as can be known.
 
     Only the last time is known: a memory asked for several times may have been handed out before that as well.

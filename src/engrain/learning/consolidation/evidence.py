@@ -60,7 +60,7 @@ def prove(evidence: Sequence[Evidence], episodes: Mapping[str, EpisodeText]) -> 
     return Proof(_in_order({episodes[quote.episode].episode for quote in quotes}), quotes)
 
 
-def find_recognized(content: str, texts: Collection[EpisodeText]) -> Proof:
+def prove_by_words(content: str, texts: Collection[EpisodeText]) -> Proof:
     """The episodes that say what a memory says: most of its words, the speaker's name among them, and no echo of it."""
     wanted = set(terms(content))
     least = max(_LEAST_SHARE * len(wanted), LEAST_WORDS)

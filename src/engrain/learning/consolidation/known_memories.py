@@ -46,7 +46,7 @@ def load_known(store: Store, caller: Caller, episodes: Sequence[Episode], now: d
     return rank_by_relevance(known.values(), episodes)
 
 
-def load_handed_out(store: Store, caller: Caller, episodes: Sequence[Episode], now: datetime) -> list[MemoryRecord]:
+def load_recalled(store: Store, caller: Caller, episodes: Sequence[Episode], now: datetime) -> list[MemoryRecord]:
     """Memories of any kind that share words with the episodes and that somebody asked for: possible echoes.
 
     An echo has the words of its source, so words are enough to find it: two statements for each episode.

@@ -9,7 +9,7 @@ from engrain.domain.ids import derived_id
 from engrain.domain.records import Fact, Rule
 from engrain.domain.runs.plans import Action, Plan, Rejection
 from engrain.learning.consolidation.equivalence import are_equivalent, fold, is_same_name, is_same_statement
-from engrain.learning.consolidation.evidence import FLAWS, find_recognized, is_instruction, prove
+from engrain.learning.consolidation.evidence import FLAWS, is_instruction, prove, prove_by_words
 from engrain.learning.consolidation.learned_facts import (
     SAID_AT,
     build_fact,
@@ -215,7 +215,7 @@ class _Draft:
         if proposal.evidence is not None:
             proof = prove(proposal.evidence, self.context.episodes)
         elif target is not None:
-            proof = find_recognized(describe(target), self.context.episodes.values())
+            proof = prove_by_words(describe(target), self.context.episodes.values())
         else:
             raise _Refused("no_evidence")
         if proof.flaw is not None:

@@ -18,7 +18,7 @@ from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning.consolidation import prompt
 from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
-from engrain.learning.consolidation.known_memories import load_handed_out, load_known, load_related
+from engrain.learning.consolidation.known_memories import load_known, load_recalled, load_related
 from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
 from engrain.learning.consolidation.report import ConsolidationReport, Failure, Group, Learned
@@ -252,8 +252,8 @@ class _BatchRun:
         if not result.is_readable:
             raise _UnusableReply("; ".join(result.parse_errors[:3]))
         self._renew(batch, options.lease_s)
-        handed_out = load_handed_out(store, caller, episodes, now)
-        sources = list_echo_sources({memory.id: memory for memory in (*known, *handed_out)}.values())
+        recalled = load_recalled(store, caller, episodes, now)
+        sources = list_echo_sources({memory.id: memory for memory in (*known, *recalled)}.values())
         context = BatchContext(
             caller=caller,
             scope=caller.agent if options.scope == "agent" else GLOBAL_SCOPE,
