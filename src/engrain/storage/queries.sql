@@ -1,75 +1,75 @@
 -- gone_docs --
--- What some namespaces no longer search, newest first
+-- List docs of some namespaces that are no longer searched, newest first
 SELECT doc FROM memory_index
 WHERE tenant_id = :tenant_id AND namespace IN :namespaces AND state = 3 ORDER BY doc DESC LIMIT :limit;
 
 -- speakers --
--- Who ever spoke in some scopes
+-- List the speakers of some scopes
 SELECT DISTINCT speaker FROM speakers
 WHERE tenant_id = :tenant_id AND scope IN :scopes ORDER BY speaker LIMIT :limit;
 
 -- has_memory --
--- Whether an id is taken, by any kind or by what was erased
+-- Check whether an id is taken, by any kind or by a tombstone
 SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
 
 -- fates --
--- Which ids of memories are taken, and whether by what is left of an erased one
+-- List the taken ids among some, and whether a tombstone takes each
 SELECT id, FALSE FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, FALSE FROM facts WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, FALSE FROM rules WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, TRUE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
 -- docs_of_ids --
--- The docs of some memories
+-- Find the docs of some memories by their ids
 SELECT id, doc FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, doc FROM facts WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, doc FROM rules WHERE tenant_id = :tenant_id AND id IN :ids;
 
 -- known_entity --
--- Under which id somebody is known: the one given, or the one with that name and type
+-- Find the id of a known entity: the given one, or the one with that name and type
 SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT id FROM entities
 WHERE tenant_id = :tenant_id AND canonical_name = :name AND entity_type = :type LIMIT 1;
 
 -- name_superseded --
--- What a restored fact supersedes, which came after it
+-- Set what a restored fact supersedes, which came after it
 UPDATE facts SET supersedes_id = :supersedes_id WHERE tenant_id = :tenant_id AND id = :id;
 
 -- drop_tombstones --
--- These ids may be taken again
+-- Remove tombstones: these ids may be taken again
 DELETE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
 -- add_speaker --
--- Somebody speaks in a scope, and stays known there until the end of the transaction, whoever came first
+-- Add a speaker of a scope, and lock it until the end of the transaction, whoever came first
 INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :speaker)
 ON CONFLICT (tenant_id, scope, speaker) DO UPDATE SET speaker = excluded.speaker;
 
 -- reopen_session --
--- An episode of a session waits to be consolidated
+-- Reopen a session: one of its episodes waits to be consolidated
 UPDATE sessions_consolidations SET consolidated_at = NULL
 WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
 
 -- supersede_fact --
--- Close the old interval: no longer believed, no longer true from where the new one begins
+-- Supersede a fact: close the old interval where the new one begins
 UPDATE facts SET validity = 'superseded', invalidated_at = :at, valid_to = :valid_to
 WHERE tenant_id = :tenant_id AND id = :id AND validity = 'active';
 
 -- run_out_episodes --
--- The episodes that have run out longest
+-- List the episodes that expired longest ago
 SELECT id FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before ORDER BY expires_at LIMIT :limit;
 
 -- oldest_consolidated --
--- The oldest episodes that are consolidated and have not run out, but for some
+-- List the oldest episodes that are consolidated and have not expired, but for some
 SELECT id FROM episodes
 WHERE tenant_id = :tenant_id AND consolidation_status = 'consolidated' AND (expires_at IS NULL OR expires_at >= :before)
     AND NOT id IN :needed
 ORDER BY created_at, id LIMIT :limit;
 
 -- needed_sources --
--- The consolidated episodes that have a vector, and of which something was learned that still waits for its own
+-- List the consolidated episodes that have a vector, while a fact or rule learned from them still waits for its own
 SELECT memory_links.target_id FROM memory_index
 JOIN facts ON facts.tenant_id = memory_index.tenant_id AND facts.doc = memory_index.doc
 JOIN memory_links ON memory_links.tenant_id = facts.tenant_id AND source_kind = 'fact' AND source_id = facts.id
@@ -93,7 +93,7 @@ WHERE memory_index.tenant_id = :tenant_id AND memory_index.state = 1 AND memory_
     AND consolidation_status = 'consolidated' AND (episodes.expires_at IS NULL OR episodes.expires_at >= :before);
 
 -- episode_counts --
--- Episodes of a tenant, those that have run out, and those that have not and are consolidated
+-- Count the episodes of a tenant, those that have expired, and those that have not and are consolidated
 SELECT
     (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND expires_at < :before),
@@ -111,49 +111,49 @@ UPDATE episodes SET expires_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 UPDATE facts SET validity = 'retracted', invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
 -- age_facts --
--- Time moved some facts to another standing: docs and metadata
+-- Change the standing of some facts: docs and metadata
 UPDATE facts SET metadata = given.value -> 1 FROM EACH :rows AS given
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
 -- expire_facts --
--- Time ended some facts: docs and metadata
+-- Expire some facts: docs and metadata
 UPDATE facts SET metadata = given.value -> 1, validity = 'expired', invalidated_at = :at FROM EACH :rows AS given
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
 -- age_rules --
--- Time moved some rules to another standing: docs and metadata
+-- Change the standing of some rules: docs and metadata
 UPDATE rules SET metadata = given.value -> 1 FROM EACH :rows AS given
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
 -- expire_rules --
--- Time ended some rules: docs and metadata
+-- Expire some rules: docs and metadata
 UPDATE rules SET metadata = given.value -> 1, invalidated_at = :at FROM EACH :rows AS given
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
 -- add_events --
--- The same happened to some memories: ids of the events, scopes and ids of the memories
+-- Add one event for each of some memories: ids of the events, scopes and ids of the memories
 INSERT INTO memory_events (tenant_id, id, event_type, scope, actor, request_id, memory_id, payload, created_at)
 SELECT :tenant_id, given.value ->> 0, :event_type, given.value ->> 1, :actor, :request_id, given.value ->> 2, :payload, :at
 FROM EACH :rows AS given;
 
 -- mark_rule --
--- What an outcome made of a rule
+-- Update the content, maturity and counts of a rule after an outcome
 UPDATE rules SET content = :content, maturity = :maturity, effectiveness_score = :effectiveness_score,
     applied_count = :applied_count, success_count = :success_count, harmful_count = :harmful_count,
     last_applied_at = :at, last_evaluated_at = :at, metadata = :metadata
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- move_rule --
--- A rule that says something else is another to the searches
+-- Give a rule with new content a new doc: to the searches it is another memory
 UPDATE rules SET doc = :doc WHERE tenant_id = :tenant_id AND id = :id;
 
 -- applications --
--- How a rule fared, newest first
+-- List the applications of a rule, newest first
 SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
 WHERE tenant_id = :tenant_id AND rule_id = :rule_id ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- more_applications --
--- How a rule fared, newest first, after a place in that order
+-- List the applications of a rule, newest first, after a position in that order
 SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
 WHERE tenant_id = :tenant_id AND rule_id = :rule_id AND (created_at, id) < (:after_at, :after_id)
 ORDER BY created_at DESC, id DESC LIMIT :limit;
@@ -163,122 +163,122 @@ ORDER BY created_at DESC, id DESC LIMIT :limit;
 UPDATE rules SET metadata = :metadata, invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
 -- confirm_fact --
--- Somebody stood by a fact
+-- Confirm a fact
 UPDATE facts SET metadata = :metadata, last_confirmed_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
 -- confirm_rule --
--- Somebody stood by a rule
+-- Confirm a rule
 UPDATE rules SET metadata = :metadata, last_confirmed_at = :at WHERE tenant_id = :tenant_id AND id = :id;
 
 -- add_link --
--- An edge, unless it is there
+-- Add a link, unless it exists
 INSERT INTO memory_links (tenant_id, source_kind, source_id, target_kind, target_id, relation, weight, created_at)
 VALUES (:tenant_id, :source_kind, :source_id, :target_kind, :target_id, :relation, :weight, :created_at)
 ON CONFLICT DO NOTHING RETURNING 1;
 
 -- links_out --
--- The edges that leave a memory
+-- List the links from a memory
 SELECT source_id, target_id, relation, weight, created_at FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
 
 -- links_in --
--- The edges that reach a memory. SQLite, which judges a plan by the number of its columns alone, would rather read all of
+-- List the links to a memory. SQLite, which judges a plan by the number of its columns alone, would rather read all of
 -- a tenant in the order of the key
 SELECT source_id, target_id, relation, weight, created_at FROM memory_links INDEXED BY memory_links_target
 WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
 
 -- add_entity_name --
--- One of the names that an entity is known by
+-- Add one of the names of an entity
 INSERT INTO entity_names (tenant_id, name, entity_id) VALUES (:tenant_id, :name, :entity_id);
 
 -- set_episode_metadata --
--- What is known of an episode besides
+-- Replace the metadata of an episode
 UPDATE episodes SET metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- set_fact_metadata --
--- What is known of a fact besides
+-- Replace the metadata of a fact
 UPDATE facts SET metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- set_rule_metadata --
--- What is known of a rule besides
+-- Replace the metadata of a rule
 UPDATE rules SET metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- drop_entity_name --
--- An entity is no longer known by a name
+-- Remove one of the names of an entity
 DELETE FROM entity_names WHERE tenant_id = :tenant_id AND name = :name AND entity_id = :entity_id;
 
 -- add_entity_trigram --
--- One of the trigrams of an entity's names
+-- Add one of the trigrams of an entity's names
 INSERT INTO entity_trigrams (tenant_id, trigram, entity_id) VALUES (:tenant_id, :trigram, :entity_id);
 
 -- drop_entity_trigram --
--- A trigram that no name of an entity has any more
+-- Remove a trigram that no name of an entity has any more
 DELETE FROM entity_trigrams WHERE tenant_id = :tenant_id AND trigram = :trigram AND entity_id = :entity_id;
 
 -- count_trigrams --
--- How many trigrams all entities have
+-- Count the trigrams of all entities
 SELECT count(*) FROM entity_trigrams;
 
 -- change_entity --
--- An entity as it is now
+-- Update an entity
 UPDATE entities SET canonical_name = :canonical_name, aliases = :aliases, mention_count = :mention_count,
     metadata = :metadata, updated_at = :updated_at
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- entities_called --
--- Whose canonical name is exactly one of some
+-- Find entities by exact canonical name
 SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name IN :names;
 
 -- names_holding --
--- Whose names hold a text
+-- Find names that contain a text
 SELECT name, entity_id FROM entity_names
 WHERE tenant_id = :tenant_id AND name LIKE :pattern ESCAPE '!' ORDER BY name, entity_id LIMIT :limit;
 
 -- alike_entities --
--- Who has many of some trigrams, those with most of them first
+-- Find entities with many of some trigrams, those with most of them first
 SELECT entity_id, count(*) AS shared FROM entity_trigrams
 WHERE tenant_id = :tenant_id AND trigram IN :trigrams
 GROUP BY entity_id HAVING count(*) >= :least ORDER BY shared DESC, entity_id LIMIT :limit;
 
 -- merges_of --
--- What merges have told of the entity that took others in
+-- List the payloads of the merges into an entity
 SELECT payload FROM memory_events INDEXED BY memory_events_memory
 WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN :types;
 
 -- repoint_facts --
--- Some facts are about another entity
+-- Move some facts from one entity to another
 UPDATE facts SET entity_id = :target_id WHERE tenant_id = :tenant_id AND id IN :ids AND entity_id = :source_id;
 
 -- unattribute_facts --
--- Some facts are about nobody that the registry knows any more
+-- Detach some facts from their entity
 UPDATE facts SET entity_id = NULL WHERE tenant_id = :tenant_id AND id IN :ids;
 
 -- drop_mentions_of --
--- Nothing mentions an entity any more
+-- Remove all mentions of an entity
 DELETE FROM memory_entities
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule');
 
 -- remove_entity --
--- An entity's row
+-- Remove an entity
 DELETE FROM entities WHERE tenant_id = :tenant_id AND id = :id;
 
 -- restore_fact --
--- A fact is believed again
+-- Make a superseded fact active again
 UPDATE facts SET validity = 'active', invalidated_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
 
 -- drop_supersedes --
--- A fact does not supersede another any more
+-- Remove the link by which a fact supersedes another
 DELETE FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind = 'fact' AND source_id = :source_id
     AND target_kind = 'fact' AND target_id = :target_id AND relation = 'supersedes';
 
 -- mentions_of --
--- Which memories mention an entity
+-- List the memories that mention an entity
 SELECT memory_id, scope, created_at FROM memory_entities INDEXED BY memory_entities_time
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id;
 
--- lend_mentions --
--- Some memories that mention one entity mention another too; answers those of which that was not known
+-- copy_mentions --
+-- Add mentions of one entity to memories that mention another; answers the new ones
 INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
 SELECT tenant_id, CAST(:to_id AS text), memory_kind, memory_id, scope, happened_at, created_at FROM memory_entities
 WHERE tenant_id = :tenant_id AND entity_id = :from_id AND memory_kind IN ('episode', 'fact', 'rule')
@@ -286,25 +286,25 @@ WHERE tenant_id = :tenant_id AND entity_id = :from_id AND memory_kind IN ('episo
 ON CONFLICT DO NOTHING RETURNING memory_id;
 
 -- set_mentioned_at --
--- When it was noted that a memory mentions an entity
+-- Set the time of a mention
 UPDATE memory_entities SET created_at = :at
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule')
     AND memory_id = :memory_id;
 
 -- drop_mentions --
--- Some memories do not mention an entity any more
+-- Remove the mentions of an entity by some memories
 DELETE FROM memory_entities
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule')
     AND memory_id IN :ids;
 
--- whom_mentioned --
--- Whom some memories mention
+-- mentioned_entities --
+-- List the entities that some memories mention
 SELECT memory_id, entity_id FROM memory_entities INDEXED BY memory_entities_memory
 WHERE tenant_id = :tenant_id AND memory_kind IN ('episode', 'fact', 'rule') AND memory_id IN :ids
 ORDER BY memory_id, entity_id;
 
 -- seen_span --
--- When memories of some scopes first and last mentioned an entity, or a fact of theirs was about it
+-- Find the first and last time at which memories of some scopes mention an entity or are about it
 SELECT min(happened_at), max(happened_at) FROM memory_entities
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND memory_kind IN ('episode', 'fact', 'rule')
     AND scope IN :scopes
@@ -313,38 +313,38 @@ SELECT min(coalesce(valid_from, created_at)), max(coalesce(valid_from, created_a
 FROM facts INDEXED BY facts_about WHERE tenant_id = :tenant_id AND entity_id = :entity_id AND scope IN :scopes;
 
 -- named_entities --
--- Whom some names name
+-- Find entities by name
 SELECT DISTINCT entity_id FROM entity_names WHERE tenant_id = :tenant_id AND name IN :names ORDER BY entity_id;
 
 -- names_of_all --
--- Every name of every entity
+-- List every name of every entity
 SELECT tenant_id, entity_id, name FROM entity_names;
 
 -- all_names --
--- Every entity of every tenant, and what it is called
+-- List every entity of every tenant, with its names
 SELECT tenant_id, id, canonical_name, entity_type, aliases, metadata FROM entities;
 
 -- add_mentions --
--- A memory mentions some entities; answers those of whom that was not known
+-- Add mentions of some entities by a memory; answers the new ones
 INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
 SELECT tenant_id, id, :kind, :memory_id, :scope, :happened_at, :at FROM entities
 WHERE tenant_id = :tenant_id AND id IN :ids ORDER BY id
 ON CONFLICT DO NOTHING RETURNING entity_id;
 
 -- count_mentions --
--- How many memories of some scopes mention each of some entities
+-- Count the mentions of some entities by memories of some scopes
 SELECT entity_id, count(*) FROM memory_entities
 WHERE tenant_id = :tenant_id AND entity_id IN :ids AND memory_kind IN ('episode', 'fact', 'rule') AND scope IN :scopes
 GROUP BY entity_id;
 
 -- links_from --
--- The edges of some relations that leave some memories
+-- List the links of some relations from some memories
 SELECT source_id, target_id, relation, weight, created_at FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id IN :ids
     AND relation IN :relations;
 
 -- linked_to --
--- What some memories are linked to, either way
+-- List the memories that some are linked to, in either direction
 SELECT target_id FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id IN :ids
 UNION
@@ -352,82 +352,82 @@ SELECT source_id FROM memory_links INDEXED BY memory_links_target
 WHERE tenant_id = :tenant_id AND target_kind IN ('episode', 'fact', 'rule') AND target_id IN :ids;
 
 -- has_entity_name --
--- The entity that has a name and type, or an id
+-- Find an entity by its name and type, or by its id
 SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name = :canonical_name AND entity_type = :entity_type
 UNION ALL SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
 
 -- erase_links_out --
--- The edges that leave a memory
+-- Remove the links from a memory
 DELETE FROM memory_links WHERE tenant_id = :tenant_id AND source_kind = :kind AND source_id = :id;
 
 -- erase_relations --
--- What a fact that was superseded was related to
+-- Remove the relations of a superseded fact
 DELETE FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind = 'fact' AND source_id = :id AND relation = 'related_to';
 
 -- erase_links_in --
--- The edges that reach a memory
+-- Remove the links to a memory
 DELETE FROM memory_links INDEXED BY memory_links_target
 WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
 
 -- erase_mentions --
--- Whom a memory mentions
+-- Remove the mentions by a memory
 DELETE FROM memory_entities INDEXED BY memory_entities_memory
 WHERE tenant_id = :tenant_id AND memory_kind = :kind AND memory_id = :id;
 
 -- erase_applications --
--- How a rule fared
+-- Remove the applications of a rule
 DELETE FROM rule_applications INDEXED BY rule_applications_rule WHERE tenant_id = :tenant_id AND rule_id = :id;
 
 -- erase_event_payloads --
--- What events say of a memory
+-- Erase the payloads of a memory's events
 UPDATE memory_events INDEXED BY memory_events_memory SET payload = :payload
 WHERE tenant_id = :tenant_id AND memory_id = :id;
 
 -- clear_fact_source --
--- Facts that came from an episode which goes keep everything else
+-- Clear the source of facts that came from an erased episode
 UPDATE facts SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
 
 -- clear_rule_source --
--- Rules that came from an episode which goes keep everything else
+-- Clear the source of rules that came from an erased episode
 UPDATE rules SET source_episode_id = NULL WHERE tenant_id = :tenant_id AND source_episode_id = :id;
 
 -- clear_supersedes --
--- Facts that superseded one which goes keep everything else
+-- Clear what facts superseded that is erased
 UPDATE facts SET supersedes_id = NULL WHERE tenant_id = :tenant_id AND supersedes_id = :id;
 
 -- erase_episode --
--- An episode's row
+-- Remove an episode
 DELETE FROM episodes WHERE tenant_id = :tenant_id AND id = :id;
 
 -- erase_fact --
--- A fact's row
+-- Remove a fact
 DELETE FROM facts WHERE tenant_id = :tenant_id AND id = :id;
 
 -- erase_rule --
--- A rule's row
+-- Remove a rule
 DELETE FROM rules WHERE tenant_id = :tenant_id AND id = :id;
 
 -- erase_speaker --
--- A name nobody speaks under any more
+-- Remove a speaker without episodes
 DELETE FROM speakers WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker AND NOT EXISTS (
     SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND speaker = :speaker
 );
 
 -- erase_session --
--- A session nothing is left of
+-- Remove a session without episodes
 DELETE FROM sessions_consolidations
 WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND NOT EXISTS (
     SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session
 );
 
 -- add_tombstone --
--- What is left of a memory that was erased
+-- Add the tombstone of an erased memory
 INSERT INTO tombstones (tenant_id, id, kind, scope, digest, erased_at)
 VALUES (:tenant_id, :id, :kind, :scope, :digest, :erased_at);
 
 -- episode_stats --
--- Counts and span of the live episodes in some scopes, and since when the oldest of them waits to be consolidated
+-- Count the live episodes in some scopes, their span, and since when the oldest waits to be consolidated
 SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending'),
     count(*) FILTER (WHERE consolidation_status IN ('failed', 'dead_letter')),
     min(created_at) FILTER (WHERE consolidation_status = 'pending'),
@@ -435,20 +435,20 @@ SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending'),
 WHERE tenant_id = :tenant_id AND scope IN :scopes AND (expires_at IS NULL OR expires_at > :now);
 
 -- fact_stats --
--- How the facts in some scopes stand
+-- Count the facts in some scopes by standing
 SELECT CASE WHEN validity = 'active' AND metadata ->> 'status' = 'fading' THEN 'fading' ELSE validity END AS state, count(*)
 FROM facts WHERE tenant_id = :tenant_id AND scope IN :scopes GROUP BY state;
 
 -- schema_revisions --
--- Revisions of ours; those of a host application stand beside them
+-- List our schema revisions; those of a host application stand beside them
 SELECT version_num FROM alembic_version WHERE version_num LIKE 'mem_%';
 
 -- memories_by_kind --
--- How many memories of each kind the searches hold, of every tenant
+-- Count the indexed memories of every tenant by kind
 SELECT kind, CAST(sum(memories) AS bigint) FROM namespaces GROUP BY kind;
 
 -- job_vitals --
--- How many jobs of every tenant stand how, how many should have been begun by now, and since when
+-- Count the jobs of every tenant by status, and those overdue, with the time of the first
 SELECT count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status = 'running'),
     count(*) FILTER (WHERE status = 'dead_letter'),
     count(*) FILTER (WHERE status = 'waiting' AND run_at <= :now OR status = 'running' AND lease_until <= :now),
@@ -457,34 +457,34 @@ SELECT count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status
 FROM jobs;
 
 -- last_version --
--- The number of the newest version, 0 before the first
+-- Find the number of the newest version, 0 before the first
 SELECT coalesce(max(version), 0) FROM embedding_versions WHERE tenant_id = '';
 
 -- add_version --
--- A version of an embedder
+-- Add a version of an embedder
 INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at, activated_at)
 VALUES ('', :version, :name, :dims, :state, :created_at, :activated_at);
 
 -- retire_version --
--- The active version is no longer searched
+-- Retire the active version
 UPDATE embedding_versions SET state = 'retired' WHERE tenant_id = '' AND state = 'active';
 
 -- activate_version --
--- A version is searched from now on
+-- Activate a version
 UPDATE embedding_versions SET state = 'active', activated_at = :at WHERE tenant_id = '' AND version = :version;
 
 -- end_run --
--- How a run ended
+-- End a run
 UPDATE runs SET status = :status, finished_at = :finished_at, report = :report, error = :error
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- renew_run --
--- A worker goes on with its run
+-- Renew the lease of a run
 UPDATE runs SET lease_until = :lease_until
 WHERE tenant_id = :tenant_id AND id = :id AND agent = :agent AND status = 'running' RETURNING 1;
 
 -- pending_sessions --
--- Sessions of an agent in which an episode waits to be consolidated, by scope
+-- List the sessions of an agent in which an episode waits to be consolidated, by scope
 SELECT session, count(*), min(created_at), min(first_seen_at)
 FROM episodes INDEXED BY episodes_pending LEFT JOIN sessions_consolidations USING (tenant_id, scope, session)
 WHERE tenant_id = :tenant_id AND agent = :agent AND consolidation_status = 'pending' AND session IS NOT NULL
@@ -492,22 +492,22 @@ WHERE tenant_id = :tenant_id AND agent = :agent AND consolidation_status = 'pend
 GROUP BY scope, session;
 
 -- session_counts --
--- Episodes of an agent in a session, and those of them that wait to be consolidated
+-- Count the episodes of an agent in a session, and those that wait to be consolidated
 SELECT count(*), count(*) FILTER (WHERE consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at > :now))
 FROM episodes WHERE tenant_id = :tenant_id AND scope IN :scopes AND session = :session AND agent = :agent;
 
 -- consolidate_episodes --
--- Some episodes are done with
+-- Mark some episodes as consolidated
 UPDATE episodes SET consolidation_status = 'consolidated' WHERE tenant_id = :tenant_id AND id IN :ids;
 
 -- set_consolidation --
--- How the consolidation of an episode stands
+-- Set the consolidation status of an episode
 UPDATE episodes SET consolidation_status = :status, consolidation_attempts = :attempts,
     last_consolidation_error = :error, next_consolidation_retry_at = :retry_at
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- close_sessions --
--- Those sessions of some episodes in which none waits any more
+-- Close those sessions of some episodes in which none waits any more
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at, consolidated_at)
 SELECT tenant_id, scope, session, max(turn), min(created_at), :at FROM episodes
 WHERE tenant_id = :tenant_id AND (scope, session) IN (
@@ -518,113 +518,113 @@ HAVING count(*) FILTER (WHERE consolidation_status = 'pending' AND (expires_at I
 ON CONFLICT (tenant_id, scope, session) DO UPDATE SET consolidated_at = excluded.consolidated_at;
 
 -- reopen_sessions --
--- The sessions of some episodes wait to be consolidated again
+-- Reopen the sessions of some episodes
 UPDATE sessions_consolidations SET consolidated_at = NULL
 WHERE tenant_id = :tenant_id AND (scope, session) IN (
     SELECT scope, session FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND session IS NOT NULL
 );
 
 -- doubt_fact --
--- A fact is worth otherwise than before
+-- Set the confidence of a fact
 UPDATE facts SET confidence = :confidence WHERE tenant_id = :tenant_id AND id = :id;
 
 -- set_fact_confirmation --
--- When a fact was last confirmed, and what is known of it besides
+-- Set the last confirmation and the metadata of a fact
 UPDATE facts SET last_confirmed_at = :last_confirmed_at, metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- set_rule_confirmation --
--- When a rule was last confirmed, and what is known of it besides
+-- Set the last confirmation and the metadata of a rule
 UPDATE rules SET last_confirmed_at = :last_confirmed_at, metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- reactivate_fact --
--- A fact is believed again, and true until whenever it was before
+-- Make a fact active again, and true until its earlier end
 UPDATE facts SET validity = 'active', invalidated_at = NULL, valid_to = :valid_to
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- was_taken_back --
--- Whether the undo of a run took a memory back
+-- Check whether the undo of a run took a memory back
 SELECT 1 FROM memory_events INDEXED BY memory_events_memory
 WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN ('fact_taken_back', 'rule_taken_back') LIMIT 1;
 
 -- drop_link --
--- An edge is no more; answers whether it was there
+-- Remove a link; answers whether it existed
 DELETE FROM memory_links
 WHERE tenant_id = :tenant_id AND source_kind IN ('episode', 'fact', 'rule') AND source_id = :source_id
     AND target_kind IN ('episode', 'fact', 'rule') AND target_id = :target_id AND relation = :relation RETURNING 1;
 
 -- pools_of --
--- The pools an agent is in
+-- List the pools of an agent
 SELECT pool FROM pool_members WHERE tenant_id = :tenant_id AND agent = :agent ORDER BY pool;
 
 -- pool --
--- One pool
+-- Read one pool
 SELECT created_at, metadata FROM pools WHERE tenant_id = :tenant_id AND name = :pool;
 
 -- members --
--- Who is in a pool
+-- List the members of a pool
 SELECT agent FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool ORDER BY agent;
 
 -- add_pool --
--- A pool, unless the name is taken
+-- Add a pool, unless the name is taken
 INSERT INTO pools (tenant_id, name, created_at, metadata) VALUES (:tenant_id, :name, :at, :metadata)
 ON CONFLICT DO NOTHING RETURNING name;
 
 -- add_member --
--- One member more, unless it is one already
+-- Add a member to a pool, unless it is one already
 INSERT INTO pool_members (tenant_id, pool, agent, joined_at) VALUES (:tenant_id, :pool, :agent, :at)
 ON CONFLICT DO NOTHING RETURNING agent;
 
 -- remove_member --
--- One member less
+-- Remove a member from a pool
 DELETE FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool AND agent = :agent;
 
 -- remove_members --
--- All members of a pool
+-- Remove all members of a pool
 DELETE FROM pool_members WHERE tenant_id = :tenant_id AND pool = :pool;
 
 -- remove_pool --
--- A pool that nobody is in
+-- Remove a pool without members
 DELETE FROM pools WHERE tenant_id = :tenant_id AND name = :pool;
 
 -- count_in_scope --
--- How many memories a scope holds, live or not
+-- Count the memories of a scope, live or not
 SELECT
     (SELECT count(*) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope)
     + (SELECT count(*) FROM facts WHERE tenant_id = :tenant_id AND scope = :scope)
     + (SELECT count(*) FROM rules WHERE tenant_id = :tenant_id AND scope = :scope);
 
 -- agents --
--- Whose scopes there are, and who is in a pool
+-- List the agents with a scope of their own or in a pool
 SELECT scope FROM namespaces
 WHERE tenant_id = :tenant_id AND NOT scope = 'global' AND NOT substr(scope, 1, 5) = 'pool:'
 UNION SELECT agent FROM pool_members WHERE tenant_id = :tenant_id ORDER BY 1;
 
 -- learners --
--- Who stored a fact of a tenant since a moment
+-- List the agents that stored a fact of a tenant since a moment
 SELECT DISTINCT actor FROM memory_events
 WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :since;
 
 -- keys_of --
--- The keys of a tenant, newest first
+-- List the keys of a tenant, newest first
 SELECT id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
 FROM access_keys WHERE tenant_id = :tenant_id ORDER BY created_at DESC, id DESC;
 
 -- find_key --
--- One key, and the digest of its secret
+-- Read one key, and the digest of its secret
 SELECT digest, id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
 FROM access_keys WHERE tenant_id = :tenant_id AND id = :id;
 
 -- revoke_key --
--- Let a key open nothing from now on, unless it does so already
+-- Revoke a key, unless it is revoked already
 UPDATE access_keys SET revoked_at = :at WHERE tenant_id = :tenant_id AND id = :id AND revoked_at IS NULL RETURNING id;
 
 -- use_key --
--- Note the use of a key, unless one was noted lately
+-- Record the use of a key, unless one was recorded lately
 UPDATE access_keys SET last_used_at = :at
 WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used_at < :since) RETURNING id;
 
 -- add_job --
--- A job, unless its schedule's firing has one
+-- Add a job, unless its schedule's firing has one
 INSERT INTO jobs (tenant_id, id, name, dedupe_key, status, run_at, attempts, lease_until, worker, report, last_error,
     created_at, finished_at)
 VALUES (:tenant_id, :id, :name, :dedupe_key, :status, :run_at, :attempts, :lease_until, :worker, :report, :last_error,
@@ -632,32 +632,32 @@ VALUES (:tenant_id, :id, :name, :dedupe_key, :status, :run_at, :attempts, :lease
 ON CONFLICT DO NOTHING RETURNING id;
 
 -- set_job --
--- How a job stands, where it is still who had it that says so
+-- Update a job, where its status, worker and attempts are unchanged
 UPDATE jobs SET status = :status, run_at = :run_at, attempts = :attempts, lease_until = :lease_until, worker = :worker,
     report = :report, last_error = :last_error, finished_at = :finished_at
 WHERE tenant_id = :tenant_id AND id = :id AND status = :was AND attempts = :attempts_were
     AND worker IS NOT DISTINCT FROM :worker_was RETURNING 1;
 
 -- begin_job --
--- The same for a job that is due, where nobody else was faster and no lease was renewed
+-- Begin a job that is due, where nobody else was faster and no lease was renewed
 UPDATE jobs SET status = :status, attempts = :attempts, lease_until = :lease_until, worker = :worker,
     last_error = :last_error, finished_at = :finished_at
 WHERE tenant_id = :tenant_id AND id = :id AND attempts = :attempts_were AND run_at <= :now
     AND (status = 'waiting' OR status = 'running' AND lease_until <= :now) RETURNING 1;
 
 -- renew_job --
--- A worker goes on with its job
+-- Renew the lease of a job
 UPDATE jobs SET lease_until = :lease_until
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND worker = :worker AND attempts = :attempts
 RETURNING 1;
 
 -- last_firing --
--- When a schedule fired last, as the key of its job
+-- Find the last firing of a schedule, as the key of its job
 SELECT dedupe_key FROM jobs
 WHERE tenant_id = :tenant_id AND name = :name AND dedupe_key IS NOT NULL ORDER BY dedupe_key DESC LIMIT 1;
 
 -- prune_jobs --
--- Jobs that ended long ago, but for the last firing of each schedule
+-- Remove jobs that ended long ago, but for the last firing of each schedule
 DELETE FROM jobs WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM jobs AS old WHERE old.finished_at < :before AND NOT EXISTS (
         SELECT 1 FROM (

@@ -37,7 +37,7 @@ GROWING = [
 # What a check-up of the whole file reads whole, and a change of the embedder.
 OF_THE_WHOLE_FILE = {
     *("count_memories", "count_indexed", "count_embedded", "count_unembedded"),
-    *("unindexed", "unvectored", "stray_words", "unplaced", "lost", "size"),
+    *("missing_words", "unvectored", "stray_words", "missing_entries", "stray_entries", "size"),
     *("tenants", "episode_counts"),  # a tenant's, by covering indexes
     *("memories_by_kind", "job_vitals"),  # a row for each place, and jobs that are not pruned yet
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
@@ -45,8 +45,8 @@ OF_THE_WHOLE_FILE = {
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
-    "episodes_id": ["has_memory", "arrive", "get", "touch", "forget_episode", "erase_episode"],
-    "episodes_session": ["arrive", "turns_between", "neighbours", "of a session", "erase_session"],
+    "episodes_id": ["has_memory", "prepare_episode", "get", "touch", "forget_episode", "erase_episode"],
+    "episodes_session": ["prepare_episode", "turns_between", "neighbours", "of a session", "erase_session"],
     "episodes_time": ["newest", "since"],
     "episodes_importance": ["important"],
     "episodes_unenriched": ["unenriched"],
@@ -90,7 +90,7 @@ SERVES = {
     "memory_index_waiting": ["unembedded", "searched", "count_waiting"],
     "memory_index_expiry": ["searched"],
     "memory_index_gone": ["gone_docs", "of the past"],
-    "memory_vectors_doc": ["exact_vectors", "drop_vectors", "erase_vectors"],
+    "memory_vectors_doc": ["exact_vectors", "take_out_vectors", "erase_vectors"],
     "memory_vectors_change": ["changed_vectors"],
 }
 # What is there to be refused, of a table that needs no index.

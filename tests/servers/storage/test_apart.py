@@ -45,7 +45,7 @@ def test_a_row_that_the_schema_refuses_is_an_error_of_its_action_alone(store):
     actions = (learn(bad, sources=(turn.id,)), learn(good), learn(rule("zebra", maturity="ripe")))
     done = store.carry_out(act(NIGHT), batch.run.id, Plan(episode_ids=(turn.id,), actions=actions), {})
     assert [each.memory_id for each in done] == [None, good.id, None]
-    assert all("broke an invariant" in each.error for each in (done[0], done[2]))
+    assert all("broke an invariant" in str(each.error) for each in (done[0], done[2]))
     assert store.get(CALLER, [old.id, good.id]) == [old, good]
     assert (set(keyword(store, "heron")), keyword(store, "zebra")) == ({good.id}, {})
     assert store.get(CALLER, [turn.id])[0].consolidated

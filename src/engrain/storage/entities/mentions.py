@@ -90,7 +90,7 @@ def load_mentions(tx: Transaction, request: Request, entity_id: str, limit: int)
     memories = found[: max(limit, 0)]
     whom: defaultdict[str, list[str]] = defaultdict(list)
     shown = tx.dialect.listed([memory.id for memory in memories])
-    for memory_id, mentioned in tx.rows("whom_mentioned", tenant_id=caller.tenant_id, ids=shown):
+    for memory_id, mentioned in tx.rows("mentioned_entities", tenant_id=caller.tenant_id, ids=shown):
         whom[memory_id].append(mentioned)
     for memory in memories:
         if isinstance(memory, Fact) and memory.entity_id is not None and memory.entity_id not in whom[memory.id]:

@@ -315,7 +315,7 @@ def _move_mentions(tx: Transaction, tenant_id: str, ids: Collection[str], *, fro
     if not ids:
         return set()
     which = {"tenant_id": tenant_id, "ids": tx.dialect.listed(selection.lock_ids(tx, tenant_id, ids))}
-    lent = {id_ for (id_,) in tx.rows("lend_mentions", **which, from_id=from_id, to_id=to_id)}
+    lent = {id_ for (id_,) in tx.rows("copy_mentions", **which, from_id=from_id, to_id=to_id)}
     tx.run("drop_mentions", **which, entity_id=from_id)
     return lent
 
@@ -330,7 +330,7 @@ def _return_mentions(
     if not shared:
         return
     there = tx.dialect.listed(selection.lock_ids(tx, tenant_id, shared))
-    tx.run("lend_mentions", tenant_id=tenant_id, ids=there, from_id=target_id, to_id=source_id)
+    tx.run("copy_mentions", tenant_id=tenant_id, ids=there, from_id=target_id, to_id=source_id)
     tx.run_each(
         "set_mentioned_at",
         [

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _STRANGER = "the database was changed by something other than engrain; import it anew"
 _STRAYS = {
-    "unindexed": "memories are missing from the keyword index",
+    "missing_words": "memories are missing from the keyword index",
     "stray_words": "memories that are gone are still in the keyword index",
-    "unplaced": "memories have no place in the searches",
+    "missing_entries": "memories have no place in the searches",
     "unvectored": "memories have lost their vector",
-    "lost": "places in the searches belong to no memory",
+    "stray_entries": "places in the searches belong to no memory",
     "miscounted": "namespaces have totals that their memories do not add up to",
 }
 

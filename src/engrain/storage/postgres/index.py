@@ -62,11 +62,11 @@ class PostgresIndex:
     ) -> None:
         """Take memories out of the searches; their vectors stay, and their neighbours forget their words."""
         named = {"tenant_id": tenant_id, "docs": list(docs)}
-        before = tx.rows("drop_places", **named)
+        before = tx.rows("take_out", **named)
         if not before:
             return
         tx.run("drop_words", **named)
-        tx.run("drop_vectors", **named)
+        tx.run("take_out_vectors", **named)
         for namespace, memories, words in before:
             self._memories[namespace] -= memories
             self._words[namespace] -= words
@@ -80,13 +80,13 @@ class PostgresIndex:
         """Give a fact that left the searches its place there again, with the vector it had."""
         self.add(tx, {doc: memory})
         named = {"tenant_id": memory.tenant_id, "doc": doc}
-        tx.run("return_place", **named)
-        tx.run("return_vectors", **named)
+        tx.run("put_back", **named)
+        tx.run("put_back_vectors", **named)
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         """Take out everything that was known of a memory whose row has just gone."""
         self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
-        tx.run("erase_place", tenant_id=memory.tenant_id, doc=doc)
+        tx.run("erase_entry", tenant_id=memory.tenant_id, doc=doc)
         tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
         if isinstance(memory, Episode) and memory.session is not None:
             tx.run("recount_turns", tenant_id=memory.tenant_id, scope=memory.scope, session=memory.session)
@@ -122,7 +122,7 @@ class PostgresIndex:
             return
         packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
         before = tx.rows(
-            "place",
+            "write_entries",
             tenant_id=tenant_id,
             docs=docs,
             namespaces=[namespaces[doc] for doc in docs],

@@ -1,13 +1,13 @@
 -- next_doc --
--- The next memory's number, in the order memories arrive
+-- Reserve the next doc, in the order memories arrive
 SELECT nextval('memory_docs');
 
 -- next_docs --
--- The numbers of the next memories
+-- Reserve the next docs
 SELECT nextval('memory_docs') FROM generate_series(1, :count);
 
--- arrive --
--- What an episode is to become, where its id is not taken by any kind or by what was erased: its doc, the number after
+-- prepare_episode --
+-- Prepare a new episode, where its id is not taken by any kind or by a tombstone: its doc, the number after
 -- its session's last turn (0 without a session), and whether its speaker is known there, and stays known until the end
 -- of the transaction. Whoever has the turn writes this session alone until then, so docs ascend with turns
 WITH taken AS (
@@ -35,7 +35,7 @@ SELECT nextval('memory_docs'), turn, EXISTS (
 FROM place;
 
 -- lock_sessions_of --
--- Nobody else writes the sessions of some episodes until the end of the transaction
+-- Lock the sessions of some episodes
 SELECT 1 FROM sessions_consolidations
 WHERE tenant_id = :tenant_id AND (scope, session) IN (
     SELECT scope, session FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes
@@ -43,11 +43,11 @@ WHERE tenant_id = :tenant_id AND (scope, session) IN (
 ORDER BY scope, session FOR NO KEY UPDATE;
 
 -- scopes_of --
--- Every scope in which a tenant keeps anything
+-- List the scopes of a tenant
 SELECT DISTINCT scope FROM namespaces WHERE tenant_id = :tenant_id;
 
 -- lock_speakers_of --
--- Whoever writes down what the speakers of some episodes say has finished, or waits
+-- Lock the speakers of some episodes
 SELECT 1 FROM speakers
 WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
     SELECT scope, speaker FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes
@@ -55,33 +55,33 @@ WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
 ORDER BY scope, speaker FOR UPDATE;
 
 -- recount_turns --
--- How far a session goes now that one of its turns was erased
+-- Count the turns of a session again after one was erased
 UPDATE sessions_consolidations SET last_turn = (
     SELECT coalesce(max(turn), 0) FROM episodes WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session
 )
 WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session;
 
 -- add_namespace --
--- Give a tenant's kind and scope its number, unless it has one
+-- Number a tenant's kind and scope, unless it has a number
 INSERT INTO namespaces (tenant_id, kind, scope, namespace)
 VALUES (:tenant_id, :kind, :scope, nextval('memory_namespaces'))
 ON CONFLICT DO NOTHING RETURNING namespace;
 
 -- find_namespace --
--- The number of a tenant's kind and scope
+-- Find the number of a tenant's kind and scope
 SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND kind = :kind AND scope = :scope;
 
 -- tenants --
--- Whoever keeps anything
+-- List tenants that have memories
 SELECT DISTINCT tenant_id FROM namespaces ORDER BY tenant_id;
 
 -- count_words --
--- Keep a namespace's totals
+-- Update a namespace's totals
 UPDATE namespaces SET memories = memories + :memories, words = words + :words
 WHERE tenant_id = :tenant_id AND namespace = :namespace;
 
 -- searched --
--- Whose vectors are searched, and the namespaces of some scopes: totals, whether something ran out that they hold, and
+-- Read the active version and the namespaces of some scopes: totals, whether they hold something expired, and
 -- whether something waits for its vector. Nothing is ever left unindexed
 SELECT version, dims, 0, FALSE, kind, scope, namespace, memories, words,
     EXISTS (
@@ -97,7 +97,7 @@ FROM (SELECT max(version) AS version, max(dims) AS dims FROM embedding_versions 
 LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
 
 -- turns_between --
--- A stretch of a session in order, without what was forgotten; whether each is live, and so lends its words
+-- Read a stretch of a session in order, without forgotten turns; whether each is live, and so lends its words
 SELECT doc, turn, speaker, event_time, content, expires_at IS NULL OR expires_at > :now FROM episodes
 WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND turn BETWEEN :first AND :last
     AND NOT EXISTS (
@@ -106,8 +106,8 @@ WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND turn 
     )
 ORDER BY turn;
 
--- place --
--- Memories' places in the searches and their words, in place of those before; answers what those added up to
+-- write_entries --
+-- Write the index entries and words of memories, in place of earlier ones; answers the totals of those
 WITH new AS (
     SELECT * FROM unnest(
         CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:states AS integer[]), CAST(:ends AS timestamptz[]),
@@ -126,11 +126,11 @@ SELECT namespace, count(*), sum(own + near) FROM memory_index
 WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 GROUP BY namespace;
 
 -- is_out --
--- Whether a memory of the transaction's tenant is out of the searches
+-- Check whether a memory of the transaction's tenant is out of the searches
 SELECT 1 FROM memory_index WHERE tenant_id = current_setting('engrain.tenant_id') AND doc = :doc AND state = 3;
 
--- drop_places --
--- Memories left the searches; answers how many of which namespace, and what words they counted for there
+-- take_out --
+-- Take memories out of the searches; answers their number and words by namespace
 WITH before AS (
     SELECT doc, own + near AS words FROM memory_index
     WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3 ORDER BY doc FOR NO KEY UPDATE
@@ -142,11 +142,11 @@ WITH before AS (
 SELECT namespace, count(*), sum(words) FROM dropped GROUP BY namespace;
 
 -- drop_words --
--- Take memories out of the keyword index
+-- Remove memories from the keyword index
 DELETE FROM memory_words WHERE tenant_id = :tenant_id AND doc IN :docs;
 
--- return_place --
--- A memory is back in the searches, with the vector it had
+-- put_back --
+-- Put a memory back into the searches, with the vector it had
 UPDATE memory_index SET state = CASE WHEN EXISTS (
     SELECT 1 FROM memory_vectors
     WHERE memory_vectors.tenant_id = memory_index.tenant_id AND memory_vectors.doc = memory_index.doc AND version = (
@@ -154,43 +154,43 @@ UPDATE memory_index SET state = CASE WHEN EXISTS (
     )
 ) THEN 2 ELSE 1 END WHERE tenant_id = :tenant_id AND doc = :doc AND state = 3;
 
--- return_vectors --
--- Its vectors are searched again
+-- put_back_vectors --
+-- Put its vectors back into the search
 UPDATE memory_vectors SET gone = false
 WHERE tenant_id = :tenant_id AND doc = :doc AND gone AND version IN (
     SELECT version FROM embedding_versions WHERE tenant_id = ''
 );
 
--- drop_vectors --
--- Their vectors are searched for the past alone
+-- take_out_vectors --
+-- Take vectors out of the search, but for questions about the past
 UPDATE memory_vectors SET gone = true
 WHERE tenant_id = :tenant_id AND doc IN :docs AND NOT gone
     AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
--- erase_place --
--- Nothing is known of a memory any more
+-- erase_entry --
+-- Erase the index entry of a memory
 DELETE FROM memory_index WHERE tenant_id = :tenant_id AND doc = :doc;
 
 -- erase_vectors --
--- Its vectors are no more
+-- Erase the vectors of a memory
 DELETE FROM memory_vectors
 WHERE tenant_id = :tenant_id AND doc = :doc
     AND version IN (SELECT version FROM embedding_versions WHERE tenant_id = '');
 
 -- words_of_all --
--- All words of some namespaces, side by side: docs, lengths, sizes, the words, and whether each has run out
+-- Read all words of some namespaces, side by side: docs, lengths, sizes, the words, and whether each has expired
 SELECT string_agg(int8send(doc), ''), string_agg(int4send(own + near), ''), string_agg(int4send(length(packed)), ''),
     string_agg(packed, ''), string_agg(CASE WHEN expires_at <= :now THEN '\x01'::bytea ELSE '\x00'::bytea END, '')
 FROM memory_index WHERE tenant_id = :tenant_id AND namespace IN :namespaces AND state < 3;
 
 -- words_of --
--- The words of some memories, side by side: docs, lengths, sizes and the words
+-- Read the words of some memories, side by side: docs, lengths, sizes and the words
 SELECT string_agg(int8send(doc), ''), string_agg(int4send(own + near), ''), string_agg(int4send(length(packed)), ''),
     string_agg(packed, '')
 FROM memory_index WHERE tenant_id = :tenant_id AND doc IN :docs AND state < 3;
 
 -- postings --
--- For each query the docs that hold any of its words, and those that hold any of the words in its other form; each row
+-- List for each query the docs that hold any of its words, and those that hold any in its other form; each row
 -- is visited once for both, and each query read once
 WITH asked AS MATERIALIZED (
     SELECT CAST(query AS tsquery) AS query, CAST(own AS tsquery) AS own, place
@@ -204,28 +204,28 @@ SELECT found.docs, found.owners FROM asked CROSS JOIN LATERAL (
 ORDER BY place;
 
 -- nearest_of_all --
--- The best of some namespaces, one by one
+-- Find the best of some namespaces, one by one
 SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
 WHERE tenant_id = :tenant_id AND version = :version AND namespace IN :namespaces AND NOT gone
 ORDER BY raw DESC, doc DESC LIMIT :limit;
 
 -- nearest_of --
--- The best of some memories, those that are gone included where asked
+-- Find the best of some memories, on demand those out of the searches too
 SELECT doc, -(embedding <#> CAST(:vector AS vector)) AS raw FROM memory_vectors
 WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs AND namespace IN :namespaces
     AND (NOT gone OR CAST(:past AS boolean))
 ORDER BY raw DESC, doc DESC LIMIT :limit;
 
 -- vectors_of --
--- The kept vectors of some memories of a tenant
+-- Read the stored vectors of some memories of a tenant
 SELECT doc, embedding FROM memory_vectors WHERE tenant_id = :tenant_id AND version = :version AND doc IN :docs;
 
 -- how_many_vectors --
--- About how many vectors there are of every tenant and version, as the planner knows it
+-- Estimate the number of vectors of every tenant and version, as the planner knows it
 SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = CAST('memory_vectors' AS regclass);
 
 -- count_waiting --
--- How many memories of some scopes wait for a vector, up to a bound
+-- Count the memories of some scopes that wait for a vector, up to a bound
 SELECT count(*) FROM (
     SELECT 1 FROM memory_index WHERE tenant_id = :tenant_id AND state = 1 AND namespace IN (
         SELECT namespace FROM namespaces WHERE tenant_id = :tenant_id AND scope IN :scopes
@@ -233,11 +233,11 @@ SELECT count(*) FROM (
 );
 
 -- unembedded --
--- The oldest memories without a vector, of every tenant
+-- List the oldest memories without a vector, of every tenant
 SELECT doc, tenant_id FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;
 
 -- activity --
--- How many events of some types there were by day, in some scopes, the newest of a tenant first up to a bound
+-- Count events of some types by day, in some scopes, the newest of a tenant first up to a bound
 SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, event_type, count(*), min(created_at) FROM (
     SELECT created_at, event_type FROM memory_events
     WHERE tenant_id = :tenant_id AND created_at >= :since AND event_type IN :types AND scope IN :scopes
@@ -245,32 +245,32 @@ SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, event_type, 
 ) AS newest GROUP BY day, event_type;
 
 -- waiting_docs --
--- The oldest memories of every tenant that wait for a vector
+-- List the oldest memories of every tenant that wait for a vector
 SELECT doc FROM memory_index WHERE state = 1 ORDER BY doc LIMIT :limit;
 
 -- without_vector --
--- The oldest memories that lack a vector of some version, of every tenant
+-- List the oldest memories that lack a vector of some version, of every tenant
 SELECT doc, tenant_id FROM memory_index WHERE state < 3 AND NOT EXISTS (
     SELECT 1 FROM memory_vectors
     WHERE memory_vectors.tenant_id = memory_index.tenant_id AND version = :version AND memory_vectors.doc = memory_index.doc
 )
 ORDER BY doc LIMIT :limit;
 
--- hold_versions --
--- The versions stay as they are until the end of the transaction
+-- lock_versions --
+-- Lock the embedding versions
 SELECT 1 FROM embedding_versions WHERE tenant_id = '' FOR SHARE;
 
--- places_of --
--- Whose memories some docs are, as far as the searches hold them
+-- entries_of --
+-- Find tenants and namespaces of some docs that are searched
 SELECT doc, tenant_id, namespace FROM memory_index WHERE doc IN :docs AND state < 3;
 
--- hold_places --
--- The same, of known tenants; they stay there until the end of the transaction
+-- lock_entries --
+-- Lock some docs of known tenants that are searched
 SELECT doc FROM memory_index WHERE tenant_id IN :tenants AND doc IN :docs AND state < 3
 ORDER BY tenant_id, doc FOR NO KEY UPDATE;
 
 -- add_vectors --
--- Vectors arrived, unless their memories have got some meanwhile
+-- Add vectors, unless their memories have got some meanwhile
 INSERT INTO memory_vectors (tenant_id, version, doc, namespace, embedding)
 SELECT tenant_id, :version, doc, namespace, embedding FROM unnest(
     CAST(:tenants AS text[]), CAST(:docs AS bigint[]), CAST(:namespaces AS bigint[]), CAST(:embeddings AS vector[])
@@ -278,15 +278,15 @@ SELECT tenant_id, :version, doc, namespace, embedding FROM unnest(
 ORDER BY doc ON CONFLICT DO NOTHING;
 
 -- remove_vectors --
--- Their memories went meanwhile
+-- Remove vectors whose memories went meanwhile
 DELETE FROM memory_vectors WHERE tenant_id IN :tenants AND version = :version AND doc IN :docs;
 
 -- are_embedded --
--- Memories have their vectors of the active version
+-- Mark memories as embedded by the active version
 UPDATE memory_index SET state = 2 WHERE tenant_id IN :tenants AND doc IN :docs AND state = 1;
 
 -- mark_embedded --
--- Another version is searched from now on: who has a vector of it
+-- Mark memories as embedded or not, after another version became active
 UPDATE memory_index SET state = CASE WHEN state = 1 THEN 2 ELSE 1 END
 WHERE state < 3 AND (state = 2) <> EXISTS (
     SELECT 1 FROM memory_vectors
@@ -301,85 +301,85 @@ DELETE FROM memory_vectors WHERE (tenant_id, version, doc) IN (
 ) RETURNING 1;
 
 -- may_index --
--- Whether this role may make indexes of the vectors
+-- Check whether this role may make indexes of the vectors
 SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = CAST('memory_vectors' AS regclass);
 
 -- walk_settings --
--- Until the end of the transaction HNSW looks at so many at a time, goes on until enough pass, and is preferred
+-- Let HNSW, until the end of the transaction, look at so many at a time, go on until enough pass, and be preferred
 SELECT set_config('hnsw.ef_search', :looked_at, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
     set_config('enable_sort', 'off', true);
 
 -- size --
--- Bytes of the tables that have a place here, their indexes included
+-- Measure our tables in bytes, their indexes included
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname IN :tables;
 
 -- count_memories --
--- All rows
+-- Count all memories
 SELECT (SELECT count(*) FROM episodes) + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules);
 
--- count_places --
--- Memories the searches hold, those with a vector, and those without
+-- count_entries --
+-- Count the memories that are searched, those with a vector, and those without
 SELECT count(*), count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 1) FROM memory_index WHERE state < 3;
 
 -- bypasses_walls --
--- Whether row-level security does not bind this role
+-- Check whether row-level security does not bind this role
 SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user;
 
 -- invalid_indexes --
--- Indexes of ours that a failed command left unusable
+-- List indexes of ours that a failed command left unusable
 SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
 WHERE indrelid IN (
     SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables
 ) AND NOT indisvalid ORDER BY relname;
 
 -- has_any_vector --
--- Whether there is a vector of any tenant and version
+-- Check whether there is a vector of any tenant and version
 SELECT 1 FROM memory_vectors LIMIT 1;
 
 -- lock_vectors --
--- Nobody reads or writes vectors until the end of the transaction; an error where somebody does at this moment
+-- Lock all vectors until the end of the transaction; an error where somebody uses them at this moment
 LOCK TABLE memory_vectors IN ACCESS EXCLUSIVE MODE NOWAIT;
 
 -- queue_for_indexes --
--- Whoever restores vectors that have no index yet waits for whoever does the same
+-- Wait for another restore of vectors that have no index yet
 SELECT pg_advisory_xact_lock(:lock);
 
 -- are_indexes_free --
--- Whether nobody restores vectors that have no index yet
+-- Check whether nobody restores vectors that have no index yet
 SELECT pg_try_advisory_xact_lock(:lock);
 
 -- index_settings --
--- Until the end of the transaction an index is made in memory, beyond which a graph grows on disk, vector by vector, and
--- by one process: several share what a container often has too little of
+-- Let an index be made in memory until the end of the transaction, beyond which a graph grows on disk, vector by
+-- vector, and by one process: several share what a container often has too little of
 SELECT set_config('maintenance_work_mem', :memory, true), set_config('max_parallel_maintenance_workers', '0', true)
 WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes(:memory);
 
 -- unknown_tables --
--- Tables of some size of which the planner knows nothing, where this role may have that changed
+-- List tables of some size of which the planner knows nothing, where this role may have that changed
 SELECT relname FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname IN :tables
     AND reltuples <= 0 AND pg_relation_size(oid) >= :bytes AND pg_has_role(relowner, 'USAGE') ORDER BY relname;
 
 -- has_index --
--- Whether an index is there
+-- Check whether an index exists
 SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname = :name AND relkind IN ('i', 'I');
 
 -- walls_down --
--- Tables of ours whose row-level security is off
+-- List tables of ours whose row-level security is off
 SELECT relname FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relname IN :tables AND relname <> 'memory_words'
     AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname;
 
--- unplaced --
--- Memories without a place in the searches: none, unless something else changed the database
+-- missing_entries --
+-- Count the memories without an index entry: none, unless something else changed the database
 SELECT count(*) FROM (
     SELECT tenant_id, doc FROM episodes UNION ALL SELECT tenant_id, doc FROM facts UNION ALL SELECT tenant_id, doc FROM rules
     EXCEPT ALL SELECT tenant_id, doc FROM memory_index
 );
 
--- lost --
--- Places in the searches without a memory: none, unless something else changed the database
+-- stray_entries --
+-- Count the index entries without a memory: none, unless something else changed the database
 SELECT count(*) FROM (
     SELECT tenant_id, doc FROM memory_index
     EXCEPT ALL (
@@ -388,20 +388,20 @@ SELECT count(*) FROM (
     )
 );
 
--- unindexed --
--- Memories the keyword index does not know: none, unless something else changed the database
+-- missing_words --
+-- Count the memories missing from the keyword index: none, unless something else changed the database
 SELECT count(*) FROM (
     SELECT tenant_id, doc FROM memory_index WHERE state < 3 EXCEPT ALL SELECT tenant_id, doc FROM memory_words
 );
 
 -- stray_words --
--- Words of memories that are gone: none, unless something else changed the database
+-- Count the words of removed memories: none, unless something else changed the database
 SELECT count(*) FROM (
     SELECT tenant_id, doc FROM memory_words EXCEPT ALL SELECT tenant_id, doc FROM memory_index WHERE state < 3
 );
 
 -- unvectored --
--- Memories that say they have a vector and have none: none, unless something else changed the database
+-- Count the memories marked as embedded without a vector: none, unless something else changed the database
 SELECT count(*) FROM memory_index WHERE state = 2 AND NOT EXISTS (
     SELECT 1 FROM memory_vectors
     WHERE memory_vectors.tenant_id = memory_index.tenant_id AND memory_vectors.doc = memory_index.doc
@@ -409,7 +409,7 @@ SELECT count(*) FROM memory_index WHERE state = 2 AND NOT EXISTS (
 );
 
 -- miscounted --
--- Namespaces whose totals are not what their memories add up to: none, unless something else changed the database
+-- Count namespaces with totals that their memories do not add up to: none, unless something else changed the database
 SELECT count(*) FROM namespaces LEFT JOIN (
     SELECT tenant_id, namespace, count(*) AS memories, sum(own + near) AS words FROM memory_index
     WHERE state < 3 GROUP BY tenant_id, namespace
@@ -417,17 +417,17 @@ SELECT count(*) FROM namespaces LEFT JOIN (
 WHERE namespaces.memories <> coalesce(held.memories, 0) OR namespaces.words <> coalesce(held.words, 0);
 
 -- restore_docs --
--- New memories are numbered after those of another database
+-- Number new memories after those of another database
 SELECT setval('memory_docs', greatest(CAST(:doc AS bigint), (SELECT last_value FROM memory_docs)));
 
 -- restore_ends --
--- When restored episodes run out that got their place as neighbours of others
+-- Set the expiry of restored episodes that were indexed as neighbours of others
 UPDATE memory_index SET expires_at = episodes.expires_at FROM episodes
 WHERE memory_index.tenant_id = episodes.tenant_id AND memory_index.doc = episodes.doc
     AND memory_index.state < 3 AND memory_index.expires_at IS NULL AND episodes.expires_at IS NOT NULL;
 
 -- restore_sessions --
--- How far each session has come, as its episodes say
+-- Record how far each session has come, as its episodes say
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
 SELECT tenant_id, scope, session, max(turn), min(created_at) FROM episodes
 WHERE session IS NOT NULL GROUP BY tenant_id, scope, session ORDER BY tenant_id, scope, session
@@ -435,7 +435,7 @@ ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = excluded.last_
 WHERE sessions_consolidations.last_turn < excluded.last_turn;
 
 -- restore_vector --
--- A vector of another database, in place of one made here, for a memory that has its place, be it gone from the searches
+-- Restore a vector of another database, in place of one made here, for a memory that is indexed, searched or not
 INSERT INTO memory_vectors (tenant_id, version, doc, namespace, gone, embedding)
 SELECT tenant_id, :version, doc, namespace, state = 3, :embedding FROM memory_index
 WHERE tenant_id = :tenant_id AND doc = :doc
@@ -443,16 +443,16 @@ ON CONFLICT (tenant_id, version, doc) DO UPDATE SET embedding = excluded.embeddi
 WHERE memory_vectors.embedding IS DISTINCT FROM excluded.embedding;
 
 -- has_vector --
--- Whether any memory of any tenant has a vector of some version
+-- Check whether any memory of any tenant has a vector of some version
 SELECT 1 FROM memory_index JOIN memory_vectors USING (tenant_id, doc) WHERE version = :version LIMIT 1;
 
 -- along_indexes --
--- Until the end of the transaction, rows in the order of a key come along its index
+-- Read rows in the order of a key along its index, until the end of the transaction
 SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
     set_config('enable_bitmapscan', 'off', true), set_config('enable_material', 'off', true),
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);
 
--- queue --
--- Wait for those who hold the same numbers of a tenant, in the order in which they are given
+-- queue_for_slots --
+-- Wait for those who hold the same numbers of a tenant, in the given order
 SELECT pg_advisory_xact_lock(hashtext(:tenant_id), CAST(number AS integer))
 FROM unnest(CAST(:queues AS bigint[])) AS queue (number);

@@ -183,7 +183,7 @@ class PostgresStore(
 
     def attach(self, refs: Sequence[Ref], vectors_: NDArray[np.float32], *, version: int | None = None) -> None:
         def work(tx: Transaction) -> None:
-            tx.run("hold_versions")
+            tx.run("lock_versions")
             chosen = embedding_versions.require_version(tx, version)
             if version is None:
                 embedding_versions.check_current(tx, self._version, chosen.version)
@@ -226,7 +226,7 @@ class PostgresStore(
             tx = Transaction(db, STATEMENTS)
             active = embedding_versions.find_active(tx)
             [(memories,)] = tx.rows("count_memories")
-            [(indexed, embedded, waiting)] = tx.rows("count_places")
+            [(indexed, embedded, waiting)] = tx.rows("count_entries")
             [(size,)] = tx.rows("size", tables=list(schema.OUR_TABLES))
             return Health(
                 location=self.location,
@@ -304,7 +304,7 @@ class PostgresStore(
         slots = (fact.slot for fact in facts if fact.validity == "active")
         queues = sorted({zlib.crc32("\0".join(slot).encode()) % _QUEUES for slot in slots})
         if queues:
-            unit.tx.run("queue", tenant_id=tenant_id, queues=queues)
+            unit.tx.run("queue_for_slots", tenant_id=tenant_id, queues=queues)
 
     def _lock_removal(self, unit: MemoryWrites, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
         """Lock sessions, then speakers: whoever writes down that a speaker speaks has finished, or waits."""

@@ -120,14 +120,14 @@ def attach_vectors(
     Their places are held at the end alone: who retires a memory before that is seen then, who does it after sees these.
     """
     first = {doc: place for place, doc in reversed(list(enumerate(docs)))}
-    places = tx.rows("places_of", docs=list(first))
+    places = tx.rows("entries_of", docs=list(first))
     if not places or version.state == "retired":
         return
     found = {"docs": [doc for doc, _, _ in places], "tenants": [tenant for _, tenant, _ in places]}
     embeddings = [vectors[first[doc]] for doc in found["docs"]]
     namespaces = [namespace for _, _, namespace in places]
     tx.run("add_vectors", **found, version=version.version, namespaces=namespaces, embeddings=embeddings)
-    held = {doc for (doc,) in tx.rows("hold_places", **found)}
+    held = {doc for (doc,) in tx.rows("lock_entries", **found)}
     lost = [doc for doc in found["docs"] if doc not in held]
     if lost:
         tx.run("remove_vectors", tenants=found["tenants"], version=version.version, docs=lost)

@@ -52,17 +52,17 @@ class SqliteIndex:
         if not leaving:
             return
         listed = tx.dialect.listed(leaving)
-        tx.run("drop_places", docs=listed)
+        tx.run("take_out", docs=listed)
         # Each doc's change is a number of its own, as far from the first as the doc is from the least.
         first = take_numbers(tx, "change", max(leaving) - min(leaving) + 1)
-        tx.run("drop_vectors", docs=listed, change=first - min(leaving))
+        tx.run("take_out_vectors", docs=listed, change=first - min(leaving))
         for turn in turns:
             _index_around(tx, find_or_add_namespace(tx, turn), [turn], at)
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         index_all(tx)
-        tx.run("return_place", doc=doc)
-        tx.run("return_vectors", doc=doc, change=take_numbers(tx, "change", 1))
+        tx.run("put_back", doc=doc)
+        tx.run("put_back_vectors", doc=doc, change=take_numbers(tx, "change", 1))
         word_index.index_words(tx, find_or_add_namespace(tx, memory), {doc: (own_terms(memory), ())})
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
@@ -109,7 +109,7 @@ def index_batch(tx: Transaction) -> int:
     memories = dict(sorted(selection.load_docs(tx, docs).items()))
     namespaces = {doc: find_or_add_namespace(tx, memory) for doc, memory in memories.items()}
     tx.run_each(
-        "place",
+        "write_entries",
         [
             {
                 "doc": doc,
@@ -144,7 +144,7 @@ def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> N
     for (tenant_id, scope, session), episodes in itertools.groupby(sorted(turns, key=_session_key), key=_session_key):
         there = list(episodes)
         tx.run(
-            "know_session",
+            "record_session",
             tenant_id=tenant_id,
             scope=scope,
             session=session,

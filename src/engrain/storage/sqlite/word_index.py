@@ -47,7 +47,7 @@ def index_words(tx: Transaction, namespace: int, words: Mapping[int, tuple[Seque
 
 def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
     """Take memories out of the keyword index, and return those that were still in the searches."""
-    rows = tx.rows("leaving", docs=tx.dialect.listed(docs))
+    rows = tx.rows("indexed_lengths", docs=tx.dialect.listed(docs))
     held: dict[int, list[int]] = {}
     for _, namespace, length in rows:
         if length is not None:

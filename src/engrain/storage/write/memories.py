@@ -280,7 +280,7 @@ class MemoryWrites(UnitOfWork):
         place = {"tenant_id": episode.tenant_id, "scope": episode.scope}
         session, speaker = episode.session, episode.speaker
         found = self.tx.one(
-            "arrive",
+            "prepare_episode",
             **place,
             id=episode.id,
             session=session,
