@@ -25,7 +25,7 @@ def fill(cache, keys="abc"):
         cache.set(key, key.upper())
 
 
-def held(cache, keys="abcde"):
+def present_keys(cache, keys="abcde"):
     return "".join(key for key in keys if cache.get(key) is not None)
 
 
@@ -33,7 +33,7 @@ def held(cache, keys="abcde"):
 def test_at_capacity_the_least_recently_used_goes(cache):
     fill(cache, "abc")
     cache.set("d", "D")
-    assert held(cache) == "bcd"
+    assert present_keys(cache) == "bcd"
     assert len(cache) == 3
 
 
@@ -42,7 +42,7 @@ def test_reading_promotes(cache):
     fill(cache, "abc")
     assert cache.get("a") == "A"
     cache.set("d", "D")
-    assert held(cache) == "acd"
+    assert present_keys(cache) == "acd"
 
 
 @pytest.mark.req("C15")
@@ -51,7 +51,7 @@ def test_setting_again_promotes_and_replaces(cache):
     cache.set("a", "new")
     cache.set("d", "D")
     assert cache.get("a") == "new"
-    assert held(cache) == "acd"
+    assert present_keys(cache) == "acd"
 
 
 @pytest.mark.req("C15")
@@ -82,7 +82,7 @@ def test_setting_again_starts_the_time_anew_and_reading_does_not(cache, passing)
     cache.set("a", "A")
     assert cache.get("b") == "B"
     passing.now += 6
-    assert held(cache) == "a"
+    assert present_keys(cache) == "a"
 
 
 @pytest.mark.req("C15")
@@ -93,7 +93,7 @@ def test_the_old_makes_room_before_the_least_recently_used(cache, passing):
     assert cache.get("a") == "A"
     passing.now += 5
     cache.set("d", "D")
-    assert held(cache) == "bcd"
+    assert present_keys(cache) == "bcd"
 
 
 @pytest.mark.req("C15")
@@ -115,7 +115,7 @@ def test_a_prefix_takes_all_that_begin_with_it_and_says_how_many(passing):
         cache.set(key, key)
     assert cache.invalidate_prefix("ana:") == 2
     assert cache.invalidate_prefix("ana:") == 0
-    assert held(cache, ["ana:a", "ana:b", "anabel:a", "ben:ana:a"]) == "anabel:aben:ana:a"
+    assert present_keys(cache, ["ana:a", "ana:b", "anabel:a", "ben:ana:a"]) == "anabel:aben:ana:a"
     assert cache.invalidate_prefix("") == 2
 
 
@@ -123,7 +123,7 @@ def test_a_prefix_takes_all_that_begin_with_it_and_says_how_many(passing):
 def test_clear_takes_all(cache):
     fill(cache)
     cache.clear()
-    assert (len(cache), held(cache)) == (0, "")
+    assert (len(cache), present_keys(cache)) == (0, "")
 
 
 @pytest.mark.req("C15")
@@ -134,7 +134,7 @@ def test_prune_takes_what_is_too_old_and_says_how_many(cache, passing):
     passing.now += 4
     assert cache.prune() == 2
     assert cache.prune() == 0
-    assert held(cache) == "c"
+    assert present_keys(cache) == "c"
 
 
 @given(st.lists(st.sampled_from("abcdef")))

@@ -44,9 +44,9 @@ def test_the_words_of_two_texts_side_by_side_are_those_of_each(left, right):
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_whatever_a_text_says_it_is_found_by(before, said, after):
+def test_whatever_a_text_says_it_is_found_by(before, text, after):
     """The stems of a question agree with those that were stored."""
-    assert set(terms(said)) <= set(terms(f"{before}\n{said}\n{after}"))
+    assert set(terms(text)) <= set(terms(f"{before}\n{text}\n{after}"))
 
 
 @given(st.text(st.characters(max_codepoint=0x24F)))
@@ -73,7 +73,7 @@ def test_composed_and_decomposed_text_have_the_same_words(text):
     ],
 )
 def test_spellings_of_one_word_are_one_word(alike):
-    assert len({tuple(words(each)) for each in alike}) == 1
+    assert len({tuple(words(text)) for text in alike}) == 1
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def test_saying_a_word_once_more_in_place_of_another_counts_for_more(own, near, 
 @given(WORDS, WORDS, st.sampled_from(VOCABULARY), MEMORIES)
 def test_an_own_word_counts_for_more_than_a_neighbours(own, near, term, others):
     corpus = corpus_of([([*own, term], near), *others])
-    [said, overheard] = scored([([*own, term], near), (own, [*near, term])], {term}, corpus)
-    assert said > overheard > 0
+    [own_score, near_score] = scored([([*own, term], near), (own, [*near, term])], {term}, corpus)
+    assert own_score > near_score > 0
 
 
 @given(st.integers(1, 10_000), st.data())

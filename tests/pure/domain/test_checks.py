@@ -68,7 +68,7 @@ def test_content_is_cleaned_text_and_refused_only_where_nothing_is_left(text):
 
 @given(NOT_TEXT)
 def test_what_is_no_text_is_refused_by_its_type(value):
-    for check in (checks.content, checks.query, lambda each: checks.name(each, name="agent")):
+    for check in (checks.content, checks.query, lambda item: checks.name(item, name="agent")):
         with pytest.raises(InvalidInput, match=rf"must be text, not {type(value).__name__} .*pass a str"):
             check(value)
 
@@ -114,7 +114,7 @@ def test_only_an_optional_name_may_be_none():
 
 @given(st.lists(st.sampled_from(["a", " a", "b", "c\x00"])))
 def test_names_are_cleaned_and_keep_their_first_places_without_repeats(given_names):
-    cleaned = [checks.clean(each) for each in given_names]
+    cleaned = [checks.clean(name) for name in given_names]
     assert checks.names(iter(given_names), name="tag") == tuple(dict.fromkeys(cleaned))
 
 
@@ -154,7 +154,7 @@ def test_a_member_of_the_callers_own_enumeration_becomes_the_plain_word():
 
 @pytest.mark.req("N07")
 def test_what_older_records_call_forgotten_is_retracted():
-    assert [checks.validity(each) for each in (*VALIDITIES, "forgotten")] == [*VALIDITIES, "retracted"]
+    assert [checks.validity(word) for word in (*VALIDITIES, "forgotten")] == [*VALIDITIES, "retracted"]
     for value in ("fading", "Forgotten", "", None, 3):
         with pytest.raises(InvalidInput, match="active, superseded, expired, retracted"):
             checks.validity(value)
@@ -299,11 +299,11 @@ def test_metadata_of_ordinary_text_is_kept_as_given(value):
     )
 )
 def test_metadata_comes_back_from_utf_8_json_as_it_was_kept(value):
-    kept = checks.metadata(value)
-    written = json.dumps(kept, ensure_ascii=False).encode()
-    assert json.loads(written) == kept
+    stored = checks.metadata(value)
+    written = json.dumps(stored, ensure_ascii=False).encode()
+    assert json.loads(written) == stored
     assert b"\\u0000" not in written
-    assert checks.metadata(kept) == kept
+    assert checks.metadata(stored) == stored
 
 
 def test_no_metadata_is_an_empty_object():

@@ -19,7 +19,7 @@ def fresh():
     return "id-1"
 
 
-def told(event, event_type, memory, payload):
+def check(event, event_type, memory, payload):
     """Whether an event says who, when and on whose request, and of which memory what."""
     expected = Event(
         id="id-1",
@@ -38,49 +38,49 @@ def told(event, event_type, memory, payload):
 @pytest.mark.req("N20")
 @given(MEMORIES)
 def test_every_event_of_a_memory_says_who_did_it_when_and_on_which_request(memory):
-    told(events.memory_event(ACT, "memory_seen", memory, fresh, payload={"a": 1}), "memory_seen", memory, {"a": 1})
+    check(events.memory_event(ACT, "memory_seen", memory, fresh, payload={"a": 1}), "memory_seen", memory, {"a": 1})
 
 
 def test_a_memory_stored_says_what_it_is_and_keeps_what_it_says_to_itself():
-    said = episode("A secret.", session="monday")
-    told(events.memory_created(ACT, said, fresh), "episode_created", said, {"session": "monday"})
+    turn = episode("A secret.", session="monday")
+    check(events.memory_created(ACT, turn, fresh), "episode_created", turn, {"session": "monday"})
     stated = fact("secret", supersedes_id="old")
     payload = {"subject": "Ana", "predicate": "lives in", "supersedes_id": "old"}
-    told(events.memory_created(ACT, stated, fresh), "fact_created", stated, payload)
+    check(events.memory_created(ACT, stated, fresh), "fact_created", stated, payload)
     guidance = rule("A secret.", maturity="proven")
-    told(events.memory_created(ACT, guidance, fresh), "rule_created", guidance, {"maturity": "proven"})
+    check(events.memory_created(ACT, guidance, fresh), "rule_created", guidance, {"maturity": "proven"})
 
 
 def test_a_supersession_says_by_what_and_until_when_it_was_true():
     old, new = fact("Lisbon", validity="superseded", valid_to=NOON), fact("Porto")
     payload = {"superseded_by": new.id, "valid_to": "2024-05-07T12:00:00Z", "was_open": True}
-    told(events.fact_superseded(ACT, old, new, fresh, was_open=True), "fact_superseded", old, payload)
+    check(events.fact_superseded(ACT, old, new, fresh, was_open=True), "fact_superseded", old, payload)
 
 
 @pytest.mark.parametrize("made", [fact, rule])
 def test_a_confirmation_says_what_it_moved_and_to_when(made):
-    for before, said in ((made(), None), (made(last_confirmed_at=NOON), "2024-05-07T12:00:00Z")):
-        payload = {"last_confirmed_at": [said, "2024-05-07T13:00:00Z"]}
-        told(events.memory_confirmed(ACT, before, fresh), f"{before.kind}_confirmed", before, payload)
+    for before, confirmed_at in ((made(), None), (made(last_confirmed_at=NOON), "2024-05-07T12:00:00Z")):
+        payload = {"last_confirmed_at": [confirmed_at, "2024-05-07T13:00:00Z"]}
+        check(events.memory_confirmed(ACT, before, fresh), f"{before.kind}_confirmed", before, payload)
 
 
 def test_forgetting_says_what_it_changed():
-    said = episode(expires_at=LATER + timedelta(hours=1))
+    turn = episode(expires_at=LATER + timedelta(hours=1))
     payload = {"expires_at": ["2024-05-07T14:00:00Z", "2024-05-07T13:00:00Z"]}
-    told(events.memory_forgotten(ACT, said, fresh), "episode_forgotten", said, payload)
+    check(events.memory_forgotten(ACT, turn, fresh), "episode_forgotten", turn, payload)
     endless = episode()
     payload = {"expires_at": [None, "2024-05-07T13:00:00Z"]}
-    told(events.memory_forgotten(ACT, endless, fresh), "episode_forgotten", endless, payload)
+    check(events.memory_forgotten(ACT, endless, fresh), "episode_forgotten", endless, payload)
     stated = fact()
-    told(events.memory_forgotten(ACT, stated, fresh), "fact_retracted", stated, {"validity": ["active", "retracted"]})
+    check(events.memory_forgotten(ACT, stated, fresh), "fact_retracted", stated, {"validity": ["active", "retracted"]})
     guidance = rule()
-    told(events.memory_forgotten(ACT, guidance, fresh), "rule_forgotten", guidance, {"forgotten": [False, True]})
+    check(events.memory_forgotten(ACT, guidance, fresh), "rule_forgotten", guidance, {"forgotten": [False, True]})
 
 
 @given(MEMORIES)
 def test_erasure_leaves_a_kind_and_a_digest(memory):
     payload = {"kind": memory.kind, "digest": events.digest_memory(memory)}
-    told(events.memory_erased(ACT, memory, fresh), "memory_erased", memory, payload)
+    check(events.memory_erased(ACT, memory, fresh), "memory_erased", memory, payload)
 
 
 @given(MEMORIES)
@@ -114,7 +114,7 @@ def test_an_edge_is_told_where_both_ends_are_seen(source, target, scope):
     ends = (fact(scope=source), rule(scope=target))
     event = events.link_created(ACT, link(*ends, "supports", weight=0.5), fresh, ends=ends)
     payload = {"target_id": ends[1].id, "relation": "supports", "weight": 0.5}
-    told(replace(event, scope=source), "link_created", ends[0], payload)
+    check(replace(event, scope=source), "link_created", ends[0], payload)
     assert event.scope == scope
 
 
@@ -130,11 +130,11 @@ def test_an_entity_and_a_change_of_embedder_are_told_to_the_whole_tenant():
 
 
 @given(EPISODES, FACTS, RULES)
-def test_every_payload_is_json_as_it_stands(said, stated, guidance):
+def test_every_payload_is_json_as_it_stands(turn, stated, guidance):
     """A store keeps payloads as JSON: what it reads must equal what was built."""
-    built = [events.memory_created(ACT, each, fresh) for each in (said, stated, guidance)]
-    built += [events.memory_forgotten(ACT, each, fresh) for each in (said, stated, guidance)]
-    built += [events.memory_confirmed(ACT, each, fresh) for each in (stated, guidance)]
-    built += [events.fact_superseded(ACT, stated, fact(), fresh, was_open=True), events.memory_erased(ACT, said, fresh)]
+    built = [events.memory_created(ACT, memory, fresh) for memory in (turn, stated, guidance)]
+    built += [events.memory_forgotten(ACT, memory, fresh) for memory in (turn, stated, guidance)]
+    built += [events.memory_confirmed(ACT, memory, fresh) for memory in (stated, guidance)]
+    built += [events.fact_superseded(ACT, stated, fact(), fresh, was_open=True), events.memory_erased(ACT, turn, fresh)]
     for event in built:
         assert json.loads(json.dumps(event.payload, allow_nan=False)) == event.payload

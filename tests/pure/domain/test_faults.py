@@ -66,5 +66,5 @@ def test_an_answer_prints_whole_and_leaves_without_the_machine(caplog):
 
 
 def test_redaction_leaves_what_a_memory_says_of_details():
-    said = {"code": "x", "message": "y", "detail": WORDS}
-    assert redact({"metadata": said}) == {"metadata": said}
+    degraded = {"code": "x", "message": "y", "detail": WORDS}
+    assert redact({"metadata": degraded}) == {"metadata": degraded}

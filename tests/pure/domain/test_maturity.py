@@ -74,8 +74,8 @@ def test_more_help_never_earns_less(maturity, one, other):
 @given(TRUSTED, SHARES, SHARES)
 def test_less_effect_never_keeps_more(maturity, share, other):
     low, high = sorted((share, other))
-    kept, lost = demote(maturity, effectiveness=high), demote(maturity, effectiveness=low)
-    assert ORDER.index(lost) <= ORDER.index(kept) <= ORDER.index(maturity)
+    upper, lower = demote(maturity, effectiveness=high), demote(maturity, effectiveness=low)
+    assert ORDER.index(lower) <= ORDER.index(upper) <= ORDER.index(maturity)
 
 
 @pytest.mark.req("B03.1")
@@ -202,10 +202,10 @@ def test_a_warning_is_counted_on_and_says_what_it_said():
     assert on.metadata["original_content"] == "Book early."
 
 
-@pytest.mark.parametrize("kept", ["slow", 7, {"a": 1}])
-def test_whatever_somebody_keeps_under_the_name_stays_beside_the_reasons(kept):
-    found = apply_outcome(rule(metadata={"harmful_reasons": kept}), "harmful", reason="dear", at=LATER)
-    assert found.metadata["harmful_reasons"] == [kept, "dear"]
+@pytest.mark.parametrize("reasons", ["slow", 7, {"a": 1}])
+def test_whatever_somebody_keeps_under_the_name_stays_beside_the_reasons(reasons):
+    marked = apply_outcome(rule(metadata={"harmful_reasons": reasons}), "harmful", reason="dear", at=LATER)
+    assert marked.metadata["harmful_reasons"] == [reasons, "dear"]
 
 
 @pytest.mark.req("B21.1", "B21.2", "N09")

@@ -20,9 +20,9 @@ def note(key="editor", content="vim", **changes):
 
 
 def test_a_note_is_a_view_of_its_fact():
-    kept = note(category="preference", metadata={"category_confidence": 0.5, "first_saved_at": FIRST.isoformat()})
-    assert note_of(kept).to_dict() == {
-        "id": kept.id,
+    stored = note(category="preference", metadata={"category_confidence": 0.5, "first_saved_at": FIRST.isoformat()})
+    assert note_of(stored).to_dict() == {
+        "id": stored.id,
         "key": "editor",
         "content": "vim",
         "category": "preference",
@@ -63,7 +63,7 @@ def test_only_facts_of_an_agent_about_itself_in_its_own_scope_are_notes():
         replace(own, entity_id="e1"),
         replace(own, tenant_id="other"),
     ]
-    assert not any(is_note(each, CALLER) for each in [*others, episode()])
+    assert not any(is_note(memory, CALLER) for memory in [*others, episode()])
     assert not is_note(own, Caller(agent="ben"))
 
 
@@ -78,8 +78,8 @@ def test_every_group_has_one_prefix_two_notes_or_more_and_the_oldest_first(drawn
     groups = group_by_prefix([note(key, created_at=NOON + timedelta(days=days)) for key, days in drawn])
     for prefix, group in groups.items():
         assert len(group) >= 2
-        assert {each.predicate.partition(":")[0] for each in group} == {prefix}
-        assert [each.created_at for each in group] == sorted(each.created_at for each in group)
+        assert {memory.predicate.partition(":")[0] for memory in group} == {prefix}
+        assert [memory.created_at for memory in group] == sorted(memory.created_at for memory in group)
     assert "summary" not in groups
 
 

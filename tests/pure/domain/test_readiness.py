@@ -30,16 +30,16 @@ def ago(seconds):
     return NOON - timedelta(seconds=seconds)
 
 
-def stands(found):
+def summarize(readiness):
     """The status of all, and the checks that are not ok."""
-    return found.status, {each.name: each.status for each in found.checks if each.status != "ok"}
+    return readiness.status, {check.name: check.status for check in readiness.checks if check.status != "ok"}
 
 
 def test_a_sound_memory_is_ready_and_every_check_says_so():
-    found = judge_readiness(vitals(), SOUND, BOUNDS, NOON)
-    assert stands(found) == ("ok", {})
-    assert found.is_ready
-    assert [each.name for each in found.checks] == ["database", "schema", "embedder", "embeddings", "jobs"]
+    readiness = judge_readiness(vitals(), SOUND, BOUNDS, NOON)
+    assert summarize(readiness) == ("ok", {})
+    assert readiness.is_ready
+    assert [check.name for check in readiness.checks] == ["database", "schema", "embedder", "embeddings", "jobs"]
 
 
 @pytest.mark.parametrize(
@@ -59,28 +59,28 @@ def test_a_sound_memory_is_ready_and_every_check_says_so():
     ],
 )
 def test_the_worst_check_is_the_status(changed, expected):
-    found = judge_readiness(vitals(**changed), SOUND, BOUNDS, NOON)
-    assert stands(found) == expected
-    assert found.is_ready == (expected[0] != "failed")
+    readiness = judge_readiness(vitals(**changed), SOUND, BOUNDS, NOON)
+    assert summarize(readiness) == expected
+    assert readiness.is_ready == (expected[0] != "failed")
 
 
 def test_of_a_database_that_does_not_answer_nothing_else_is_known():
-    found = judge_readiness(DatabaseUnreachable("no route to the database"), SOUND, BOUNDS, NOON)
-    assert stands(found) == ("failed", {"database": "failed"})
-    assert [each.name for each in found.checks] == ["database", "embedder"]
+    readiness = judge_readiness(DatabaseUnreachable("no route to the database"), SOUND, BOUNDS, NOON)
+    assert summarize(readiness) == ("failed", {"database": "failed"})
+    assert [check.name for check in readiness.checks] == ["database", "embedder"]
 
 
 @pytest.mark.parametrize(
-    ("state", "status", "said"),
+    ("state", "status", "text"),
     [
         (EmbedderState(name=None), "ok", "none is configured"),
         (EmbedderState(name="minilm:v1", has_failed=True), "degraded", "asked again"),
         (EmbedderState(name=None, unused_because="run engrain reembed"), "degraded", "run engrain reembed"),
     ],
 )
-def test_a_memory_without_its_embedder_serves_with_less(state, status, said):
-    found = readiness.check_embedder(state)
-    assert (found.status, said in found.detail) == (status, True)
+def test_a_memory_without_its_embedder_serves_with_less(state, status, text):
+    check = readiness.check_embedder(state)
+    assert (check.status, text in check.detail) == (status, True)
 
 
 def test_where_nobody_makes_vectors_nothing_is_late():
@@ -89,5 +89,5 @@ def test_where_nobody_makes_vectors_nothing_is_late():
 
 
 def test_a_clock_that_is_behind_makes_nothing_late():
-    found = judge_readiness(vitals(without_vector=1, without_vector_since=ago(-5)), SOUND, BOUNDS, NOON)
-    assert found.status == "ok"
+    readiness = judge_readiness(vitals(without_vector=1, without_vector_since=ago(-5)), SOUND, BOUNDS, NOON)
+    assert readiness.status == "ok"

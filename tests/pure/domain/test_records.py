@@ -65,14 +65,14 @@ SHARES = st.builds(
 
 @given(MEMORIES | OTHERS)
 def test_a_record_says_itself_as_json_and_loses_nothing(record):
-    said = json.loads(json.dumps(record.to_dict(), allow_nan=False))
+    plain = json.loads(json.dumps(record.to_dict(), allow_nan=False))
     for computed in ("kind", "state"):
-        if computed not in {each.name for each in fields(record)} and hasattr(record, computed):
-            assert said.pop(computed) == getattr(record, computed)
-    assert set(said) == {each.name for each in fields(record)}
-    for each in fields(record):
-        kept = getattr(record, each.name)
-        read = datetime.fromisoformat(said[each.name]) if isinstance(kept, datetime) else said[each.name]
+        if computed not in {field.name for field in fields(record)} and hasattr(record, computed):
+            assert plain.pop(computed) == getattr(record, computed)
+    assert set(plain) == {field.name for field in fields(record)}
+    for field in fields(record):
+        kept = getattr(record, field.name)
+        read = datetime.fromisoformat(plain[field.name]) if isinstance(kept, datetime) else plain[field.name]
         assert read == (list(kept) if isinstance(kept, tuple) else kept)
 
 
@@ -85,10 +85,10 @@ def test_an_answer_is_json_with_its_hits_and_reasons():
         preset="engrain", contributions=(Contribution(channel="keyword", rank=1, raw=2, weight=1, value=2),)
     )
     answer = Answer(query="tram", preset="engrain", hits=(Hit(score=2.0, memory=fact(tags=("a",)), why=why),))
-    said = json.loads(json.dumps(answer.to_dict()))
-    assert said["hits"][0]["memory"]["tags"] == ["a"]
-    assert said["hits"][0]["why"]["contributions"][0]["channel"] == "keyword"
-    assert said["degraded"] == []
+    plain = json.loads(json.dumps(answer.to_dict()))
+    assert plain["hits"][0]["memory"]["tags"] == ["a"]
+    assert plain["hits"][0]["why"]["contributions"][0]["channel"] == "keyword"
+    assert plain["degraded"] == []
 
 
 def test_an_answer_is_the_sequence_of_its_hits():
@@ -103,7 +103,7 @@ def test_an_answer_is_the_sequence_of_its_hits():
 
 
 @pytest.mark.parametrize(
-    "record", [episode(), fact(), rule(), Caller(agent="aide")], ids=lambda each: type(each).__name__
+    "record", [episode(), fact(), rule(), Caller(agent="aide")], ids=lambda record: type(record).__name__
 )
 def test_records_are_frozen(record):
     with pytest.raises(FrozenInstanceError):
@@ -113,9 +113,9 @@ def test_records_are_frozen(record):
 @given(MEMORIES)
 def test_equal_records_hash_alike(memory):
     why = Explanation(preset="engrain", contributions=())
-    told = Hit(score=1.0, memory=memory, why=why)
+    hit = Hit(score=1.0, memory=memory, why=why)
     again = Hit(score=1.0, memory=replace(memory, metadata=dict(memory.metadata)), why=why)
-    assert {told, again} == {told}
+    assert {hit, again} == {hit}
     assert len({memory, replace(memory, metadata={"source": "chat"})}) == 2
 
 
@@ -188,7 +188,7 @@ def test_one_truth_at_a_time_is_of_one_tenant_scope_person_and_predicate():
         fact(entity_id="Ana"),
         *known[:1],
     ]
-    assert len({each.slot for each in different}) == len(different)
+    assert len({fact.slot for fact in different}) == len(different)
     assert fact("Porto", category="x", validity="retracted").slot == fact("Lisbon").slot
 
 
@@ -213,8 +213,8 @@ def test_an_explanation_prints_each_share_and_the_words_that_matched():
 
 def defaults(record):
     """What is there though nobody said it."""
-    said = {"id", "agent", "content", "created_at"}
-    return {each.name: getattr(record, each.name) for each in fields(record) if each.name not in said}
+    required = {"id", "agent", "content", "created_at"}
+    return {field.name: getattr(record, field.name) for field in fields(record) if field.name not in required}
 
 
 @pytest.mark.req("B01.1", "N06")
@@ -246,7 +246,7 @@ def test_the_defaults_of_an_episode_are_those_of_the_data_model():
 @pytest.mark.req("B01.1", "N06")
 def test_an_episode_is_consolidated_in_one_of_its_four_states():
     assert CONSOLIDATION_STATUSES == ("pending", "consolidated", "failed", "dead_letter")
-    done = [each for each in CONSOLIDATION_STATUSES if episode(consolidation_status=each).consolidated]
+    done = [status for status in CONSOLIDATION_STATUSES if episode(consolidation_status=status).consolidated]
     assert done == ["consolidated"]
 
 

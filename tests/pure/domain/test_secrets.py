@@ -158,9 +158,9 @@ def test_every_kind_is_planted():
 
 def test_several_stand_apart_and_in_order():
     text = "password=hunter2, card 4111111111111111, ghp_" + (RANDOM + "Qz")[:36]
-    found = find_secrets(text)
-    assert [each.kind for each in found] == ["password", "card_number", "api_key"]
-    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
+    secrets = find_secrets(text)
+    assert [secret.kind for secret in secrets] == ["password", "card_number", "api_key"]
+    assert all(one.end <= other.start for one, other in itertools.pairwise(secrets))
 
 
 @given(st.text(alphabet="password=: isk-AB12'\"@/.eyJ\n") | st.text())

@@ -15,7 +15,7 @@ def test_a_token_is_about_four_characters_and_a_rest_counts_as_one():
 
 @given(st.text(), st.text())
 def test_more_text_is_never_fewer_tokens(text, more):
-    sizes = [approximate_tokens(each) for each in ("", text, text + more)]
+    sizes = [approximate_tokens(part) for part in ("", text, text + more)]
     assert all(fewer <= rest for fewer, rest in pairwise(sizes))
 
 

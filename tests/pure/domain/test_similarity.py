@@ -33,5 +33,5 @@ def test_similarity_is_symmetric_and_whole_for_itself(one, two):
 @given(TEXTS)
 def test_every_trigram_has_three_characters_and_stands_in_a_padded_word(text):
     padded = "|".join(f"  {word} " for word in "".join(c if c.isalnum() else " " for c in text.lower()).split())
-    assert all(len(each) == 3 and each in padded for each in trigrams(text))
+    assert all(len(trigram) == 3 and trigram in padded for trigram in trigrams(text))
     assert len(trigrams(text)) <= len(padded)

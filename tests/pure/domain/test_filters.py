@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engrain.domain.filters import Filter, matches
 from tests.support.sample_records import EPISODES, FACTS, FILTERS, MEMORIES, MOMENTS, NOON, RULES, episode, fact, rule
 
-CONDITIONS = [each.name for each in fields(Filter)]
+CONDITIONS = [field.name for field in fields(Filter)]
 OF_EPISODES_ALONE = ["sessions", "roles", "speakers"]
 # Each condition by itself, together with those that say which memories are there at all.
 PRESENCE = ("as_of", "include_inactive")
@@ -50,10 +50,10 @@ def test_all_there_ever_was_is_let_through_where_somebody_asks_for_it(memory, no
 
 @given(FILTERS, MEMORIES, MOMENTS, MOMENTS, MOMENTS)
 def test_what_was_believed_then_depends_neither_on_now_nor_on_what_is_inactive(filter_, memory, then, now, later):
-    asked = replace(filter_, as_of=then)
-    told = matches(asked, memory, now)
-    assert matches(asked, memory, later) == told
-    assert matches(replace(asked, include_inactive=not asked.include_inactive), memory, now) == told
+    filter_ = replace(filter_, as_of=then)
+    result = matches(filter_, memory, now)
+    assert matches(filter_, memory, later) == result
+    assert matches(replace(filter_, include_inactive=not filter_.include_inactive), memory, now) == result
 
 
 @given(MEMORIES, MOMENTS, MOMENTS)
@@ -111,10 +111,10 @@ def test_of_sessions_roles_and_speakers_one_is_enough():
 
 
 def test_of_subjects_and_predicates_one_is_enough_and_only_facts_have_them():
-    told = fact(subject="Ana", predicate="lives in")
-    assert matches(Filter(subjects=("Ben", "Ana")), told, NOON)
-    assert matches(Filter(predicates=("works in", "lives in")), told, NOON)
-    assert not matches(Filter(subjects=("Ana",), predicates=("works in",)), told, NOON)
+    stated = fact(subject="Ana", predicate="lives in")
+    assert matches(Filter(subjects=("Ben", "Ana")), stated, NOON)
+    assert matches(Filter(predicates=("works in", "lives in")), stated, NOON)
+    assert not matches(Filter(subjects=("Ana",), predicates=("works in",)), stated, NOON)
     for other in (episode(speaker="Ana"), rule()):
         assert not matches(Filter(subjects=("Ana",)), other, NOON)
         assert not matches(Filter(predicates=("lives in",)), other, NOON)
