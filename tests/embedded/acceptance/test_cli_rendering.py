@@ -9,8 +9,9 @@ from engrain.verbs.table import by_name
 
 def names_of_types():
     """The names of all that verbs answer, and of the items of their lists."""
-    answers = {each for verb in signatures() for each in (verb.answer, verb.item) if each is not None}
-    return {member.__name__ for answer in answers for member in (get_args(answer) or (answer,))}
+    answers = [each for verb in signatures() for each in (verb.answer, verb.item) if each is not None]
+    members = [member for answer in answers for member in (answer, *get_args(answer))]
+    return {member.__name__ for member in members if isinstance(member, type)} | {"Memory"}  # memories of any kind
 
 
 def test_each_text_is_of_an_answer_of_a_verb():

@@ -56,7 +56,7 @@ def audit(report: Audit) -> str:
         for finding in report.findings
     ]
     if not rows:
-        return f"{looked}: {counts or 'nothing report'}"
+        return f"{looked}: {counts or 'nothing found'}"
     return f"{looked}: {counts}\n\n{output.table([('severity', 'kind', 'evidence', 'command', 'what'), *rows])}"
 
 
