@@ -5,19 +5,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engrain.interfaces.cli.commands import LazyCommand, parser
+from engrain.verbs.signatures import signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from engrain.verbs.signatures import Parameter, Signature
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BLOCK = re.compile(r"^<!-- (?P<kind>\w+) (?P<name>[^\n]+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
 # Options of every command, which stand once in the page.
+UNGROUPED = {"agent": "memories", "memory": "maintenance"}
 SHARED = frozenset({"--db", "--agent", "--tenant", "--config", "--json", "--help"})
 
 
@@ -32,8 +37,44 @@ def command_options(name: str) -> str:
     return _table([parameter for parameter in command.command.params if not SHARED & set(parameter.opts)])
 
 
+def routes(_: str) -> str:
+    """The routes of all verbs by group, with the role that each needs and what it does."""
+    rows, group = ["| route | verb | role | |", "|---|---|---|---|"], None
+    for found in signatures():
+        if (name := found.verb.group or UNGROUPED[found.verb.owner]) != group:
+            group = name
+            rows.append(f"| **{group}** | | | |")
+        method, _, path = (found.verb.route or "").partition(" ")
+        route = f"{method} /v1{path.replace('_}', '}')}"
+        rows.append(f"| `{route}` | `{found.verb.name}` | {found.verb.role} | {found.summary} |")
+    return "\n".join([*rows, "| `GET /v1/caller` | `caller` | reader | Say as whom the request is served. |", ""])
+
+
+def tools(_: str) -> str:
+    """The tools of the profile `all`, with their arguments and what each does."""
+    rows = [
+        f"| `{found.verb.identifier}({', '.join(map(_argument, _arguments(found)))})` | {found.summary} |"
+        for found in signatures()
+        if found.verb.tool
+    ]
+    return "\n".join(["| tool | |", "|---|---|", *rows, ""])
+
+
+def _arguments(found: Signature) -> list[Parameter]:
+    """Those of a tool: the agent of a verb of the whole memory is the server's."""
+    is_own = found.verb.owner == "agent"
+    return [parameter for parameter in found.parameters if is_own or parameter.name != "agent"]
+
+
+def _argument(parameter: Parameter) -> str:
+    if parameter.is_required:
+        return parameter.json_name
+    default = "" if parameter.default is None else json.dumps(parameter.default)
+    return f"{parameter.json_name}={default}"
+
+
 # The writers of tables, by the kind of their block.
-WRITERS: Mapping[str, Callable[[str], str]] = {"command": command_options}
+WRITERS: Mapping[str, Callable[[str], str]] = {"command": command_options, "routes": routes, "tools": tools}
 
 
 def written(page: str) -> str:

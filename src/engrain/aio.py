@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.findings import Audit
     from engrain.domain.maintenance.overview import Overview
     from engrain.domain.maintenance.readiness import Readiness
-    from engrain.domain.maintenance.stats import Stats
+    from engrain.domain.maintenance.stats import AgentCounts, Stats
     from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd
     from engrain.domain.memories.maturity import Application
     from engrain.domain.memories.notes import (
@@ -252,6 +252,12 @@ class AsyncMemory:
             max_batches=max_batches,
             progress=progress,
         )
+
+    async def agents(
+        self, tenant: words.Tenant | None = None, *, limit: words.PageLimit = 100, after: words.After | None = None
+    ) -> Page[AgentCounts]:
+        """List the agents of a tenant, or of all, with counts of the live memories that each stored."""
+        return await asyncio.to_thread(self._wrapped.agents, tenant, limit=limit, after=after)
 
     async def runs(
         self,

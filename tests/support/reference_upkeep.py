@@ -7,6 +7,7 @@ from engrain.domain import events
 from engrain.domain.filters import TimePosition, matches
 from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Highlights
 from engrain.domain.maintenance.retention import CleanupBatch, Retention, has_run_out
+from engrain.domain.maintenance.stats import AgentCounts
 from engrain.domain.memories import decay, maturity
 from engrain.domain.memories.decay import AgingKind, DecayPolicy, SweepBatch
 from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS, Application, Outcome, Thresholds
@@ -95,6 +96,25 @@ class ReferenceUpkeep(ReferenceRecords):
                 looked_at={kind: sum(each.kind == kind for each in newest) for kind in KINDS},
                 content_bytes={kind: sum(len(m.content.encode()) for m in newest if m.kind == kind) for kind in KINDS},
             )
+
+    def agent_counts(self, tenant_id: str, now: datetime) -> list[AgentCounts]:
+        with self._open():
+            live = [
+                (entry.memory.agent, entry.memory.kind)
+                for entry in self._entries.values()
+                if entry.memory.tenant_id == tenant_id and entry.memory.is_live(now)
+            ]
+            counts = Counter(live)
+            return [
+                AgentCounts(
+                    tenant_id=tenant_id,
+                    agent=agent,
+                    episodes=counts[agent, "episode"],
+                    facts=counts[agent, "fact"],
+                    rules=counts[agent, "rule"],
+                )
+                for agent in sorted({agent for agent, _ in live})
+            ]
 
     def agents(self, tenant_id: str) -> list[str]:
         with self._open():

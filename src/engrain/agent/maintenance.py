@@ -12,6 +12,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act, with_pools
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks, pagination
+from engrain.domain.maintenance.stats import AgentCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,6 +121,26 @@ class Maintenance(ABC):
             max_batches=None if max_batches is None else checks.count(max_batches, name="max_batches"),
         )
         return consolidation_runs.consolidate(self.parts, selection, progress=progress)
+
+    def agents(
+        self, tenant: words.Tenant | None = None, *, limit: words.PageLimit = 100, after: words.After | None = None
+    ) -> Page[AgentCounts]:
+        """List the agents of a tenant, or of all, with counts of the live memories that each stored.
+
+        Ordered by tenant, then agent.
+
+        Raises:
+            InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
+        """
+        parts = self.parts
+        tenants = parts.store.tenants() if tenant is None else [checks.name(tenant, name="tenant")]
+        most, position = checks.count(limit, name="limit"), pagination.decode("agents", after) or ("", "")
+        now, found = parts.clock(), list[AgentCounts]()
+        for name in tenants:
+            if name >= position[0] and len(found) <= most:
+                rows = parts.store.agent_counts(name, now)
+                found += [row for row in rows if (row.tenant_id, row.agent) > position]
+        return pagination.cut("agents", found[: most + 1], most, lambda row: (row.tenant_id, row.agent))
 
     def runs(
         self,

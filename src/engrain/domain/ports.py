@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engrain.domain.entities.registry import Name
     from engrain.domain.filters import TimePosition
     from engrain.domain.maintenance.retention import CleanupBatch, Retention
-    from engrain.domain.maintenance.stats import Stats
+    from engrain.domain.maintenance.stats import AgentCounts, Stats
     from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.memories.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
@@ -414,6 +414,9 @@ class Maintenance(Protocol):
 
     def agents(self, tenant_id: str) -> list[str]:
         """Agents of a tenant with a scope of their own or in a pool, sorted."""
+
+    def agent_counts(self, tenant_id: str, now: datetime) -> list[AgentCounts]:
+        """Counts of the live memories by the agent that stored them, of every agent of a tenant, sorted by name."""
 
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
         """Agents of a tenant that have stored a fact from this time on, by its events, sorted."""

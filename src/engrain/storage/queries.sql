@@ -599,6 +599,15 @@ SELECT scope FROM namespaces
 WHERE tenant_id = :tenant_id AND NOT scope = 'global' AND NOT substr(scope, 1, 5) = 'pool:'
 UNION SELECT agent FROM pool_members WHERE tenant_id = :tenant_id ORDER BY 1;
 
+-- agent_counts --
+-- How many live memories of each kind the agents of a tenant stored
+SELECT agent, sum(episodes), sum(facts), sum(rules) FROM (
+    SELECT agent, count(*) AS episodes, 0 AS facts, 0 AS rules FROM episodes
+    WHERE tenant_id = :tenant_id AND (expires_at IS NULL OR expires_at > :now) GROUP BY agent
+    UNION ALL SELECT agent, 0, count(*), 0 FROM facts WHERE tenant_id = :tenant_id AND validity = 'active' GROUP BY agent
+    UNION ALL SELECT agent, 0, 0, count(*) FROM rules WHERE tenant_id = :tenant_id AND invalidated_at IS NULL GROUP BY agent
+) AS counts GROUP BY agent ORDER BY agent;
+
 -- learners --
 -- List the agents that stored a fact of a tenant since a moment
 SELECT DISTINCT actor FROM memory_events

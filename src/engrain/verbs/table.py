@@ -356,6 +356,7 @@ VERBS: tuple[Verb, ...] = (
     _memory(
         "reflect", effect="learns", needs="admin", route="POST /reflect", command="reflect", operation="upsert_memory"
     ),
+    _memory("agents", needs="admin", route="GET /agents", command="agents"),
     _memory("runs", route="GET /runs", command="runs"),
     _memory(
         "undo",

@@ -331,6 +331,10 @@ STEPS = (
     does("context", query="Lisbon", budget_tokens=-1, refused_="invalid_input"),
     does("facts", limit=1001, refused_="invalid_input"),
     does("events", limit=0),
+    # Whose memories there are.
+    does("memory.agents", keeps_="agents", tenant=TENANT, limit=1),
+    does("memory.agents", tenant=TENANT, after="$agents.next"),
+    does("memory.agents", tenant=TENANT, after="no cursor", refused_="invalid_input"),
     does("overview", days=367, refused_="invalid_input"),
     does("stats", scope="pool:secret", refused_="invalid_input"),
 )

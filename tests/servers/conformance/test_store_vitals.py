@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from engrain.domain.maintenance.vitals import JobVitals
 from engrain.storage.migrations import HEAD
-from tests.support.sample_records import NOON, episode, fact, rule
+from tests.support.sample_records import NOON, act, episode, fact, rule
 from tests.support.store_samples import axis, embed_all, put
 
 LATER = NOON + timedelta(hours=1)
@@ -35,3 +35,15 @@ def test_what_waits_for_a_vector_is_counted_and_the_oldest_of_it_dated(store):
     after = store.vitals(LATER)
     assert (before.without_vector, before.without_vector_since) == (2, NOON)
     assert (after.without_vector, after.without_vector_since) == (1, NOON + timedelta(minutes=9))
+
+
+def test_live_memories_are_counted_by_the_agent_that_stored_them(store):
+    stored = put(store, [episode(agent="aide"), episode(agent="aide"), fact("One", agent="aide"), rule(agent="ben")])
+    put(store, [episode(agent="aide", expires_at=NOON), fact("Two", agent="ben", subject="Ben")])
+    put(store, [episode(agent="aide", tenant_id="other")])
+    store.forget(act(), stored[2].id)
+    counted = {counts.agent: counts for counts in store.agent_counts(stored[0].tenant_id, LATER)}
+    assert [*counted] == ["aide", "ben"]
+    assert (counted["aide"].episodes, counted["aide"].facts, counted["aide"].rules) == (2, 0, 0)
+    assert (counted["ben"].episodes, counted["ben"].facts, counted["ben"].rules) == (0, 1, 1)
+    assert store.agent_counts("nobody", LATER) == []

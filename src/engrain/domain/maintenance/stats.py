@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCounts(Record):
+    """Counts of the live memories that one agent stored, whatever their scope."""
+
+    tenant_id: str
+    agent: str
+    episodes: int
+    facts: int
+    rules: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeStats(Record):
     """Counts of live episodes, and of those that wait to be consolidated.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Caller
-from engrain.storage.reports import surveys
+from engrain.storage.reports import stats, surveys
 from engrain.storage.transactions import Transactions
 from engrain.storage.write import sweeps
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.maintenance.stats import AgentCounts
     from engrain.domain.records import Entity, Link, MemoryRecord, Relation
     from engrain.domain.requests import Request
 
@@ -29,6 +30,10 @@ class SqlSurveys(Transactions):
     def agents(self, tenant_id: str) -> list[str]:
         whose = Caller(tenant_id=tenant_id, agent="upkeep")
         return self._read(whose, lambda tx: [agent for (agent,) in tx.rows("agents", tenant_id=tenant_id)])
+
+    def agent_counts(self, tenant_id: str, now: datetime) -> list[AgentCounts]:
+        whose = Caller(tenant_id=tenant_id, agent="upkeep")
+        return self._read(whose, lambda tx: stats.load_agent_counts(tx, tenant_id, now))
 
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
         whose = Caller(tenant_id=tenant_id, agent="upkeep")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.maintenance.stats import Stats
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import acknowledgements, generic, hits, lists, overview, reports
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from engrain.interfaces.cli.invocation import Invocation
     from engrain.verbs.signatures import Signature
 
+# Where a search finds nothing it may be another agent's memory, or another tenant's.
+_SEARCHES = frozenset({"recall", "list", "episodes", "facts"})
+_HINT = "; engrain agents shows whose memories there are"
 # Properties of reports that stand in their JSON beside the fields.
 _PROPERTIES = {"BackupReport": ("memories",), "RestoreReport": ("memories",)}
 # Text of answers by the name of their type; of what is not here, a line for each field.
@@ -56,7 +60,9 @@ def show(invocation: Invocation, made: Signature, answer: Any, arguments: Mappin
     for note in acknowledgements.notes(made.verb.name, answer, arguments):
         invocation.note(note)
     if _is_empty(answer):
-        invocation.note("nothing found")
+        invocation.note(f"nothing found{_HINT if made.verb.name in _SEARCHES else ''}")
+    elif isinstance(answer, Stats) and not (answer.episodes.total or answer.facts.live or answer.rules.live):
+        invocation.note(f"agent {answer.agent} of tenant {answer.tenant_id} remembers nothing{_HINT}")
     if getattr(answer, "next", None) is not None:
         invocation.note(f"note: there are more; see them with --after {answer.next}")
 

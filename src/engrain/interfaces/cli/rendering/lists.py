@@ -94,6 +94,10 @@ def _memory(memory: MemoryRecord) -> tuple[str, ...]:
 
 _MEMORIES = frozenset({"Episode", "Fact", "Rule"})
 COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], tuple[str, ...]]]] = {
+    "AgentCounts": (
+        ("tenant", "agent", "episodes", "facts", "rules"),
+        lambda of: (of.tenant_id, of.agent, f"{of.episodes:,}", f"{of.facts:,}", f"{of.rules:,}"),
+    ),
     "Application": (
         ("time", "outcome", "agent", "why"),
         lambda use: (f"{use.created_at:{_SECOND}}", use.outcome, use.agent, use.context or "-"),
