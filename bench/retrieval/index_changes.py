@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _INDEXING, _ANALYSIS = "engrain.domain.text.indexing", "engrain.domain.text.analysis"
 # Both remember stems of words.
-_REMEMBERED = ((_INDEXING, "_first_terms"), (_ANALYSIS, "_stem"))
+_CACHED = ((_INDEXING, "_first_terms"), (_ANALYSIS, "_stem"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def made(change: IndexChange) -> Iterator[None]:
 def _set(constants: tuple[tuple[str, str, Any], ...] | list[tuple[str, str, Any]]) -> None:
     for module, name, value in constants:
         setattr(importlib.import_module(module), name, value)
-    for module, name in _REMEMBERED:
+    for module, name in _CACHED:
         remembered = getattr(importlib.import_module(module), name)
         if hasattr(remembered, "cache_clear"):
             remembered.cache_clear()

@@ -1,46 +1,34 @@
 """How much of the evidence stands in a block, on a conversation whose evidence is known by hand."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from bench.retrieval import budgets, runner
-from bench.retrieval.corpus import Conversation, Corpus, Question, Turn
-
-START = datetime(2023, 5, 8, tzinfo=UTC)
+from tests.support.bench_corpora import MAY_8, corpus, question, turn
 
 
-def corpus():
+def kite_corpus():
     """Sixty turns in two sessions: the seventh is about a kite, the last about nothing."""
-    turns = tuple(
-        Turn(
+    turns = [
+        turn(
+            "The kite is made of red silk" if number == 7 else f"Turn {number} says nothing of interest at all",
             session="s1" if number <= 30 else "s2",
-            role="user",
-            speaker="Ana",
-            content="The kite is made of red silk" if number == 7 else f"Turn {number} says nothing of interest at all",
-            said_at=START + timedelta(hours=number),
+            said_at=MAY_8 + timedelta(hours=number),
         )
         for number in range(1, 61)
-    )
-    questions = (
-        Question(
-            text="What is the kite made of?",
-            category="plain",
-            gold_turns=frozenset({("s1", 7)}),
-            gold_sessions=frozenset(),
-        ),
-        Question(
-            text="kite", category="wide", gold_turns=frozenset({("s1", 7), ("s2", 30)}), gold_sessions=frozenset()
-        ),
-        Question(text="kite", category="unmarked", gold_turns=frozenset(), gold_sessions=frozenset({"s1"})),
-    )
-    conversation = Conversation(name="ant", turns=turns, questions=questions)
-    return Corpus(name="made up", conversations=(conversation,), apart=frozenset(), left_out=0)
+    ]
+    questions = [
+        question("What is the kite made of?", ("s1", 7), category="plain"),
+        question("kite", ("s1", 7), ("s2", 30), category="wide"),
+        question("kite", category="unmarked", sessions=("s1",)),
+    ]
+    return corpus(turns, questions, names=["ant"])
 
 
 @pytest.fixture(scope="module")
 def judged():
-    data = corpus()
+    data = kite_corpus()
     with runner.remembered(data, embedder=None, say=lambda _: None) as (memory, _):
         return budgets.judge(memory, data, [30, 2_000], lambda _: None)
 

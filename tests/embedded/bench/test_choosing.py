@@ -1,15 +1,15 @@
 """Re-scored candidates against real searches, and weights chosen without the questions they are reported on."""
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
 from bench.retrieval import choosing, pools, runner, variants
-from bench.retrieval.corpus import Conversation, Corpus, Question, Turn
 from bench.retrieval.vector_cache import CachedEmbedder
 from engrain.retrieval.presets import Preset
+from tests.support.bench_corpora import MAY_8, corpus, question, turn
 
 WORDS = "greyhound sofa kettle canoe tram parrot sister bread lamp window rain bicycle".split()
 QUESTIONS = ("What did Ana say of the greyhound on the sofa?", "Whose kettle and canoe?", "Did you like the tram?")
@@ -29,26 +29,16 @@ class WordVectors:
 
 def made_up_corpus():
     drawn = np.random.default_rng(7)
-    turns = tuple(
-        Turn(
+    turns = [
+        turn(
+            " ".join(drawn.choice(WORDS, 4)),
             session=f"s{number // 10}",
-            role="user",
             speaker=("Ana", "Ben")[number % 2],
-            content=" ".join(drawn.choice(WORDS, 4)),
-            said_at=datetime(2023, 5, 8, tzinfo=UTC) + timedelta(hours=number),
+            said_at=MAY_8 + timedelta(hours=number),
         )
         for number in range(60)
-    )
-    gold = frozenset({("s0", 1), ("s3", 4)})
-    questions = tuple(
-        Question(text=text, category="single", gold_turns=gold, gold_sessions=frozenset({"s0"})) for text in QUESTIONS
-    )
-    return Corpus(
-        name="made up",
-        conversations=(Conversation(name="c1", turns=turns, questions=questions),),
-        apart=frozenset(),
-        left_out=0,
-    )
+    ]
+    return corpus(turns, [question(text, ("s0", 1), ("s3", 4), sessions=("s0",)) for text in QUESTIONS])
 
 
 @pytest.fixture(scope="module")
@@ -78,20 +68,19 @@ def test_other_weights_rank_as_a_search_with_them_would(remembered, weights, dep
     recorded, tried = preset("recorded", WEIGHTS, depth), preset("tried", weights, depth)
     agent = variants.agent(remembered, "c1", [recorded, tried])
     for text in QUESTIONS:
-        question = Question(text=text, category="single", gold_turns=frozenset(), gold_sessions=frozenset())
         deep = agent.recall(text, limit=pools.DEEPEST, preset="recorded")
-        pool = pools.pool_of(question, "c1", deep, recorded.preset)
+        pool = pools.pool_of(question(text), "c1", deep, recorded.preset)
         real = [runner.place(hit) for hit in agent.recall(text, limit=8, preset="tried")]
         assert pools.reproduced(pool, weights, real)
         assert not pools.reproduced(pool, weights, real[::-1])
 
 
 def test_recording_holds_itself_against_real_searches(remembered):
-    corpus = made_up_corpus()
-    found = pools.recorded(remembered, corpus, preset("recorded", WEIGHTS), lambda _: None)
+    data = made_up_corpus()
+    found = pools.recorded(remembered, data, preset("recorded", WEIGHTS), lambda _: None)
     assert [pool.question.text for pool in found] == list(QUESTIONS)
     with pytest.raises(pools.NotReproduced, match="aging"):
-        pools.recorded(remembered, corpus, preset("aging", {**WEIGHTS, "newest": 3.0}), lambda _: None)
+        pools.recorded(remembered, data, preset("aging", {**WEIGHTS, "newest": 3.0}), lambda _: None)
 
 
 def test_the_grid_begins_with_the_given_weights_and_goes_outwards():
@@ -126,9 +115,7 @@ def pool(conversation, *, wants):
     shares[:gold, 1 - liked] = 1.0
     shares[gold, liked] = 0.9
     return pools.Pool(
-        question=Question(
-            text="?", category="single", gold_turns=frozenset({places[gold]}), gold_sessions=frozenset({"s1"})
-        ),
+        question=question("?", places[gold]),
         conversation=conversation,
         places=places,
         channels=("vector", "keyword"),

@@ -1,40 +1,22 @@
 """Other stores are told and asked the same; those that are not there are named, with what would install them."""
 
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bench.retrieval import peers
-from bench.retrieval.corpus import Conversation, Corpus, Question, Turn, UnknownData
+from bench.retrieval.corpus import UnknownData
 from bench.retrieval.peers import Offer, Vectors
 from bench.retrieval.peers.mem0_memory import Embedder
 from bench.retrieval.vector_cache import CachedEmbedder
+from tests.support.bench_corpora import corpus, question, turn
 
-CORPUS = Corpus(
-    name="made up",
-    conversations=tuple(
-        Conversation(
-            name=name,
-            turns=tuple(
-                Turn(
-                    session=session,
-                    role="user",
-                    speaker=speaker,
-                    content=text,
-                    said_at=datetime(2023, 5, 8, tzinfo=UTC),
-                )
-                for session, speaker, text in (("s1", "Ana", "aaa"), ("s1", None, "b"), ("s2", "Ben", "cccccc"))
-            ),
-            questions=(
-                Question(text="b?", category="single", gold_turns=frozenset({("s1", 2)}), gold_sessions=frozenset()),
-            ),
-        )
-        for name in ("one", "two")
-    ),
-    apart=frozenset(),
-    left_out=0,
+TURNS = [("s1", "Ana", "aaa"), ("s1", None, "b"), ("s2", "Ben", "cccccc")]
+CORPUS = corpus(
+    [turn(text, session=session, speaker=speaker) for session, speaker, text in TURNS],
+    [question("b?", ("s1", 2))],
+    names=["one", "two"],
 )
 
 

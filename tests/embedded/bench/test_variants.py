@@ -1,19 +1,19 @@
 """What is taken away is missed, comes back afterwards, and each difference says how sure it is."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from bench.retrieval import comparison, index_changes, runner, variants
-from bench.retrieval.corpus import Conversation, Corpus, Question, Turn, UnknownData
+from bench.retrieval.corpus import UnknownData
 from bench.retrieval.index_changes import IndexChange
 from engrain.domain.text import analysis, indexing
 from engrain.errors import InvalidInput
 from engrain.retrieval import presets
 from engrain.service import Memory
 from engrain.storage.search import neighbour_words
+from tests.support.bench_corpora import corpus, question, turn
 
 SAID = [
     ("Ana", "I adopted a greyhound called Biscuit."),
@@ -25,16 +25,8 @@ KEYWORDS = presets.PRESETS["keyword"]
 
 
 def corpus_asking(*texts):
-    turns = tuple(
-        Turn(session="s1", role="user", speaker=speaker, content=text, said_at=datetime(2023, 5, 8, tzinfo=UTC))
-        for speaker, text in SAID
-    )
-    questions = tuple(
-        Question(text=text, category="single", gold_turns=frozenset({("s1", 1)}), gold_sessions=frozenset({"s1"}))
-        for text in texts
-    )
-    conversation = Conversation(name="c1", turns=turns, questions=questions)
-    return Corpus(name="made up", conversations=(conversation,), apart=frozenset(), left_out=0)
+    turns = [turn(text, speaker=speaker) for speaker, text in SAID]
+    return corpus(turns, [question(text, ("s1", 1)) for text in texts])
 
 
 def found_under(change, text):
@@ -138,8 +130,8 @@ def test_questions_are_paired():
 
 
 def test_a_variant_is_less_than_the_reference_where_it_finds_less():
-    corpus = corpus_asking("greyhound", "sister")
-    [good, other] = corpus.conversations[0].questions
+    data = corpus_asking("greyhound", "sister")
+    [good, other] = data.conversations[0].questions
 
     def answered(good_turn, other_turn):
         return tuple(
@@ -148,7 +140,7 @@ def test_a_variant_is_less_than_the_reference_where_it_finds_less():
         )
 
     answers = {"all": answered(1, 1), "half": answered(1, 2)}
-    run = runner.Run(corpus=corpus, answers=answers, ingests={})
+    run = runner.Run(corpus=data, answers=answers, ingests={})
     compared = comparison.differences(run, "all", "turn")
     assert list(compared) == ["half"]
     assert compared["half"]["recall@5"].points == pytest.approx(-50)
