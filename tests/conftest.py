@@ -1,5 +1,6 @@
 import gc
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -18,6 +19,10 @@ SERVERS = Path(__file__).with_name("servers")
 EMBEDDED = ("sqlite", "reference")
 
 pytest_plugins = ["tests.support.commands"]
+
+# Nothing here speaks TLS, and to read the authorities of the system takes each HTTP client 35 ms.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(SERVERS)
 
 # A slow machine fails no test: neither an example nor the making of some is timed.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
