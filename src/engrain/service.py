@@ -352,7 +352,7 @@ class Memory(Maintenance):
 
     @property
     def _is_inherited(self) -> bool:
-        """Whether this is a fork: SQLite's locks stay with the parent, and what a child writes can be lost.
+        """True in a fork: SQLite's locks stay with the parent, and what a child writes can be lost.
 
         https://www.sqlite.org/howtocorrupt.html §2.6
         """

@@ -111,5 +111,5 @@ class Keys(View):
 
 
 def _is_right(secret: str, stored: StoredKey | None) -> bool:
-    """Whether the secret is the key's; without a key it is compared all the same, and takes as long."""
+    """Return whether the secret is the key's; without a key it is compared all the same, and takes as long."""
     return hmac.compare_digest(hash_secret(secret), _NO_DIGEST if stored is None else stored.digest)

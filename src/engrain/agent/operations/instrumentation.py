@@ -43,7 +43,7 @@ CURRENT_VERB: ContextVar[CurrentVerb | None] = ContextVar("engrain_current_verb"
 
 
 class _VerbLog:
-    """Whether each verb writes a line; a library is silent until its host asks for more."""
+    """Switch of the lines of verbs; a library is silent until its host asks for more."""
 
     is_on = False
 

@@ -31,4 +31,5 @@ class View:
 
 def enter(view: View) -> tuple[Parts, Caller]:
     """Return the parts and the caller of a view, for functions of this room beside its verbs."""
-    return view._parts(), view._caller  # noqa: SLF001  # of the same module
+    parts = view._parts()  # noqa: SLF001  # of the same module
+    return parts, with_pools(parts, view._who)  # noqa: SLF001

@@ -111,7 +111,7 @@ def _enrich_one(
 
 
 def _may_name(text: str) -> bool:
-    """Whether a text can hold a name that its spelling gives away; dates are nobody. Saves most turns five patterns."""
+    """Return whether a text can hold a name by its spelling; dates are nobody. Saves most turns five patterns."""
     return "@" in text or "#" in text or "://" in text or "www." in text.lower()
 
 
