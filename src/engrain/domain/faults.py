@@ -19,14 +19,14 @@ _ENGINES: Mapping[Engine, str] = {
     "llm": "the language model",
     "summariser": "the summariser",
 }
-# These are about the request, so their own words are for whoever made it.
+# Errors about the request: their own words are public.
 _OF_THE_REQUEST = (errors.InvalidInput, errors.NotFound, errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
 # Public messages of the others: their own words name files, hosts and users, or are a driver's.
 _OUR_OWN: Mapping[type[EngrainError], str] = {
-    EngrainError: "the memory could not do this; whoever runs the server finds why in its log, by the request id",
+    EngrainError: "the memory could not do this; the server's log has the cause under the request id",
     errors.MemoryClosed: "the server is closing; try again soon",
     errors.EngineUnavailable: "an engine (embedder, language model) cannot answer now; try again soon",
-    errors.StorageError: "the database refused; whoever runs the server finds why in its log, by the request id",
+    errors.StorageError: "the database refused; the server's log has the cause under the request id",
     errors.DatabaseBusy: "another writer holds the database; nothing was written: try again soon",
     errors.DatabaseUnreachable: "the database is out of reach; try again soon",
     errors.DatabaseFull: "the database has no room left; nothing was written",
@@ -35,9 +35,7 @@ _OUR_OWN: Mapping[type[EngrainError], str] = {
     errors.OutcomeUnknown: "the connection was lost while committing: look whether it is there, or repeat the call "
     "with the same Idempotency-Key",
 }
-_UNFORESEEN = (
-    "something went wrong that nobody foresaw; whoever runs the server finds where in its log, by the request id"
-)
+_UNFORESEEN = "an unexpected error; the server's log has the cause under the request id"
 
 
 def describe_fault(error: BaseException, engine: Engine | None = None) -> Degraded:
@@ -63,7 +61,7 @@ def public_message(error: BaseException, engine: Engine | None = None) -> str:
 
 
 def is_of_the_request(error: BaseException) -> bool:
-    """Whether an error is about the request, and nothing of the server's own."""
+    """True if an error is about the request alone."""
     return isinstance(error, _OF_THE_REQUEST)
 
 

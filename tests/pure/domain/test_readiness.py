@@ -74,7 +74,7 @@ def test_of_a_database_that_does_not_answer_nothing_else_is_known():
     ("state", "status", "text"),
     [
         (EmbedderState(name=None), "ok", "none is configured"),
-        (EmbedderState(name="minilm:v1", has_failed=True), "degraded", "asked again"),
+        (EmbedderState(name="minilm:v1", has_failed=True), "degraded", "tried again"),
         (EmbedderState(name=None, unused_because="run engrain reembed"), "degraded", "run engrain reembed"),
     ],
 )

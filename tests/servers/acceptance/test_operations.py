@@ -165,7 +165,7 @@ def test_an_embedder_that_fails_leaves_a_memory_ready_and_degraded():
         memory.close(flush=False)
     assert (found.status, found.is_ready) == ("degraded", True)
     [embedder] = [each for each in found.checks if each.name == "embedder"]
-    assert embedder.detail == "test:hash failed last time, and is asked again"
+    assert embedder.detail == "test:hash failed last time, and is tried again"
 
 
 def test_numbers_are_a_mapping_and_json(memory):

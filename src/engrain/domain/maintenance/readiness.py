@@ -91,14 +91,14 @@ def check_embedder(state: EmbedderState) -> Check:
     if state.name is None:
         return Check(name="embedder", status="ok", detail="none is configured; searches go by words")
     if state.has_failed:
-        return Check(name="embedder", status="degraded", detail=f"{state.name} failed last time, and is asked again")
+        return Check(name="embedder", status="degraded", detail=f"{state.name} failed last time, and is tried again")
     return Check(name="embedder", status="ok", detail=state.name)
 
 
 def check_embeddings(vitals: Vitals, state: EmbedderState, bounds: Bounds, now: datetime) -> Check:
     """Check of the lag of deferred embeddings; memories without a vector are found by words alone."""
     if state.name is None:
-        return Check(name="embeddings", status="ok", detail="nobody makes any")
+        return Check(name="embeddings", status="ok", detail="none are made")
     lag_s = _lag_s(vitals.without_vector_since, now)
     waiting = vitals.without_vector
     detail = f"{waiting} memories wait for a vector, the oldest for {lag_s:.0f} s" if waiting else "none waits"
