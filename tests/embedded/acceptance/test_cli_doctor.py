@@ -59,7 +59,7 @@ def test_vectors_of_another_embedder_are_a_problem_and_a_note_to_whoever_writes(
         memory.agent().observe("a kettle")
     monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
     [problem] = cli("doctor", "--json").json["problems"]
-    assert "the vectors here are of elsewhere:model" in problem
+    assert "they are of elsewhere:model" in problem
     assert cli("observe", "a violin").err == f"note: {problem}\n"
     assert f"note: {problem}" in cli("import", SAMPLE).err
 
