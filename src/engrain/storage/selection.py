@@ -44,6 +44,14 @@ def load_visible(
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
+def load_by_ids(
+    tx: Transaction, kind: Kind, tenant_id: str, ids: Iterable[str], *, lock: str = ""
+) -> list[tuple[int, MemoryRecord]]:
+    """Load docs and records of one kind by id, whoever sees them, in the order of ids, under one of the locks."""
+    bound = {"tenant_id": tenant_id, "ids": tx.dialect.listed(ids)}
+    return select(tx, kind, "tenant_id = :tenant_id AND id IN :ids", bound, order=f"ORDER BY id {lock}")
+
+
 def lock_ids(tx: Transaction, tenant_id: str, ids: Iterable[str]) -> list[str]:
     """Lock those of `ids` that exist, whoever sees them: nobody removes them until the end of the transaction."""
     bound = {"tenant_id": tenant_id, "ids": tx.dialect.listed(ids)}

@@ -25,8 +25,6 @@ _LEAST_SHARED = 0.3
 # More than the longest run of tombstones that one page should stop at.
 _PAGE = 200
 _READ_AGAIN = frozenset({"episode", "fact"})
-# SQLite takes 500 SELECTs in one statement.
-_PARTS_AT_ONCE = 250
 
 
 def load_entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[Entity]:
@@ -122,12 +120,8 @@ def find_unenriched(tx: Transaction, request: Request, *, most_entities: int, li
         if values:
             bound |= {**values, f"scope_{place}": scope}
             parts.append(_unenriched_of_scope(kind, condition))
-    rows = [
-        row
-        for start in range(0, len(parts), _PARTS_AT_ONCE)
-        for row in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound)
-    ]
-    docs = [doc for *_, doc in sorted(map(tuple, rows), reverse=True)[: max(limit, 0)]]
+    rows = sorted(map(tuple, tx.ask_parts(parts, bound)), reverse=True)
+    docs = [doc for *_, doc in rows[: max(limit, 0)]]
     found = selection.load_docs(tx, docs, [request.caller.tenant_id]) if docs else {}
     return [found[doc] for doc in docs if doc in found]
 

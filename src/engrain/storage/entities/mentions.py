@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 # Of an entity that everybody mentions, the newest so many of each kind and scope are looked at.
 MOST_MENTIONS = 2_000
-# SQLite takes 500 SELECTs in one statement.
-_PARTS_AT_ONCE = 250
 _LINKED = 0.5
 
 
@@ -54,9 +52,8 @@ def put_with_mentions(
     caller = unit.act.caller
     chosen = whom(lookup.find_named(unit.tx, caller, names)) if names else {}
     every = {id_ for ids in chosen.values() for id_ in ids}
-    known = registry.lock_entities(
-        unit.tx, caller.tenant_id, every
-    )  # before any memory is, as whoever merges them does
+    # Before any memory is, as whoever merges them does.
+    known = registry.lock_entities(unit.tx, caller.tenant_id, every)
     standing = {id_ for id_, entity in known.items() if merged_into(entity) is None}
     added = unit.add(memories)
     for memory in added:
@@ -120,9 +117,8 @@ def _count_mentions(tx: Transaction, request: Request, entities: Sequence[str]) 
         )
     ]
     named: defaultdict[str, set[str]] = defaultdict(set)
-    for start in range(0, len(parts), _PARTS_AT_ONCE):
-        for id_, entity_id in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound):
-            named[id_].add(entity_id)
+    for id_, entity_id in tx.ask_parts(parts, bound):
+        named[id_].add(entity_id)
     return {id_: float(len(of)) for id_, of in named.items()}
 
 

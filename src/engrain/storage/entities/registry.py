@@ -289,8 +289,7 @@ def _restore_loser(unit: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
     tenant_id = unit.act.caller.tenant_id
     if was_linked:
         tx.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
-    bound: dict[str, Any] = {"tenant_id": tenant_id, "ids": tx.dialect.listed([loser_id])}
-    for doc, fact in selection.select(tx, "fact", "tenant_id = :tenant_id AND id IN :ids", bound):
+    for doc, fact in selection.load_by_ids(tx, "fact", tenant_id, [loser_id]):
         assert isinstance(fact, Fact)
         same, place = same_slot(fact)
         is_taken = bool(selection.select(tx, "fact", f"{same} AND validity = 'active'", place))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.storage.entities import registry
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.vectors import index_name, takes_index
+from engrain.storage.reports.strays import find_strays
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -14,15 +14,7 @@ if TYPE_CHECKING:
 
     from engrain.storage.transaction import Transaction
 
-_STRANGER = "the database was changed by something other than engrain; import it anew"
-_STRAYS = {
-    "missing_words": "memories are missing from the keyword index",
-    "stray_words": "memories that are gone are still in the keyword index",
-    "missing_entries": "memories have no place in the searches",
-    "unvectored": "memories have lost their vector",
-    "stray_entries": "places in the searches belong to no memory",
-    "miscounted": "namespaces have totals that their memories do not add up to",
-}
+_MISCOUNTED = {"miscounted": "namespaces have totals that their memories do not add up to"}
 
 
 def find_problems(tx: Transaction) -> Iterator[str]:
@@ -38,13 +30,7 @@ def find_problems(tx: Transaction) -> Iterator[str]:
     for (name,) in tx.rows("invalid_indexes", tables=list(OUR_TABLES)):
         yield f"the index {name} is invalid: REINDEX INDEX {name}"
     yield from _find_missing_indexes(tx)
-    for statement, sentence in _STRAYS.items():
-        [(found,)] = tx.rows(statement)
-        if found:
-            yield f"{found} {sentence}: {_STRANGER}"
-    found = registry.count_strays(tx)
-    if found:
-        yield f"{found} names of entities are missing or nobody's: {_STRANGER}"
+    yield from find_strays(tx, "database", _MISCOUNTED)
 
 
 def _find_missing_indexes(tx: Transaction) -> Iterator[str]:

@@ -161,9 +161,8 @@ class PostgresStore(
         if active is None:
 
             def record(tx: Transaction) -> EmbeddingVersion:
-                used = embedding_versions.use_embedder(
-                    tx, name, dims, datetime.now(UTC)
-                )  # another process may have been first
+                # Another process may have been first.
+                used = embedding_versions.use_embedder(tx, name, dims, datetime.now(UTC))
                 vectors.add_missing_index(tx, used)
                 return used
 

@@ -138,9 +138,8 @@ def attach_vectors(
 def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the HNSW index of a version, where its dimensions allow one and this role may."""
     if takes_index(version) and tx.one("may_index") == (True,):
-        planner_statistics.analyse_unknown_tables(
-            tx
-        )  # making an index tells how many rows there are, and so the table would be unknown no longer
+        # Making an index tells how many rows there are, and so the table would be unknown no longer.
+        planner_statistics.analyse_unknown_tables(tx)
         tx.run("index_settings", memory=_INDEX_MEMORY)
         tx.db.execute(
             f"CREATE INDEX IF NOT EXISTS {index_name(version.version)} ON memory_vectors "

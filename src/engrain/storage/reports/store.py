@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.records import Caller
 from engrain.storage.reports import stats, surveys
+from engrain.storage.search import history
 from engrain.storage.transactions import Transactions
 from engrain.storage.write import sweeps
 
@@ -43,7 +44,7 @@ class SqlSurveys(Transactions):
         return self._read(request.caller, lambda tx: surveys.load_page(tx, request, before=before, limit=limit))
 
     def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        return self._read(caller, lambda tx: surveys.load_links_from(tx, caller, ids, relations))
+        return self._read(caller, lambda tx: history.load_links_from(tx, caller, ids, relations))
 
     def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
         return self._read(caller, lambda tx: surveys.load_vectors(tx, caller, ids))

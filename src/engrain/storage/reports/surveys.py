@@ -10,7 +10,6 @@ from engrain.domain.entities.registry import MERGED_INTO
 from engrain.storage import selection
 from engrain.storage.filters import caller_bindings, compile_request
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.search import history
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.records import Caller, Entity, Link, MemoryRecord, Relation
+    from engrain.domain.records import Caller, Entity, MemoryRecord
     from engrain.domain.requests import Request
     from engrain.storage.transaction import Transaction
 
@@ -36,21 +35,6 @@ def load_page(tx: Transaction, request: Request, *, before: str | None, limit: i
         rows = selection.select(tx, kind, condition, {**bound, "limit": limit}, order=order, by=by)
         found += [memory for _, memory in rows]
     return sorted(found, key=lambda memory: memory.id, reverse=True)[: max(limit, 0)]
-
-
-def load_links_from(
-    tx: Transaction, caller: Caller, ids: Collection[str], relations: Collection[Relation]
-) -> list[Link]:
-    """Load links of some relations from some memories, both ends visible, by source, target and relation."""
-    bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids), "relations": tx.dialect.listed(relations)}
-    rows = tx.rows("links_from", **bound) if ids and relations else []
-    found = [history.read_link(tx, row) for row in rows]
-    ends = sorted({end for link in found for end in (link.source_id, link.target_id)})
-    seen = {memory.id for _, memory in selection.load_visible(tx, caller, ends)} if ends else set()
-    return sorted(
-        (link for link in found if {link.source_id, link.target_id} <= seen),
-        key=lambda link: (link.source_id, link.target_id, link.relation),
-    )
 
 
 def load_vectors(tx: Transaction, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:

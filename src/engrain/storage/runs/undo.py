@@ -266,20 +266,14 @@ def _load_events(tx: Transaction, index: str, condition: str, bound: Mapping[str
 
 
 def _lock_memories(unit: MemoryWrites, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
-    """Docs and memories, in the order of ids, whoever sees them."""
-    tx = unit.tx
-    bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
-    order = f"ORDER BY id {tx.dialect.lock}"
-    condition = "tenant_id = :tenant_id AND id IN :ids"
-    return (
-        [found for kind in KINDS for found in selection.select(tx, kind, condition, bound, order=order)] if ids else []
-    )
+    """Load and lock docs and memories, in the order of ids, whoever sees them."""
+    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
+    kinds = KINDS if ids else ()
+    return [row for kind in kinds for row in selection.load_by_ids(tx, kind, tenant_id, ids, lock=tx.dialect.lock)]
 
 
 def load_facts_of_run(unit: MemoryWrites, run_id: str) -> list[Fact]:
     """Load the facts that a run changed, before anything is locked."""
     ids = sorted({event.memory_id for event in _load_run_events(unit, run_id) if event.memory_id is not None})
-    tx = unit.tx
-    bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
-    found = selection.select(tx, "fact", "tenant_id = :tenant_id AND id IN :ids", bound) if ids else []
-    return [fact for _, fact in found if isinstance(fact, Fact)]
+    rows = selection.load_by_ids(unit.tx, "fact", unit.act.caller.tenant_id, ids) if ids else []
+    return [fact for _, fact in rows if isinstance(fact, Fact)]

@@ -10,7 +10,7 @@ from engrain.storage import selection
 from engrain.storage.filters import SEEN, caller_bindings, position_bindings, same_slot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from engrain.domain.filters import TimePosition
     from engrain.domain.memories.maturity import Application
@@ -34,16 +34,29 @@ def load_links(
         return []
     named = {"tenant_id": caller.tenant_id, "kind": seen[0][1].kind, "id": id_}
     rows = [row for statement in _STATEMENTS[direction] for row in tx.rows(statement, **named)]
-    found = {made for made in (read_link(tx, row) for row in rows) if relation in (None, made.relation)}
-    ends = {end for link in found for end in (link.source_id, link.target_id)}
-    visible = {memory.id for _, memory in selection.load_visible(tx, caller, sorted(ends))}
-    return sorted(
-        (link for link in found if {link.source_id, link.target_id} <= visible),
-        key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation),
-    )
+    found = {link for link in (_read_link(tx, row) for row in rows) if relation in (None, link.relation)}
+    visible = _filter_visible(tx, caller, found)
+    return sorted(visible, key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation))
 
 
-def read_link(tx: Transaction, row: Sequence[Any]) -> Link:
+def load_links_from(
+    tx: Transaction, caller: Caller, ids: Collection[str], relations: Collection[Relation]
+) -> list[Link]:
+    """Load links of some relations from some memories, both ends visible, by source, target and relation."""
+    bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids), "relations": tx.dialect.listed(relations)}
+    rows = tx.rows("links_from", **bound) if ids and relations else []
+    visible = _filter_visible(tx, caller, [_read_link(tx, row) for row in rows])
+    return sorted(visible, key=lambda link: (link.source_id, link.target_id, link.relation))
+
+
+def _filter_visible(tx: Transaction, caller: Caller, links: Collection[Link]) -> list[Link]:
+    """Links whose both ends the caller sees."""
+    ends = sorted({end for link in links for end in (link.source_id, link.target_id)})
+    visible = {memory.id for _, memory in selection.load_visible(tx, caller, ends)} if ends else set()
+    return [link for link in links if {link.source_id, link.target_id} <= visible]
+
+
+def _read_link(tx: Transaction, row: Sequence[Any]) -> Link:
     """Read the link of a row: source, target, relation, weight, time."""
     source, target, relation, weight, created_at = row
     moment = tx.dialect.moment(created_at)

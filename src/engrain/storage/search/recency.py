@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Request
     from engrain.storage.transaction import Transaction
 
-# SQLite takes 500 SELECTs in one statement.
-_PARTS_AT_ONCE = 250
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Ranked:
@@ -59,11 +56,7 @@ def _find_first(tx: Transaction, request: Request, limit: int, *, by_importance:
         if values:
             bound |= {**values, f"scope_{place}": scope}
             parts.append(_first_of_scope(kind, condition, by_importance=by_importance))
-    return [
-        _Ranked(*row)
-        for start in range(0, len(parts), _PARTS_AT_ONCE)
-        for row in tx.ask(" UNION ALL ".join(parts[start : start + _PARTS_AT_ONCE]), bound)
-    ]
+    return [_Ranked(*row) for row in tx.ask_parts(parts, bound)]
 
 
 def _first_of_scope(kind: Kind, condition: str, *, by_importance: bool) -> str:

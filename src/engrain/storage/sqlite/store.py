@@ -175,9 +175,8 @@ class SqliteStore(
             active = embedding_versions.find_active(tx)
         if active is None:
             with self._writing() as tx:
-                active = embedding_versions.use_embedder(
-                    tx, name, dims, datetime.now(UTC)
-                )  # another process may have been first
+                # Another process may have been first.
+                active = embedding_versions.use_embedder(tx, name, dims, datetime.now(UTC))
         if (active.name, active.dims) != (name, dims):
             return active.name
         self._version = active.version

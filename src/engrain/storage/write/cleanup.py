@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
     from engrain.storage.write.memories import MemoryWrites
 
-_OF_THESE = "tenant_id = :tenant_id AND id IN :ids"
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -59,8 +57,8 @@ def plan_cleanup(tx: Transaction, act: Act, policy: Retention, limit: int) -> Pl
 def clean_up(unit: MemoryWrites, policy: Retention, planned: Plan) -> CleanupBatch:
     """Remove those of a plan that may still go, under lock; an event for each, and no tombstone."""
     tx, act = unit.tx, unit.act
-    bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(list(planned.removals))}
-    found = selection.select(tx, "episode", _OF_THESE, bound, order=f"ORDER BY id {tx.dialect.lock_whole}")
+    lock = tx.dialect.lock_whole
+    found = selection.load_by_ids(tx, "episode", act.caller.tenant_id, planned.removals, lock=lock)
     needed: Collection[str] = ()
     over = 0
     if "capacity" in planned.removals.values():

@@ -47,9 +47,8 @@ class MemoryWrites(UnitOfWork):
             membership.check_membership(self, {memory.scope for memory in memories})
         facts = [memory for memory in memories if isinstance(memory, Fact)]
         about = {fact.entity_id for fact in facts if fact.entity_id is not None}
-        registry.lock_entities(
-            self.tx, self.act.caller.tenant_id, about
-        )  # before any fact is, as whoever merges them does
+        # Before any fact is, as whoever merges them does.
+        registry.lock_entities(self.tx, self.act.caller.tenant_id, about)
         added: dict[int, MemoryRecord] = {}
         for memory in memories:
             self._check_reach(memory)

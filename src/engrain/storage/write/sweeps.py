@@ -180,9 +180,8 @@ def _decide_close(
     tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, ids: Sequence[str]
 ) -> dict[str, Standing | None]:
     """How those should stand that are too close to a threshold for the database to say; None where they do."""
-    bound = {"tenant_id": act.caller.tenant_id, "ids": tx.dialect.listed(ids)}
     found: dict[str, Standing | None] = {}
-    for _, memory in selection.select(tx, kind, _OF_THESE, bound):
+    for _, memory in selection.load_by_ids(tx, kind, act.caller.tenant_id, ids):
         assert not isinstance(memory, Episode)
         found[memory.id] = decay.due_standing(memory, policy, now=act.at)
     return found

@@ -1,23 +1,9 @@
 """Pools that agents share, and the jobs that keep a memory tidy."""
 
-from __future__ import annotations
-
-from alembic import op
-
-from engrain.storage.migrations import for_alembic
+from engrain.storage.migrations.steps import make_steps
 
 revision = "mem_004"
 down_revision = "mem_003"
 branch_labels = None
 depends_on = None
-
-
-def upgrade() -> None:
-    """Run the revision's SQL for the database at hand."""
-    for statement in for_alembic(op.get_context().dialect.name, revision):
-        op.execute(statement)
-
-
-def downgrade() -> None:
-    """Refused: a memory is not thrown away by a migration."""
-    raise NotImplementedError("engrain's pools and jobs cannot be undone; delete the database instead")
+upgrade, downgrade = make_steps(revision, "pools and jobs")

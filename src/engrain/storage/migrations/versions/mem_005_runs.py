@@ -1,23 +1,9 @@
 """Runs of learning: claims, leases, reports."""
 
-from __future__ import annotations
-
-from alembic import op
-
-from engrain.storage.migrations import for_alembic
+from engrain.storage.migrations.steps import make_steps
 
 revision = "mem_005"
 down_revision = "mem_004"
 branch_labels = None
 depends_on = None
-
-
-def upgrade() -> None:
-    """Run the revision's SQL for the database at hand."""
-    for statement in for_alembic(op.get_context().dialect.name, revision):
-        op.execute(statement)
-
-
-def downgrade() -> None:
-    """Refused: a memory is not thrown away by a migration."""
-    raise NotImplementedError("engrain's runs cannot be undone; delete the database instead")
+upgrade, downgrade = make_steps(revision, "runs")
