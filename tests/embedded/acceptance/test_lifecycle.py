@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -316,3 +317,19 @@ def test_an_import_that_is_interrupted_leaves_whole_turns_and_can_be_run_again(p
         assert (report.added, report.present) == (300, 400)
         turns = [hit.memory.turn for hit in agent.recall("", limit=1_000, sessions="s1")]
         assert sorted(turns) == list(range(1, 351))
+
+
+def test_a_memory_tells_its_time_and_its_embedder(path):
+    with opened(path) as memory:
+        assert memory.now.utcoffset() == timedelta(0)
+        assert (memory.embedder.name, memory.without_vectors, memory.is_reembedding) == ("test:hash", None, False)
+    with Memory.open(path, embedder="none") as memory:
+        assert (memory.embedder, memory.without_vectors) == (None, None)
+
+
+def test_closing_may_wait_for_vectors_without_making_those_that_wait(path):
+    with opened(path) as memory:
+        memory.agent(AGENT).observe("The tram was late.")
+        memory.close(flush=False, wait_s=60)
+    with opened(path) as memory:
+        assert memory.health().embedded == 1

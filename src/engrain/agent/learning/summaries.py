@@ -11,9 +11,9 @@ from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset
-from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes.memories import follow_up, new_fact
 from engrain.domain.filters import Filter
-from engrain.domain.records import DECAY_RATES, SUMMARY, Degraded, Fact
+from engrain.domain.records import SUMMARY, Degraded, Fact
 from engrain.domain.requests import Request
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.records import Caller, Fact, MemoryRecord
+    from engrain.domain.requests import Act
     from engrain.domain.runs.summaries import Strategy, Summary
     from engrain.learning.summaries.summarization import SummaryWriter
 
@@ -86,7 +87,7 @@ def store_summary(parts: Parts, caller: Caller, choice: Choice, summary: Summary
     batch = parts.store.claim(act, claim)
     if batch is None:
         raise DatabaseBusy(f"another summary of agent {caller.agent} is being kept; nothing was written: repeat it")
-    fact = _as_fact(parts, caller, choice, summary)
+    fact = _as_fact(parts, act, choice, summary)
     plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=summary.source_ids),))
     report = {"strategy": summary.strategy, "tokens": summary.tokens, "source_tokens": summary.source_tokens}
     try:
@@ -142,20 +143,16 @@ def _in_order(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     return sorted(memories, key=lambda memory: (memory.happened_at, getattr(memory, "turn", 0), memory.id))
 
 
-def _as_fact(parts: Parts, caller: Caller, choice: Choice, summary: Summary) -> Fact:
-    subject, predicate = choice.statement(caller.agent)
-    now = parts.clock()
-    return Fact(
-        id=parts.ids(),
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        scope=caller.agent,
+def _as_fact(parts: Parts, act: Act, choice: Choice, summary: Summary) -> Fact:
+    agent = act.caller.agent
+    subject, predicate = choice.statement(agent)
+    return new_fact(
+        parts,
+        act,
+        scope=agent,
         subject=subject,
         predicate=predicate,
         content=summary.text,
         category=SUMMARY,
-        decay_rate=DECAY_RATES["standard"],
-        created_at=now,
-        last_confirmed_at=now,
         metadata={"strategy": summary.strategy, "model": summary.model, "prompt_version": summary.prompt_version},
     )
