@@ -58,8 +58,9 @@ class Entries(dict[int, Entry]):
 
     def visible(self, caller: Caller) -> Iterator[Entry]:
         """What a caller may see, live or not."""
+        scopes = caller.scopes
         for entry in self.values():
-            if entry.memory.tenant_id == caller.tenant_id and entry.memory.scope in caller.scopes:
+            if entry.memory.tenant_id == caller.tenant_id and entry.memory.scope in scopes:
                 yield entry
 
     def named(self, caller: Caller, ids: Collection[str]) -> list[Entry]:
