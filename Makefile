@@ -40,7 +40,6 @@ check: $(DEV_READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python tools/generate_async.py --check
 	$(BIN)/python tools/generate_reference.py --check
 	$(BIN)/python -m pytest -q tests/pure/architecture tests/embedded/architecture
 
