@@ -19,7 +19,7 @@ def show_settings(
         typer.Argument(metavar="NAME", help="Only this setting or section.", autocompletion=complete_settings),
     ] = None,
 ) -> None:
-    """Every setting in force, and who gave it.
+    """Show every setting in force, and who gave it.
 
     An option, a variable, a file, or nobody: then it is the default. Of a key only whether it is set.
     """

@@ -24,7 +24,7 @@ def worker(
         float, typer.Option("--timeout", metavar="S", help="Seconds the job in hand may still take at the end.")
     ] = 30.0,
 ) -> None:
-    """Do by itself what the settings `jobs.schedules` ask for, until it is told to end.
+    """Run the jobs that the settings `jobs.schedules` ask for, until it is told to end.
 
     SIGTERM or Ctrl-C lets it end the job in hand, or give it back to other workers; a second one does not wait.
     """
