@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 FamilyKind = Literal["counter", "gauge", "histogram"]
 Labels = tuple[tuple[str, str], ...]  # small and bounded: a verb, an outcome; never a name that somebody chose
@@ -92,19 +92,15 @@ HISTOGRAMS: Mapping[str, str] = {
     "store_seconds": "Time to store an episode, a fact, a rule or a note",
     "verb_seconds": "Time of a verb of the library, by outcome",
 }
-# Verbs whose durations are those of storing and of retrieving.
-_STORING = frozenset(
-    "observe remember correct rules.add notes.save hooks.message pools.contribute consolidation.save_facts".split()
-)
-_RECALLING = frozenset("recall context messages notes.search pools.query".split())
 
 
 class Durations:
-    """Histogram of durations."""
+    """Histogram of durations; `sum_into` names a histogram without labels that they are part of as well."""
 
-    __slots__ = ("buckets", "seconds")
+    __slots__ = ("buckets", "seconds", "sum_into")
 
-    def __init__(self) -> None:
+    def __init__(self, sum_into: str | None = None) -> None:
+        self.sum_into = sum_into
         self.buckets = [0] * (len(BOUNDS) + 1)  # the last one has no bound
         self.seconds = 0.0
 
@@ -174,10 +170,13 @@ def count(name: str, by: int = 1, **labels: str) -> None:
         series[key] = series.get(key, 0) + by
 
 
-def durations(name: str, **labels: str) -> Durations:
-    """One series of a histogram; a frequent writer looks it up once and keeps it."""
+def durations(name: str, *, sum_into: str | None = None, **labels: str) -> Durations:
+    """One series of a histogram; a frequent writer looks it up once and keeps it.
+
+    `sum_into` names a second histogram that adds up all series of which this is said, without their labels.
+    """
     with _LOCK:
-        return _DURATIONS.setdefault(name, {}).setdefault(tuple(labels.items()), Durations())
+        return _DURATIONS.setdefault(name, {}).setdefault(tuple(labels.items()), Durations(sum_into))
 
 
 @contextmanager
@@ -198,12 +197,12 @@ def families() -> list[Family]:
             name: tuple(Sample(labels, times.seconds, tuple(times.buckets)) for labels, times in series.items())
             for name, series in _DURATIONS.items()
         }
-    verbs = timed_.get("verb_seconds", ())
-    timed_ |= {
-        name: total
-        for name, counted_verbs in _DERIVED.items()
-        if (total := _sum(sample for sample in verbs if _verb(sample) in counted_verbs))
-    }
+        parts: dict[str, list[Sample]] = {}
+        for name, series in _DURATIONS.items():
+            for times, sample in zip(series.values(), timed_[name], strict=True):
+                if times.sum_into is not None:
+                    parts.setdefault(times.sum_into, []).append(sample)
+    timed_ |= {name: _sum(samples) for name, samples in parts.items()}
     counters = [
         Family(name, "counter", COUNTERS.get(name, name), tuple(Sample(*item) for item in series.items()))
         for name, series in counted.items()
@@ -215,11 +214,12 @@ def families() -> list[Family]:
 def hit_rate() -> float | None:
     """Share of retrievals that found something, since the process began; None before the first."""
     with _LOCK:
-        series = [(dict(labels), sum(times.buckets)) for labels, times in _DURATIONS.get("verb_seconds", {}).items()]
-    counts = {
-        outcome: sum(count for labels, count in series if labels["verb"] in _RECALLING and labels["outcome"] == outcome)
-        for outcome in ("ok", "empty")
-    }
+        series = [
+            (dict(labels)["outcome"], sum(times.buckets))
+            for labels, times in _DURATIONS.get("verb_seconds", {}).items()
+            if times.sum_into == "recall_seconds"
+        ]
+    counts = {wanted: sum(count for outcome, count in series if outcome == wanted) for wanted in ("ok", "empty")}
     total = sum(counts.values())
     return counts["ok"] / total if total else None
 
@@ -246,20 +246,10 @@ def flatten(families_: Iterable[Family]) -> dict[str, float]:
     return values
 
 
-_DERIVED = {"store_seconds": _STORING, "recall_seconds": _RECALLING}
-
-
-def _verb(sample: Sample) -> str:
-    return dict(sample.labels)["verb"]
-
-
-def _sum(samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """One series without labels from several; none from none."""
-    every = list(samples)
-    if not every:
-        return ()
-    buckets = tuple(sum(counts) for counts in zip(*(sample.buckets for sample in every), strict=True))
-    return (Sample((), sum(sample.value for sample in every), buckets),)
+def _sum(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    """One series without labels from several."""
+    buckets = tuple(sum(counts) for counts in zip(*(sample.buckets for sample in samples), strict=True))
+    return (Sample((), sum(sample.value for sample in samples), buckets),)
 
 
 def _format_labels(labels: Labels) -> str:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from engrain import metrics
+from engrain.service import Memory
+from engrain.storage import open_store
+from engrain.verbs.table import VERBS
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -99,12 +102,30 @@ def test_what_is_taken_does_not_change_afterwards(name):
 @pytest.mark.req("G19")
 def test_storing_and_retrieving_have_durations_of_their_own():
     before = metrics.snapshot()
-    for verb in ("observe", "rules.add", "recall", "notes.search", "stats"):
-        metrics.durations("verb_seconds", verb=verb, outcome="ok").add(0.25)
+    for name in ("store_seconds", "recall_seconds"):
+        for outcome in ("ok", "empty"):
+            metrics.durations("verb_seconds", sum_into=name, verb=name, outcome=outcome).add(0.25)
+    metrics.durations("verb_seconds", verb="stats", outcome="ok").add(0.25)
     gained = {name: metrics.snapshot()[name] - before.get(name, 0) for name in ("store_seconds", "recall_seconds")}
     assert gained == {"store_seconds": 2, "recall_seconds": 2}
     gained = metrics.snapshot()["recall_seconds_total"] - before.get("recall_seconds_total", 0)
     assert gained == pytest.approx(0.5)
+
+
+def test_a_verb_counts_as_storing_or_retrieving_by_its_row():
+    timers = {verb.name: verb for verb in VERBS if verb.timer}
+    assert {verb.effect for verb in timers.values() if verb.timer == "recall_seconds"} == {"reads"}
+    assert "reads" not in {verb.effect for verb in timers.values() if verb.timer == "store_seconds"}
+    before = metrics.snapshot()
+    with Memory(open_store(":memory:")) as memory:
+        memory.agent("ana").observe("A turn")
+        memory.agent("ana").recall("turn")
+        memory.agent("ana").stats()
+    after = metrics.snapshot()
+    assert {name: after[name] - before.get(name, 0) for name in ("store_seconds", "recall_seconds")} == {
+        "store_seconds": 1,
+        "recall_seconds": 1,
+    }
 
 
 @pytest.mark.req("G19")
@@ -112,9 +133,10 @@ def test_the_hit_rate_is_the_share_of_retrievals_that_found_something():
     script = (
         "from engrain import metrics\n"
         "assert metrics.hit_rate() is None\n"
-        "def took(verb, outcome): metrics.durations('verb_seconds', verb=verb, outcome=outcome).add(0.1)\n"
-        "for outcome in ('ok', 'ok', 'ok', 'empty', 'invalid_input'): took('recall', outcome)\n"
-        "took('get', 'empty'); took('observe', 'ok')\n"
+        "def took(outcome, timer):\n"
+        "    metrics.durations('verb_seconds', sum_into=timer, verb=str(timer), outcome=outcome).add(0.1)\n"
+        "for outcome in ('ok', 'ok', 'ok', 'empty', 'invalid_input'): took(outcome, 'recall_seconds')\n"
+        "took('empty', None); took('ok', 'store_seconds')\n"
         "assert metrics.hit_rate() == 0.75\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -15,6 +15,7 @@ Owner = Literal["agent", "memory"]
 # Operations on a memory by the GenAI conventions of OpenTelemetry, in development:
 # https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md#memory
 Operation = Literal["search_memory", "create_memory", "upsert_memory", "update_memory", "delete_memory"]
+Timer = Literal["store_seconds", "recall_seconds"]
 Media = Literal["application/gzip", "application/jsonl", "text/markdown", "application/octet-stream"]
 
 
@@ -33,6 +34,7 @@ class Verb:
         command: its command with the parameters that stand by place; the others are options.
         tool: whether the MCP profile `all` offers it.
         operation: its telemetry operation.
+        timer: the histogram of durations that it adds to, besides that of all verbs.
         field: the name of its answer in JSON, where the method gives no record.
         sends, takes: media types of the file that it answers or reads.
         is_local: whether it is about one process, so that another process answers otherwise.
@@ -48,6 +50,7 @@ class Verb:
     command: str | None = None
     tool: bool = True
     operation: Operation | None = None
+    timer: Timer | None = None
     field: str | None = None
     sends: tuple[Media, ...] = ()
     takes: tuple[Media, ...] = ()

@@ -34,6 +34,7 @@ VERBS: tuple[Verb, ...] = (
         creates=True,
         command="observe {content}",
         operation="create_memory",
+        timer="store_seconds",
     ),
     _agent(
         "remember",
@@ -42,6 +43,7 @@ VERBS: tuple[Verb, ...] = (
         creates=True,
         command="remember {content}",
         operation="upsert_memory",
+        timer="store_seconds",
     ),
     _agent("list", route="GET /memories", command="list {kind}", operation="search_memory"),
     _agent("episodes", route="GET /episodes", command="episodes {session}", operation="search_memory"),
@@ -56,6 +58,7 @@ VERBS: tuple[Verb, ...] = (
         creates=True,
         command="correct {id_} {content}",
         operation="update_memory",
+        timer="store_seconds",
     ),
     _agent(
         "confirm",
@@ -95,9 +98,17 @@ VERBS: tuple[Verb, ...] = (
     _agent("route", route="POST /route", command="route {content}"),
     _agent("handle", effect="replaces", route="POST /handle", operation="upsert_memory", is_local=True),
     # Searches, and what stands before a prompt.
-    _agent("recall", route="POST /recall", command="recall {query}", operation="search_memory"),
-    _agent("context", route="POST /context", command="context {query}", operation="search_memory"),
-    _agent("messages", route="POST /messages", command="messages {asked}", operation="search_memory"),
+    _agent("recall", route="POST /recall", command="recall {query}", operation="search_memory", timer="recall_seconds"),
+    _agent(
+        "context", route="POST /context", command="context {query}", operation="search_memory", timer="recall_seconds"
+    ),
+    _agent(
+        "messages",
+        route="POST /messages",
+        command="messages {asked}",
+        operation="search_memory",
+        timer="recall_seconds",
+    ),
     _agent("summarize", effect="learns", route="POST /summarize", command="summarize {query}"),
     _agent("stats", route="GET /stats", command="stats"),
     _agent("overview", route="GET /dashboard", command="overview"),
@@ -110,6 +121,7 @@ VERBS: tuple[Verb, ...] = (
         creates=True,
         command="rules add {content}",
         operation="create_memory",
+        timer="store_seconds",
     ),
     _agent(
         "rules.mark_helpful",
@@ -204,12 +216,19 @@ VERBS: tuple[Verb, ...] = (
         creates=True,
         command="notes save {key} {content}",
         operation="upsert_memory",
+        timer="store_seconds",
     ),
     _agent("notes.recall", route="GET /notes/recall", command="notes get {key}", operation="search_memory"),
     _agent("notes.list", route="GET /notes", command="notes list", operation="search_memory"),
     _agent("notes.list_by_category", route="GET /notes/list_by_category", operation="search_memory"),
     _agent("notes.related", route="GET /notes/related", command="notes related {note}", operation="search_memory"),
-    _agent("notes.search", route="POST /notes/search", command="notes search {query}", operation="search_memory"),
+    _agent(
+        "notes.search",
+        route="POST /notes/search",
+        command="notes search {query}",
+        operation="search_memory",
+        timer="recall_seconds",
+    ),
     _agent(
         "notes.forget",
         effect="removes",
@@ -255,8 +274,15 @@ VERBS: tuple[Verb, ...] = (
         route="POST /pools/contribute",
         command="pools contribute {name} {id_}",
         operation="create_memory",
+        timer="store_seconds",
     ),
-    _agent("pools.query", route="POST /pools/query", command="pools query {name} {query}", operation="search_memory"),
+    _agent(
+        "pools.query",
+        route="POST /pools/query",
+        command="pools query {name} {query}",
+        operation="search_memory",
+        timer="recall_seconds",
+    ),
     _agent("pools.sync_to_agent", effect="replaces", route="POST /pools/sync_to_agent", command="pools sync {name}"),
     # Working memory and hooks: of one session, in one process.
     _agent("working.append", effect="adds", route="POST /working/append", tool=False, is_local=True),
@@ -283,7 +309,14 @@ VERBS: tuple[Verb, ...] = (
     _agent("working.clear", effect="removes", route="POST /working/clear", tool=False, is_local=True),
     _agent("working.stats", route="GET /working/stats", tool=False, is_local=True),
     _agent("hooks.session_start", route="POST /hooks/session_start", tool=False),
-    _agent("hooks.message", effect="adds", route="POST /hooks/message", tool=False, operation="create_memory"),
+    _agent(
+        "hooks.message",
+        effect="adds",
+        route="POST /hooks/message",
+        tool=False,
+        operation="create_memory",
+        timer="store_seconds",
+    ),
     _agent("hooks.recent", route="GET /hooks/recent", tool=False, operation="search_memory"),
     _agent("hooks.session_end", effect="adds", route="POST /hooks/session_end", tool=False),
     # Consolidation step by step, for a consolidator with a model of its own.
@@ -305,6 +338,7 @@ VERBS: tuple[Verb, ...] = (
         route="POST /consolidation/save_facts",
         command="consolidation save",
         operation="upsert_memory",
+        timer="store_seconds",
     ),
     _agent(
         "consolidation.detect_conflicts",

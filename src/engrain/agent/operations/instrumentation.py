@@ -16,6 +16,7 @@ from engrain.agent.operations import tracing
 from engrain.domain.memories.notes import Note
 from engrain.domain.records import MemoryRecord
 from engrain.errors import EngrainError
+from engrain.verbs.table import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,14 +72,18 @@ class _Verb:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._is_search = tracing.operation_of(name) == tracing.SEARCH
+        row = by_name().get(name)
+        self._is_search = row is not None and row.operation == tracing.SEARCH
+        self._timer = None if row is None else row.timer
         self._durations: dict[str, metrics.Durations] = {}
 
     def add(self, outcome: str, seconds: float) -> None:
         """Count one more call with this outcome."""
         durations = self._durations.get(outcome)
         if durations is None:
-            durations = self._durations[outcome] = metrics.durations("verb_seconds", verb=self.name, outcome=outcome)
+            durations = self._durations[outcome] = metrics.durations(
+                "verb_seconds", sum_into=self._timer, verb=self.name, outcome=outcome
+            )
         durations.add(seconds)
 
     def outcome(self, answer: object) -> str:
