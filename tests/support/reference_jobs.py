@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, Compaction, Job, JobName, JobStatus, begin, fail, retry
+from engrain.domain.runs.jobs import EVERY_TENANT, Compaction, Job, JobName, JobStatus, begin, fail, retry
+from engrain.domain.runs.retries import ONCE
 from tests.support.reference_records import ReferenceRecords
 
 

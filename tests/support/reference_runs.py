@@ -11,6 +11,7 @@ from engrain.domain.filters import TimePosition
 from engrain.domain.records import Caller, Episode, Event, Fact, Link, MemoryRecord
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, ActionResult, Plan
+from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import (
     WORKER_GONE,
     AgentBacklog,
@@ -19,7 +20,6 @@ from engrain.domain.runs.runs import (
     KeptItem,
     PendingSession,
     RestoredItem,
-    Retry,
     Run,
     RunKind,
     Setback,

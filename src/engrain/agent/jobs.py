@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.view import View
 from engrain.domain import checks
-from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, ONCE, Job, begin
+from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, Job, begin
+from engrain.domain.runs.retries import ONCE
 from engrain.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Jobs(View):
         running = begin(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
         parts.store.add_job(running)
         outcome = leases.attempt(
-            parts, running, lambda check: job_work.run_job(self._memory, parts, running, check), attempts=ONCE
+            parts, running, lambda check: job_work.run_job(self._memory, parts, running, check), policy=ONCE
         )
         leases.write_outcome(parts, running, outcome)
         if outcome.error is not None:

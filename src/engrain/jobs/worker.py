@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from engrain import metrics
 from engrain.agent.operations import job_work, leases
-from engrain.domain.runs.jobs import Attempts, Job, firing_key, firing_of, release
+from engrain.domain.runs.jobs import Job, firing_key, firing_of, release
+from engrain.domain.runs.retries import Retry
 from engrain.errors import EngrainError, MemoryClosed
 from engrain.jobs.schedules import Schedule, find_due, list_schedules
 
@@ -49,7 +50,9 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}:{parts.ids()}"
         self._memory = memory
         self._schedules = list_schedules(parts.settings)
-        self._attempts = Attempts(most=parts.settings.jobs.max_attempts, pause_s=parts.settings.jobs.retry_pause_s)
+        self._policy = Retry(
+            max_attempts=parts.settings.jobs.max_attempts, first_pause_s=parts.settings.jobs.retry_pause_s
+        )
         self._stopping = threading.Event()
         self._is_leaving = False  # even the job in hand
         self._wait = self._stopping.wait if wait is None else wait
@@ -157,7 +160,7 @@ class Worker:
             parts,
             job,
             lambda check: job_work.run_job(self._memory, parts, job, check),
-            attempts=self._attempts,
+            policy=self._policy,
             is_leaving=lambda: self._is_leaving,
         )
 

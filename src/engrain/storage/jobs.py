@@ -6,7 +6,8 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.runs.jobs import EVERY_TENANT, ONCE, begin, fail, retry
+from engrain.domain.runs.jobs import EVERY_TENANT, begin, fail, retry
+from engrain.domain.runs.retries import ONCE
 from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.plans import Action, Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.storage.named_sql import load_sql
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.store import SqliteStore

@@ -13,7 +13,8 @@ from engrain.agent.wiring.acts import new_act
 from engrain.config import load
 from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
 from engrain.domain.records import SUMMARY
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.assistant import confirm_fact
 from engrain.interfaces.mcp.identity import Identity

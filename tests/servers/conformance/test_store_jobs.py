@@ -8,7 +8,8 @@ import pytest
 
 from engrain.domain.ids import IdSource
 from engrain.domain.records import Caller
-from engrain.domain.runs.jobs import JOB_STATUSES, Attempts, Job, begin, fail, finish, firing_key, release, retry
+from engrain.domain.runs.jobs import JOB_STATUSES, Job, begin, fail, finish, firing_key, release, retry
+from engrain.domain.runs.retries import Retry
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, episode, fact
 
@@ -18,7 +19,7 @@ MOST = 3
 SOON = NOON + timedelta(seconds=30)
 OVER = NOON + timedelta(seconds=60)
 LATER = NOON + timedelta(days=1)
-ATTEMPTS = Attempts(most=MOST, pause_s=60.0)
+POLICY = Retry(max_attempts=MOST, first_pause_s=60.0)
 
 
 def job(name="decay", **changes):
@@ -81,7 +82,7 @@ def test_who_is_gone_when_its_lease_is_over_has_lost_the_job_and_can_do_nothing_
     other = take(store, "other", at=OVER)
     assert (other.worker, other.attempts) == ("other", 2)
     assert not store.renew_job(zombie, LATER)
-    for after in (finish(zombie, LATER, {"facts": 1}), fail(zombie, LATER, "x", ATTEMPTS), release(zombie, LATER)):
+    for after in (finish(zombie, LATER, {"facts": 1}), fail(zombie, LATER, "x", POLICY), release(zombie, LATER)):
         assert not store.end_job(zombie, after)
     assert only(store) == other
     assert store.end_job(other, finish(other, LATER, {"facts": 2}))
@@ -109,7 +110,7 @@ def test_a_job_that_was_ended_is_nobodys(store):
     mine = take(store)
     assert store.end_job(mine, finish(mine, SOON, {}))
     assert not store.renew_job(mine, LATER)
-    assert not store.end_job(mine, fail(mine, SOON, "x", ATTEMPTS))
+    assert not store.end_job(mine, fail(mine, SOON, "x", POLICY))
     assert take(store, at=LATER) is None
 
 
@@ -118,7 +119,7 @@ def test_a_job_that_failed_waits_and_is_a_dead_letter_in_the_end(store):
     at, pauses = NOON, []
     for _ in range(MOST):
         mine = take(store, at=at)
-        after = fail(mine, at, "database_busy", ATTEMPTS)
+        after = fail(mine, at, "database_busy", POLICY)
         assert store.end_job(mine, after)
         pauses.append((after.run_at - at).total_seconds() if after.status == "waiting" else None)
         at = after.run_at

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
-from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Claim, PendingSession, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Claim, PendingSession
 from engrain.errors import InvalidInput
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.support.store_samples import conversation, keyword, put

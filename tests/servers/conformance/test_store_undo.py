@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from tests.support.sample_records import CALLER, NOON, act, fact, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put

@@ -8,7 +8,8 @@ import pytest
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import Action, Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from tests.servers.leaks.hearing import said, secrets_in, strangers_in, told
 from tests.servers.leaks.test_writes import everything
 from tests.servers.leaks.world import READ_AT, live, sees

@@ -16,7 +16,8 @@ from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.runs.plans import Action, Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.domain.text.bm25 import pack
 from engrain.storage.postgres import keywords, vectors
 from engrain.storage.postgres.index import near_code, own_code

@@ -8,7 +8,8 @@ import pytest
 
 from engrain.domain.ports import Store
 from engrain.domain.runs.plans import Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, episode
 from tests.support.schemas import DATABASES

@@ -129,7 +129,7 @@ def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
 
 def options_of(parts: Parts) -> ConsolidationOptions:
     """Return the options of a consolidation that the settings say."""
-    from engrain.domain.runs.runs import Retry
+    from engrain.domain.runs.retries import Retry
     from engrain.learning.consolidation.runner import ConsolidationOptions
 
     chosen = parts.settings.consolidation

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.runs.jobs import Attempts, Job
+    from engrain.domain.runs.jobs import Job
+    from engrain.domain.runs.retries import Retry
 
 _LOG = logging.getLogger(__name__)
 # Messages of these are about the database alone; others may quote a memory.
@@ -86,7 +87,7 @@ def attempt(
     job: Job,
     work: Callable[[Callable[[], None]], Mapping[str, Any]],
     *,
-    attempts: Attempts,
+    policy: Retry,
     is_leaving: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Do a job that was claimed, by `work`, which calls its argument after each piece; the outcome is not written."""
@@ -96,7 +97,7 @@ def attempt(
         except _LeftError:
             return Outcome(None if lease.is_lost else jobs.release(job, parts.clock()))
         except BaseException as error:  # noqa: BLE001  # its attempts are counted where it is written
-            return Outcome(jobs.fail(job, parts.clock(), error_message(error), attempts), error)
+            return Outcome(jobs.fail(job, parts.clock(), error_message(error), policy), error)
     return Outcome(jobs.finish(job, parts.clock(), report))
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from engrain.domain.runs.retries import Retry
 
 JobName = Literal["enrichment", "consolidation", "decay", "reflection", "cleanup", "compaction", "backup"]
 JobStatus = Literal["waiting", "running", "done", "dead_letter", "skipped"]
@@ -50,23 +52,11 @@ class Job(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts(Record):
-    """Limit of attempts, and the pause between them: `pause_s`, then twice that, at most a day."""
-
-    most: int = 5
-    pause_s: float = 60.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction(Record):
     """Size of a database before and after it was compacted, in bytes."""
 
     bytes_before: int
     bytes_after: int
-
-
-LONGEST_PAUSE_S = 86_400.0
-ONCE = Attempts(most=1)
 
 
 def firing_key(at: datetime) -> str:
@@ -89,20 +79,12 @@ def finish(job: Job, at: datetime, report: Mapping[str, Any]) -> Job:
     return replace(job, status="done", lease_until=None, finished_at=at, report=report, last_error=None)
 
 
-def fail(job: Job, at: datetime, error: str, attempts: Attempts) -> Job:
+def fail(job: Job, at: datetime, error: str, policy: Retry) -> Job:
     """The job after a failed attempt: waiting, longer after every attempt, or a dead letter after the last."""
-    if job.attempts >= attempts.most:
+    if job.attempts >= policy.max_attempts:
         return replace(job, status="dead_letter", lease_until=None, finished_at=at, last_error=error)
-    run_at = at + retry_pause(job.attempts, first_s=attempts.pause_s)
+    run_at = at + policy.pause(job.attempts)
     return replace(job, status="waiting", lease_until=None, worker=None, run_at=run_at, last_error=error)
-
-
-def retry_pause(attempts: int, *, first_s: float, longest_s: float = LONGEST_PAUSE_S) -> timedelta:
-    """Pause after so many attempts: `first_s` after the first, doubled by every other one, at most `longest_s`."""
-    pause_s = first_s
-    for _ in range(attempts - 1):  # a power of two would overflow before it is compared with the longest pause
-        pause_s = min(pause_s * 2, longest_s)
-    return timedelta(seconds=min(pause_s, longest_s))
 
 
 def release(job: Job, at: datetime) -> Job:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from engrain.domain.records import DEFAULT_TENANT, ConsolidationStatus, Episode, Record
-from engrain.domain.runs.jobs import LONGEST_PAUSE_S, retry_pause
+from engrain.domain.runs.retries import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,20 +62,6 @@ class Run(Record):
     episode_ids: tuple[str, ...] = ()  # claimed episodes, in the order of claim
     report: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash of its own
     error: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retry(Record):
-    """Retry policy for episodes whose consolidation failed: `max_attempts`, with growing pauses.
-
-    The pauses are `first_pause_s`, twice that, four times that, at most `longest_pause_s`. `is_final`: another attempt
-    would fail alike, so there is none.
-    """
-
-    max_attempts: int = 5
-    first_pause_s: float = 60.0
-    longest_pause_s: float = LONGEST_PAUSE_S
-    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +135,7 @@ def after_failure(episode: Episode, retry: Retry, at: datetime) -> Setback:
         return Setback(status="failed", attempts=attempts, retry_at=None)
     if attempts >= retry.max_attempts:
         return Setback(status="dead_letter", attempts=attempts, retry_at=None)
-    pause = retry_pause(attempts, first_s=retry.first_pause_s, longest_s=retry.longest_pause_s)
-    return Setback(status="pending", attempts=attempts, retry_at=at + pause)
+    return Setback(status="pending", attempts=attempts, retry_at=at + retry.pause(attempts))
 
 
 def after_loss(episode: Episode, retry: Retry, at: datetime) -> Setback:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller, Fact
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import ActionResult, Plan
-    from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Retry, Run, RunKind, UndoResult
+    from engrain.domain.runs.retries import Retry
+    from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Run, RunKind, UndoResult
 
 
 class Runs(Protocol):

@@ -13,7 +13,8 @@ from engrain.domain.records import GLOBAL_SCOPE, Caller, Degraded
 from engrain.domain.requests import Act
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.plans import Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning.consolidation import prompt

@@ -12,7 +12,8 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import GLOBAL_SCOPE, REFLECTION, Degraded, Fact
 from engrain.domain.requests import Act, Request
 from engrain.domain.runs.plans import Action, Plan
-from engrain.domain.runs.runs import Claim, Retry
+from engrain.domain.runs.retries import Retry
+from engrain.domain.runs.runs import Claim
 from engrain.errors import EngineUnavailable
 from engrain.learning.reflection.reflections import (
     PROMPT_VERSION,

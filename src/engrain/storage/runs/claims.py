@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import ActionResult, Plan
-    from engrain.domain.runs.runs import Claim, Retry, RunKind, Setback
+    from engrain.domain.runs.retries import Retry
+    from engrain.domain.runs.runs import Claim, RunKind, Setback
     from engrain.storage.transaction import Transaction
     from engrain.storage.write.memories import MemoryWrites
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from engrain.domain.filters import TimePosition
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import ActionResult, Plan
-    from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Retry, Run, RunKind, UndoResult
+    from engrain.domain.runs.retries import Retry
+    from engrain.domain.runs.runs import AgentBacklog, Batch, Claim, PendingSession, Run, RunKind, UndoResult
     from engrain.storage.write.memories import MemoryWrites
 
 
