@@ -1,0 +1,73 @@
+"""Every command that the documentation shows runs as it stands, against one new memory a page."""
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.engrain import EngrainServer
+from tests.support.processes import engrain
+
+REPOSITORY = Path(__file__).parents[3]
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```sh[ \t]*(?P<options>[^\n]*)\n(?P<code>.*?)^```[ \t]*$", flags=re.MULTILINE | re.DOTALL)
+# First words of the commands that cannot run here, and why.
+NOT_RUN = {
+    "git clone": "needs a network",
+    "python -m venv": "sets up what this process has already",
+    "pip install": "needs a network",
+    "make": "runs the example or the tests, which the tests do by themselves",
+    "docker": "needs Docker",
+    "engrain serve": "does not end; the server that answers here is started by the test",
+}
+
+
+def commands(page):
+    """The commands of a page, continued lines as one, without comments at their ends."""
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        assert not block["options"]
+        for line in block["code"].replace("\\\n", " ").splitlines():
+            command = re.sub(r"\s+#\s.*$", "", line)
+            if command and not command.startswith(tuple(NOT_RUN)):
+                yield command
+
+
+def request(server, command):
+    """Send what a `curl` command asks for to the server of the test, and return its status."""
+    assert "http://127.0.0.1:8765/" in command, "the port of `engrain serve`"
+    words = shlex.split(command)
+    url = next(word for word in words if word.startswith("http://"))
+    headers = {words[i + 1].split(": ")[0]: words[i + 1].split(": ")[1] for i, word in enumerate(words) if word == "-H"}
+    body = words[words.index("-d") + 1].encode() if "-d" in words else None
+    method = "GET" if body is None else "POST"
+    return server.ask(method, url.removeprefix("http://127.0.0.1:8765"), body, **headers).status
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(commands(page))], ids=lambda page: page.name)
+def test_the_commands_of_a_page_run_one_after_the_other(tmp_path, page):
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
+    environment = os.environ | {"ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDING__MODEL": "none"}
+    shown = list(commands(page))
+    script = "\n".join(command for command in shown if not command.startswith("curl"))
+    ran = subprocess.run(
+        ["/bin/sh", "-e", "-c", f'engrain() {{ {shlex.join(engrain())} "$@"; }}\n{script}'],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    requests = [command for command in shown if command.startswith("curl")]
+    if requests:
+        with EngrainServer(environment["ENGRAIN_DB"]) as server:
+            assert all(request(server, command) in {200, 201} for command in requests)
+
+
+def test_what_is_not_run_is_shown_somewhere():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [words for words in NOT_RUN if f"\n{words}" not in text] == []
