@@ -27,8 +27,8 @@ _LOG = logging.getLogger(__name__)
 _QUOTABLE = (DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable)
 
 
-class _LeftError(Exception):
-    """The job is to be left where it is."""
+class _StopWorkError(Exception):
+    """The job is to be left as it is; never leaves this module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Lease:
         self._job = job
         self._is_leaving = is_leaving
         self._lease_s = parts.settings.jobs.lease_s
-        self._is_lost = False
+        self.is_lost = False  # to another worker, for all that is known
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep_renewing, name="engrain-lease", daemon=True)
 
@@ -60,25 +60,20 @@ class Lease:
         self._over.set()
         self._thread.join()
 
-    @property
-    def is_lost(self) -> bool:
-        """True where another worker has the job, for all that is known."""
-        return self._is_lost
-
     def check(self) -> None:
         """Raise where the work should not go on."""
-        if self._is_lost or self._is_leaving():
-            raise _LeftError
+        if self.is_lost or self._is_leaving():
+            raise _StopWorkError
 
     def renew(self) -> None:
         """Renew it once; where the database cannot be reached just now, the next time may do."""
         try:
-            self._is_lost = not self._parts.store.renew_job(self._job, lease_end(self._parts))
+            self.is_lost = not self._parts.store.renew_job(self._job, lease_end(self._parts))
         except EngrainError as error:
             _LOG.warning("a lease could not be renewed", extra={"job": self._job.name, "code": error.code})
 
     def _keep_renewing(self) -> None:
-        while not self._is_lost and not self._over.wait(self._lease_s / 3):
+        while not self.is_lost and not self._over.wait(self._lease_s / 3):
             self.renew()
 
 
@@ -94,7 +89,7 @@ def attempt(
     with metrics.timed("job_seconds"), Lease(parts, job, is_leaving=is_leaving) as lease:
         try:
             report = work(lease.check)
-        except _LeftError:
+        except _StopWorkError:
             return Outcome(None if lease.is_lost else jobs.release(job, parts.clock()))
         except BaseException as error:  # noqa: BLE001  # its attempts are counted where it is written
             return Outcome(jobs.fail(job, parts.clock(), error_message(error), policy), error)
