@@ -286,7 +286,7 @@ class Searches(Protocol):
         Best first, ties newest ref first; memories without a vector are absent; all match the request's filter.
 
         Raises:
-            EngineUnavailable: another embedder has taken over since this store's `use_embedder`, whoever switched.
+            EngineUnavailable: another embedder became active since this store's `use_embedder`, in whatever process.
         """
 
     def speakers(self, request: Request) -> list[str]:
@@ -301,10 +301,10 @@ class Searches(Protocol):
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
         """Memories that match and mention an entity that one of `names` names, canonically or as an alias.
 
-        Names are compared as `entities.names.name_key` folds them. A memory mentions the entities that `mention` noted
-        for it, and a fact the one it is about. raw = how many of the named entities it mentions; one that mentions none
-        and is linked to one that does, both visible to the caller, has 0.5. Best first, ties newest (happened_at, id).
-        Of each entity the newest 2,000 mentions in each of the caller's kinds and scopes are looked at.
+        Names are compared by `entities.registry.name_key`. A memory mentions the entities that `mention` added to it,
+        and a fact the one it is about. raw = number of the named entities that it mentions; 0.5 for a memory that
+        mentions none and is linked to one that does, both visible to the caller. Best first, ties newest (happened_at,
+        id). Only the newest 2,000 mentions of each entity, by kind and scope, are looked at.
         """
 
     def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
