@@ -65,6 +65,12 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.fixture
+def path(tmp_path):
+    """Where a test's own memory file is to be."""
+    return tmp_path / "memory.db"
+
+
 @pytest.fixture(autouse=True)
 def own_log():
     """Whoever serves in this process sets up its log; the next test begins without."""

@@ -16,11 +16,6 @@ from tests.support.engines import HashEmbedder, HeldEmbedder
 SETTINGS = {"embedding": {"wait_s": 60}}
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
 def opened(path, embedder=None, **settings):
     return AsyncMemory.open(path, embedder=embedder or HashEmbedder(), settings={**SETTINGS, **settings})
 

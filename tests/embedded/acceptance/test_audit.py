@@ -24,11 +24,6 @@ class Ticking:
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "agent.db"
-
-
-@pytest.fixture
 def memory(path):
     settings = {"embedding": {"wait_s": 60}}
     with Memory.open(path, embedder=HashEmbedder(), clock=Ticking(), settings=settings) as memory:

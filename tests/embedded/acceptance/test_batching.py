@@ -38,11 +38,6 @@ def stored(path):
         return [each.content for each in memory.agent("aide", session="monday").hooks.recent(1_000).episodes]
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
 @pytest.mark.req("G17")
 def test_messages_are_written_together_and_a_durable_one_comes_after_those_before_it(path):
     before = metrics.snapshot().get("batches_written", 0)

@@ -17,11 +17,6 @@ START = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
 def memory(path):
     settings = {"entities": {"link": "fast"}, "storage": {"busy_timeout_s": 0}}
     with Memory.open(path, embedder="none", settings=settings, clock=Clock(START, minutes=1)) as opened:

@@ -22,11 +22,6 @@ PATIENCE_S = 60
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
 def settings(tmp_path):
     """What a host reads when it reads its own file, before it starts anything."""
     host = tmp_path / "butler.toml"

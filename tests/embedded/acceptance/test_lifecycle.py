@@ -17,11 +17,6 @@ SAMPLES = Path(__file__).parents[2] / "support" / "samples"
 SETTINGS = {"embedding": {"wait_s": 60}}
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
 def opened(path, embedder=None, **settings):
     return Memory.open(path, embedder=embedder or HashEmbedder(), settings={**SETTINGS, **settings})
 

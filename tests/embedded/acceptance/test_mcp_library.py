@@ -12,11 +12,6 @@ NOBODY = "nobody's"
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
 def tools(path):
     with in_memory(path, "all") as tools:
         yield tools

@@ -18,11 +18,6 @@ SETTINGS = {"embedding": {"wait_s": 60}}  # a busy machine is no reason to answe
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "agent.db"
-
-
-@pytest.fixture
 def memory(path):
     with Memory.open(path, embedder=HashEmbedder(), settings=SETTINGS) as memory:
         yield memory

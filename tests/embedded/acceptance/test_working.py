@@ -19,11 +19,6 @@ def stored(memory, session="monday"):
     return [hit.memory.content for hit in sorted(found, key=lambda hit: hit.memory.turn)]
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
 @pytest.mark.req("G01")
 def test_each_agent_and_session_has_its_own_messages_results_and_scratchpad(path):
     with opened(path) as memory:

@@ -26,11 +26,6 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def path(tmp_path) -> Path:
-    return tmp_path / "agent.db"
-
-
-@pytest.fixture
 def open_folder():
     """A folder that other users can reach; pytest's own are its owner's alone."""
     folder = Path(tempfile.mkdtemp())
@@ -89,14 +84,14 @@ def test_a_new_file_and_its_log_are_their_owners_alone(path):
     try:
         with closing(opened(path)) as store:
             put(store, [episode("Private.")])
-            assert {each.name for each in path.parent.iterdir()} == {"agent.db", "agent.db-wal", "agent.db-shm"}
+            assert {each.name for each in path.parent.iterdir()} == {"memory.db", "memory.db-wal", "memory.db-shm"}
             assert {mode(each) for each in path.parent.iterdir()} == {0o600}
     finally:
         os.umask(before)
 
 
 def test_missing_folders_are_created_for_their_owner_alone(path):
-    deep = path.parent / "a" / "b" / "agent.db"
+    deep = path.parent / "a" / "b" / "memory.db"
     before = os.umask(0)
     try:
         opened(deep).close()
@@ -117,7 +112,7 @@ def test_closing_leaves_one_file(path):
     with closing(opened(path)) as store:
         put(store, [episode("One.")])
         assert store.get(CALLER, []) == []
-    assert [each.name for each in path.parent.iterdir()] == ["agent.db"]
+    assert [each.name for each in path.parent.iterdir()] == ["memory.db"]
 
 
 def test_a_file_says_whose_it_is(path):
@@ -168,7 +163,7 @@ FOREIGN = {
 def test_a_file_of_another_kind_is_refused_and_left_as_it_is(path, make):
     make(path)
     before = files(path.parent)
-    with pytest.raises(errors.NotAnEngrainFile, match=r"agent\.db"):
+    with pytest.raises(errors.NotAnEngrainFile, match=r"memory\.db"):
         opened(path)
     assert files(path.parent) == before
 
@@ -223,7 +218,7 @@ def test_a_folder_is_refused_by_name(tmp_path):
 def test_a_path_through_a_file_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("notes")
     with pytest.raises(errors.DatabaseReadOnly, match=r"notes\.txt"):
-        opened(tmp_path / "notes.txt" / "agent.db")
+        opened(tmp_path / "notes.txt" / "memory.db")
     assert files(tmp_path) == {"notes.txt": b"notes"}
 
 
@@ -367,7 +362,7 @@ def bread_and_tram(path):
     ids=["file", "file and folder", "folder"],
 )
 def test_what_cannot_be_written_can_be_read(open_folder, file_mode, folder_mode):
-    path = open_folder / "agent.db"
+    path = open_folder / "memory.db"
     bread_and_tram(path)
     path.chmod(file_mode)
     open_folder.chmod(folder_mode)
@@ -378,7 +373,7 @@ def test_what_cannot_be_written_can_be_read(open_folder, file_mode, folder_mode)
 
 def test_a_file_that_another_user_writes_can_be_read_up_to_date(open_folder):
     """The log is there, so what the writer has only just said is read too."""
-    path = open_folder / "agent.db"
+    path = open_folder / "memory.db"
     path.touch()
     path.chmod(0o644)
     with closing(opened(path)) as store:
@@ -390,13 +385,13 @@ def test_a_file_that_another_user_writes_can_be_read_up_to_date(open_folder):
 
 def test_a_new_file_in_a_folder_that_cannot_be_written_is_refused(open_folder):
     open_folder.chmod(0o555)
-    code = "say(code_of(SqliteStore, path)); say(code_of(SqliteStore, path + '/deeper/agent.db'))"
-    assert in_child(code, open_folder / "agent.db", unprivileged=True) == ["database_read_only"] * 2
+    code = "say(code_of(SqliteStore, path)); say(code_of(SqliteStore, path + '/deeper/memory.db'))"
+    assert in_child(code, open_folder / "memory.db", unprivileged=True) == ["database_read_only"] * 2
     assert list(open_folder.iterdir()) == []
 
 
 def test_a_file_of_another_user_that_cannot_be_read_is_refused(open_folder):
-    path = open_folder / "agent.db"
+    path = open_folder / "memory.db"
     bread_and_tram(path)
     path.chmod(0o000)
     assert in_child("say(code_of(SqliteStore, path))", path, unprivileged=True) == ["database_read_only"]
@@ -424,7 +419,7 @@ def test_a_closed_store_says_that_it_is_closed(path):
     ):
         with pytest.raises(errors.MemoryClosed):
             use()
-    assert [each.name for each in path.parent.iterdir()] == ["agent.db"]
+    assert [each.name for each in path.parent.iterdir()] == ["memory.db"]
 
 
 def test_connections_are_closed_when_the_schema_cannot_be_prepared(path):

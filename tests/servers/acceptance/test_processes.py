@@ -15,11 +15,6 @@ NAMES = ["north", "east", "south", "west"]
 ROUNDS = 160
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
 def turns(path):
     """Session and turn of every episode."""
     with closing(apsw.Connection(str(path))) as db:

@@ -16,11 +16,6 @@ from tests.support.engrain import PATIENCE_S, EngrainServer, Raw
 SAID = "I moved to Lisbon in May"
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "memory.db"
-
-
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory):
     """A server with room for two requests, whose clients have a moment."""

@@ -14,11 +14,6 @@ from engrain.service import Memory
 SAID = "Ana spoke of the canoe and its price."
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "agent.db"
-
-
 def opened(location, llm=None, **settings):
     return Memory.open(
         location,
