@@ -12,6 +12,8 @@ import apsw
 import pytest
 
 from engrain import errors
+from engrain.storage.migrations import HEAD
+from engrain.storage.sqlite import schema
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request
 from tests.support.store_samples import axis, conversation, embed_all, keyword, nearest, put, refs
@@ -290,3 +292,17 @@ def test_vectors_that_change_while_another_searches_are_never_half_seen(two):
         done.set()
         assert set(counts.result()) <= {0, *range(250, 301)}
     assert len(nearest(there, axis(0), known)) == 250
+
+
+@pytest.mark.parametrize("statement", range(1, 4))
+def test_a_file_that_another_process_creates_between_two_looks_is_one_of_ours(path, statement):
+    left = iter(range(statement))
+
+    def create(*_):
+        if next(left, None) == statement - 1:
+            SqliteStore(path).close()
+        return True
+
+    with closing(apsw.Connection(path)) as db:
+        db.exec_trace = create
+        assert schema.revision(db, path) in {"", HEAD}

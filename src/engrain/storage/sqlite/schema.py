@@ -53,8 +53,10 @@ def upgrade(db: apsw.Connection, current: str, revisions: Mapping[str, str]) -> 
 
 def revision(db: apsw.Connection, location: str) -> str:
     """Read the file's revision, "" where it is empty."""
+    # Before the tables: a file that another process creates in between has them by the time they are looked at.
+    is_unmarked = db.pragma("application_id") == 0
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-    if not tables and db.pragma("application_id") == 0:
+    if not tables and is_unmarked:
         return ""
     recorded = db.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
     ours = sorted(str(name) for (name,) in recorded if str(name).startswith(_OURS))
