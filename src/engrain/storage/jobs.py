@@ -131,5 +131,5 @@ def _job_values(tx: Transaction, job: Job) -> dict[str, Any]:
 
 
 def _renew_job(tx: Transaction, job: Job, until: datetime) -> bool:
-    held = {"worker": job.worker, "attempts": job.attempts, "lease_until": tx.dialect.time(until)}
-    return tx.one("renew_job", tenant_id=job.tenant_id, id=job.id, **held) is not None
+    lease = {"worker": job.worker, "attempts": job.attempts, "lease_until": tx.dialect.time(until)}
+    return tx.one("renew_job", tenant_id=job.tenant_id, id=job.id, **lease) is not None

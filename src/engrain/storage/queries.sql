@@ -600,7 +600,7 @@ WHERE tenant_id = :tenant_id AND NOT scope = 'global' AND NOT substr(scope, 1, 5
 UNION SELECT agent FROM pool_members WHERE tenant_id = :tenant_id ORDER BY 1;
 
 -- agent_counts --
--- How many live memories of each kind the agents of a tenant stored
+-- Count the live memories of each kind by agent of a tenant
 SELECT agent, sum(episodes), sum(facts), sum(rules) FROM (
     SELECT agent, count(*) AS episodes, 0 AS facts, 0 AS rules FROM episodes
     WHERE tenant_id = :tenant_id AND (expires_at IS NULL OR expires_at > :now) GROUP BY agent

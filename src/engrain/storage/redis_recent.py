@@ -80,8 +80,8 @@ class RedisRecent:
             return
 
         def work(pipeline: Pipeline) -> None:
-            for key, said in turns.items():
-                pipeline.zadd(key, {_written(episode): _micros(episode.event_time) for episode in said})
+            for key, turns_of_key in turns.items():
+                pipeline.zadd(key, {_written(episode): _micros(episode.event_time) for episode in turns_of_key})
                 pipeline.zremrangebyrank(key, 0, -MOST_TURNS - 1)
                 pipeline.pexpire(key, int(self._ttl_s * 1000))
 
@@ -196,11 +196,11 @@ def _written(episode: Episode) -> str:
 
 
 def _read(member: str) -> Episode:
-    said = json.loads(member[12:])
+    document = json.loads(member[12:])
     known = {field.name for field in fields(Episode)}
     values: dict[str, Any] = {
         name: datetime.fromisoformat(value) if name in _TIMES and value is not None else _frozen(value)
-        for name, value in said.items()
+        for name, value in document.items()
         if name in known
     }
     return Episode(**values)

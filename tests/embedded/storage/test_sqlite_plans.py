@@ -42,7 +42,7 @@ OF_THE_WHOLE_FILE = {
     *("tenants", "episode_counts"),  # a tenant's, by covering indexes
     *("memories_by_kind", "job_vitals"),  # a row for each place, and jobs that are not pruned yet
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
-    *("prune_jobs", "agents"),  # of three months; a tenant's scopes and pools
+    *("prune_jobs", "agents", "agent_counts"),  # of three months; a tenant's scopes and pools, and memories
 }
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {

@@ -58,12 +58,12 @@ def _load_key(tx: Transaction, tenant_id: str, key_id: str) -> StoredKey | None:
 def _revoke_key(unit: UnitOfWork, key_id: str) -> AccessKey | None:
     tx, tenant_id = unit.tx, unit.act.caller.tenant_id
     is_new = tx.one("revoke_key", tenant_id=tenant_id, id=key_id, at=tx.dialect.time(unit.act.at)) is not None
-    held = _load_key(tx, tenant_id, key_id)
-    if held is None:
+    stored = _load_key(tx, tenant_id, key_id)
+    if stored is None:
         return None
     if is_new:
-        unit.record(events.key_changed(unit.act, "key_revoked", held.key, unit.ids))
-    return held.key
+        unit.record(events.key_changed(unit.act, "key_revoked", stored.key, unit.ids))
+    return stored.key
 
 
 def _use_key(unit: UnitOfWork, key_id: str, since: datetime) -> bool:

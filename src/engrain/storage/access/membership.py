@@ -34,8 +34,8 @@ def check_membership(unit: UnitOfWork, scopes: Collection[str]) -> None:
     lock = unit.tx.dialect.hold
     for scope in sorted(scope for scope in scopes if scope.startswith(_PREFIX)):
         if not lock_membership(unit, scope.removeprefix(_PREFIX), lock=lock):
-            said = f"agent {unit.act.caller.agent} is in no pool {scope.removeprefix(_PREFIX)!r:.80} any more"
-            raise InvalidInput(f"{said}; nothing was written")
+            reason = f"agent {unit.act.caller.agent} is in no pool {scope.removeprefix(_PREFIX)!r:.80} any more"
+            raise InvalidInput(f"{reason}; nothing was written")
 
 
 def list_pools(tx: Transaction, caller: Caller) -> tuple[str, ...]:

@@ -86,9 +86,9 @@ def _delete_pool(unit: UnitOfWork, name: str) -> bool:
     tx, caller = unit.tx, unit.act.caller
     if not membership.lock_membership(unit, name):
         return False
-    [(held,)] = tx.rows("count_in_scope", tenant_id=caller.tenant_id, scope=pool_scope(name))
-    if held:
-        raise InvalidInput(f"pool {name!r:.80} holds {held:,} memories, live or not; erase them first")
+    [(count,)] = tx.rows("count_in_scope", tenant_id=caller.tenant_id, scope=pool_scope(name))
+    if count:
+        raise InvalidInput(f"pool {name!r:.80} holds {count:,} memories, live or not; erase them first")
     unit.record(events.pool_changed(unit.act, "pool_deleted", name, unit.ids, members=[]))
     tx.run("remove_members", tenant_id=caller.tenant_id, pool=name)
     tx.run("remove_pool", tenant_id=caller.tenant_id, pool=name)

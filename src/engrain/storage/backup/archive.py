@@ -238,15 +238,15 @@ def decode_vector(row: Row) -> NDArray[np.float32]:
 
 def _encode_row(shape: Table, row: Sequence[Any], dialect: Dialect) -> Row:
     """Encode a row as JSON: the same from either database."""
-    said = dict(zip(shape.columns, row, strict=True))
+    encoded = dict(zip(shape.columns, row, strict=True))
     for column in shape.times.split():
-        if said[column] is not None:
-            said[column] = dialect.moment(said[column]).isoformat()
+        if encoded[column] is not None:
+            encoded[column] = dialect.moment(encoded[column]).isoformat()
     for column in (*shape.names.split(), *shape.json.split()):
-        said[column] = dialect.parsed(said[column])
+        encoded[column] = dialect.parsed(encoded[column])
     for column in shape.vectors.split():
-        said[column] = base64.b64encode(_float32_bytes(said[column])).decode()
-    return said
+        encoded[column] = base64.b64encode(_float32_bytes(encoded[column])).decode()
+    return encoded
 
 
 def _decode_row(shape: Table, row: Row, dialect: Dialect) -> dict[str, Any]:

@@ -86,10 +86,10 @@ def find_resembling(tx: Transaction, caller: Caller, name: str, *, fuzzy: bool, 
     bound = {"tenant_id": caller.tenant_id, "limit": max(limit, 0)}
     ids = {id_ for (id_,) in tx.rows("named_entities", tenant_id=caller.tenant_id, names=tx.dialect.listed([key]))}
     ids |= {id_ for _, id_ in tx.rows("names_holding", **bound, pattern=f"%{_escape_pattern(key)}%")}
-    asked = trigrams(key) if fuzzy else frozenset()
-    if asked:
-        least = math.ceil(_LEAST_SHARED * len(asked))
-        rows = tx.rows("alike_entities", **bound, trigrams=tx.dialect.listed(sorted(asked)), least=least)
+    wanted = trigrams(key) if fuzzy else frozenset()
+    if wanted:
+        least = math.ceil(_LEAST_SHARED * len(wanted))
+        rows = tx.rows("alike_entities", **bound, trigrams=tx.dialect.listed(sorted(wanted)), least=least)
         ids |= {id_ for id_, _ in rows}
     return load_entities(tx, caller, sorted(ids))
 

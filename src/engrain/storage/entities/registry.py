@@ -122,14 +122,14 @@ def change_entity(
         return None
     check_unmerged([id_], {id_: before})
     name = before.canonical_name if canonical_name is None else canonical_name
-    kept = before.aliases if aliases is None else tuple(aliases)
-    new = new_names((name, *kept), also)
+    names = before.aliases if aliases is None else tuple(aliases)
+    new = new_names((name, *names), also)
     if also and not new and canonical_name is None and aliases is None and metadata is None:
         return before
     after = replace(
         before,
         canonical_name=name,
-        aliases=(*kept, *new),
+        aliases=(*names, *new),
         metadata={**before.metadata, **(metadata or {})},
         updated_at=unit.act.at,
     )
@@ -171,11 +171,11 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
             [conflict.loser.id, conflict.winner.id, linked[conflict.loser.id]]
         )
     for memory_id, scope, created_at in mentions:
-        told = scopes[scope]
+        report = scopes[scope]
         if memory_id in lent:
-            told["mentions_moved"].append(memory_id)
+            report["mentions_moved"].append(memory_id)
         else:
-            told["mentions_shared"][memory_id] = format_time(tx.dialect.moment(created_at))
+            report["mentions_shared"][memory_id] = format_time(tx.dialect.moment(created_at))
     added = merges.aliases_added(source, target)
     _record_merge(
         unit,
@@ -198,9 +198,9 @@ def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
     tx, act = unit.tx, unit.act
     tenant_id = act.caller.tenant_id
     source, target = _lock_merged(tx, tenant_id, source_id)
-    told = load_merges(tx, tenant_id, target.id)
-    number = merges.last_merge(told, source_id, target.id)
-    parts = [payload for payload in told if payload["number"] == number]
+    payloads = load_merges(tx, tenant_id, target.id)
+    number = merges.last_merge(payloads, source_id, target.id)
+    parts = [payload for payload in payloads if payload["number"] == number]
     gave = parts[0]
     facts = lock_facts_about(tx, tenant_id, [target.id])
     back = [id_ for part in parts for id_ in part["facts_repointed"] if id_ in facts]
@@ -361,9 +361,9 @@ def _record_merge(
 ) -> None:
     """One event for the tenant, and one for each narrower scope whose memories it touched: each tells of its own."""
     for scope in sorted({GLOBAL_SCOPE, *scopes}):
-        told = {**everywhere, **scopes[scope]}
+        report = {**everywhere, **scopes[scope]}
         whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
-        unit.record(events.registry_event(unit.act, event_type, told, unit.ids, **whom))
+        unit.record(events.registry_event(unit.act, event_type, report, unit.ids, **whom))
 
 
 def _visible_merge(
@@ -390,16 +390,16 @@ def _check_free(tx: Transaction, entity: Entity, *, id_: str = "") -> None:
         entity_type=entity.entity_type,
     )
     if taken is not None:
-        said = f"{entity.entity_type} {entity.canonical_name!r}"
-        raise InvalidInput(f"the {said} exists already, as entity {taken[0]}; use that one or another name")
+        name = f"{entity.entity_type} {entity.canonical_name!r}"
+        raise InvalidInput(f"the {name} exists already, as entity {taken[0]}; use that one or another name")
 
 
 def _write_entity(tx: Transaction, entity: Entity, before: Entity) -> None:
     """An entity's row as it is now, and what it is found by."""
     rows = tx.statements.records.entities
     values = dict(zip(rows.names, rows.values(entity), strict=True))
-    kept = ("canonical_name", "aliases", "mention_count", "metadata", "updated_at")
-    tx.run("change_entity", tenant_id=entity.tenant_id, id=entity.id, **{name: values[name] for name in kept})
+    names = ("canonical_name", "aliases", "mention_count", "metadata", "updated_at")
+    tx.run("change_entity", tenant_id=entity.tenant_id, id=entity.id, **{name: values[name] for name in names})
     _change_names(tx, entity, before=before)
 
 

@@ -50,7 +50,7 @@ def _load_merged(unit: MemoryWrites, ids: Collection[str]) -> list[Entity]:
     found: dict[str, Entity] = {}
     into = set(ids)
     while into:
-        merged = {told["source_entity_id"] for id_ in into for told in registry.load_merges(tx, tenant_id, id_)}
+        merged = {payload["source_entity_id"] for id_ in into for payload in registry.load_merges(tx, tenant_id, id_)}
         there = registry.lock_entities(tx, tenant_id, merged - found.keys(), lock=tx.dialect.lock_whole)
         new = {id_: entity for id_, entity in there.items() if merged_into(entity) in into}
         found |= new

@@ -38,10 +38,10 @@ class PostgresIndex:
             return
         self.added += len(memories)
         namespaces = {doc: self._namespace_of(tx, memory) for doc, memory in memories.items()}
-        kept = {doc: memory for doc, memory in memories.items() if is_searched(memory)}
+        live = {doc: memory for doc, memory in memories.items() if is_searched(memory)}
         words: Words = {}
         sessions: dict[tuple[int, str], list[Episode]] = {}
-        for doc, memory in kept.items():
+        for doc, memory in live.items():
             if isinstance(memory, Episode) and memory.session is not None:
                 sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
             else:
@@ -50,7 +50,7 @@ class PostgresIndex:
             found = _load_words_around(tx, episodes, max(episode.created_at for episode in episodes))
             namespaces |= dict.fromkeys(found, namespace)
             words |= found
-        ends = {doc: memory.expires_at for doc, memory in kept.items() if isinstance(memory, Episode)}
+        ends = {doc: memory.expires_at for doc, memory in live.items() if isinstance(memory, Episode)}
         self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:

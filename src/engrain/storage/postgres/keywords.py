@@ -36,14 +36,15 @@ def search_keywords(
     read_all: int,
 ) -> list[Candidate]:
     """Find memories that hold any of the terms and match, by `text.bm25`; best first, ties newest first."""
-    asked = sorted(set(terms))
+    unique = sorted(set(terms))
     few = where.memories <= read_all
     only_live = few or not where.has_expired
-    corpus, ask = (_read_all if few else _read_promising)(tx, request, where, asked)
+    corpus, ask = (_read_all if few else _read_promising)(tx, request, where, unique)
     found = matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=narrow)
     gone = matching.load_inactive(tx, request)
     if gone:
-        found = sorted(found + candidates.rank_unindexed(gone, asked, corpus, limit), key=candidates.best_first)[:limit]
+        found += candidates.rank_unindexed(gone, unique, corpus, limit)
+        found = sorted(found, key=candidates.best_first)[:limit]
     return found
 
 

@@ -127,8 +127,8 @@ def attach_vectors(
     embeddings = [vectors[first[doc]] for doc in found["docs"]]
     namespaces = [namespace for _, _, namespace in places]
     tx.run("add_vectors", **found, version=version.version, namespaces=namespaces, embeddings=embeddings)
-    held = {doc for (doc,) in tx.rows("lock_entries", **found)}
-    lost = [doc for doc in found["docs"] if doc not in held]
+    locked = {doc for (doc,) in tx.rows("lock_entries", **found)}
+    lost = [doc for doc in found["docs"] if doc not in locked]
     if lost:
         tx.run("remove_vectors", tenants=found["tenants"], version=version.version, docs=lost)
     if version.state == "active":

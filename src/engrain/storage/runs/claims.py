@@ -135,8 +135,8 @@ def claim_run(unit: MemoryWrites, claim: Claim) -> Batch | None:
         episode_ids=tuple(episode.id for episode in episodes),
     )
     unit.tx.add(unit.tx.statements.records.runs, "runs", run)
-    told = {"kind": run.kind, "worker": run.worker, "episodes": len(episodes)}
-    unit.record(events.run_changed(act, run, unit.ids, payload=told))
+    payload = {"kind": run.kind, "worker": run.worker, "episodes": len(episodes)}
+    unit.record(events.run_changed(act, run, unit.ids, payload=payload))
     return Batch(run=run, episodes=tuple(episodes))
 
 
@@ -214,8 +214,8 @@ def _set_back(of_run: MemoryWrites, run: Run, after: Callable[[Episode], Setback
     for episode in waiting:
         stands = after(episode)
         retry_at = None if stands.retry_at is None else of_run.tx.dialect.time(stands.retry_at)
-        told = {"status": stands.status, "attempts": stands.attempts, "error": error, "retry_at": retry_at}
-        of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **told)
+        payload = {"status": stands.status, "attempts": stands.attempts, "error": error, "retry_at": retry_at}
+        of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **payload)
         of_run.record(events.consolidation_failed(of_run.act, episode, stands, of_run.ids, error=error))
     if waiting:
         _close_sessions(of_run, waiting)

@@ -115,8 +115,8 @@ class _Undo:
             named = {"tenant_id": memory.tenant_id, "source_id": newer, "target_id": memory.id}
             tx.run("drop_link", **named, relation=relation)
         valid_to = None if event.payload["was_open"] else memory.valid_to
-        said = None if valid_to is None else tx.dialect.time(valid_to)
-        tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=said)
+        end = None if valid_to is None else tx.dialect.time(valid_to)
+        tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=end)
         after = replace(memory, validity="active", invalidated_at=None, valid_to=valid_to)
         self.unit.index.put_back(tx, doc, after)
         self._tell("fact_restored", doc, after, {"validity": [memory.validity, "active"]})

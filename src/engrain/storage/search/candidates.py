@@ -34,8 +34,8 @@ def best_first(candidate: Candidate) -> tuple[float, int]:
 
 def take_best(docs: NDArray[np.int64], raws: NDArray[np.float64], limit: int) -> list[Candidate]:
     """Take the best so many of those whose number is above 0, best first."""
-    kept = np.flatnonzero(raws > 0)
-    order = kept[np.lexsort((-docs[kept], -raws[kept]))][:limit]
+    chosen = np.flatnonzero(raws > 0)
+    order = chosen[np.lexsort((-docs[chosen], -raws[chosen]))][:limit]
     return [Candidate(doc, raw) for doc, raw in zip(docs[order].tolist(), raws[order].tolist(), strict=True)]
 
 
@@ -51,8 +51,8 @@ def choose_promising(postings: Postings, corpus: bm25.Corpus, limit: int, among:
     docs, places = np.unique(np.concatenate(lists), return_inverse=True)
     sums = np.bincount(places, np.repeat(shares, [len(docs_of_term) for docs_of_term in lists]), minlength=len(docs))
     if among is not None:
-        kept = np.isin(docs, np.array(among, np.int64))
-        docs, sums = docs[kept], sums[kept]
+        is_among = np.isin(docs, np.array(among, np.int64))
+        docs, sums = docs[is_among], sums[is_among]
     count = max(limit * _DEPTH_FACTOR, _LEAST_DEPTH)
     if len(docs) > count:
         docs = docs[sums >= np.partition(sums, -count)[-count]]

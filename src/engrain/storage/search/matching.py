@@ -31,9 +31,9 @@ def load_matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dic
     known = tx.known or {}
     for kind in load_search_space(tx, request).kinds if left else ():
         condition, bound = compile_request(request, kind, tx.dialect)
-        asked = [doc for doc in left if known.get(("kind", doc), kind) == kind]
-        if bound and asked:
-            bound["docs"] = tx.dialect.listed(asked)
+        wanted = [doc for doc in left if known.get(("kind", doc), kind) == kind]
+        if bound and wanted:
+            bound["docs"] = tx.dialect.listed(wanted)
             found.update(select(tx, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC))
             left = [doc for doc in left if doc not in found]  # most often there is only one kind
     return found
@@ -41,8 +41,8 @@ def load_matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dic
 
 def filter_docs(tx: Transaction, request: Request, docs: Iterable[Ref]) -> list[int]:
     """Return those of `docs` that match the request, ascending."""
-    asked = list(docs)
-    return sorted(_select_docs(tx, request, within=asked)) if asked else []
+    wanted = list(docs)
+    return sorted(_select_docs(tx, request, within=wanted)) if wanted else []
 
 
 def find_few(tx: Transaction, request: Request, most: int) -> list[int] | None:
@@ -112,13 +112,13 @@ def _select_docs(
     tx: Transaction, request: Request, *, within: Sequence[Ref] | None = None, limit: int | None = None
 ) -> list[int]:
     """Docs that match the request, of all or of some, in one statement."""
-    by, given = ("", "") if within is None else (BY_DOC, f"{DOCS} AND ")
+    by, within_docs = ("", "") if within is None else (BY_DOC, f"{DOCS} AND ")
     parts: list[str] = []
     bound: dict[str, Any] = {}
     for kind in load_search_space(tx, request).kinds:
         condition, values = compile_request(request, kind, tx.dialect)
         if values:
-            parts.append(f"SELECT doc FROM {KIND_TABLES[kind]} {by} WHERE {given}{condition}")  # noqa: S608  # no input in it
+            parts.append(f"SELECT doc FROM {KIND_TABLES[kind]} {by} WHERE {within_docs}{condition}")  # noqa: S608  # no input in it
             bound |= values
     if not parts:
         return []

@@ -90,9 +90,9 @@ class SearchSpace:
 
 def load_search_space(tx: Transaction, request: Request) -> SearchSpace:
     """Load the search space of a request's scopes and kinds."""
-    where, asked = load_caller_space(tx, request.caller, request.now), request.filter
-    is_all = not asked.scopes and set(asked.kinds) >= set(where.kinds)
-    return where if is_all else where.of(asked.kinds, asked.scopes)
+    where, criteria = load_caller_space(tx, request.caller, request.now), request.filter
+    is_all = not criteria.scopes and set(criteria.kinds) >= set(where.kinds)
+    return where if is_all else where.of(criteria.kinds, criteria.scopes)
 
 
 def load_caller_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:

@@ -46,9 +46,9 @@ def load_traits(tx: Transaction, request: Request, docs: Collection[Ref]) -> dic
 
 
 def _select_traits(kind: Kind) -> str:
-    said, standing = _OF_KIND[kind]
+    words, standing = _OF_KIND[kind]
     columns = (
-        f"doc, '{kind}', id, scope, {said}, {HAPPENED_AT[kind]}, created_at, {IMPORTANCE[kind]}, {standing}, "
+        f"doc, '{kind}', id, scope, {words}, {HAPPENED_AT[kind]}, created_at, {IMPORTANCE[kind]}, {standing}, "
         "last_referenced_at"
     )
     return f"SELECT {columns} FROM {KIND_TABLES[kind]} NOT INDEXED WHERE doc IN :docs AND {SEEN}"  # noqa: S608  # no input in it

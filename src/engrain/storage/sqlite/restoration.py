@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 def restore_rows(tx: Transaction, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows as they are; those whose key is there already are left, but for vectors, which give way."""
-    given = list(rows)
-    if not given:
+    batch = list(rows)
+    if not batch:
         return
     match table:
         case archive.DEPARTURES:
-            _take_out_forgotten(tx, [row["doc"] for row in given])
+            _take_out_forgotten(tx, [row["doc"] for row in batch])
         case archive.VECTORS:
-            _attach_vectors(tx, given)
+            _attach_vectors(tx, batch)
         case _:
-            archive.restore_rows(tx, table, given)
+            archive.restore_rows(tx, table, batch)
     if table in archive.MEMORIES:
-        tx.run("reset_indexed", doc=min(row["doc"] for row in given) - 1)
+        tx.run("reset_indexed", doc=min(row["doc"] for row in batch) - 1)
 
 
 def _take_out_forgotten(tx: Transaction, docs: Iterable[int]) -> None:

@@ -48,13 +48,13 @@ def index_words(tx: Transaction, namespace: int, words: Mapping[int, tuple[Seque
 def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
     """Take memories out of the keyword index, and return those that were still in the searches."""
     rows = tx.rows("indexed_lengths", docs=tx.dialect.listed(docs))
-    held: dict[int, list[int]] = {}
+    lengths_of: dict[int, list[int]] = {}
     for _, namespace, length in rows:
         if length is not None:
-            held.setdefault(namespace, []).append(length)
+            lengths_of.setdefault(namespace, []).append(length)
     leaving = [doc for doc, *_ in rows]
     tx.run("drop_words", docs=tx.dialect.listed(leaving))
-    for namespace, lengths in sorted(held.items()):
+    for namespace, lengths in sorted(lengths_of.items()):
         _add_to_totals(tx, namespace, memories=-len(lengths), words=-sum(lengths))
     return leaving
 
@@ -85,14 +85,14 @@ def search_unindexed(
 
 def _load_postings(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> candidates.Postings:
     """For each term the docs that hold it at all, and those that hold it as a word of their own; each doc once."""
-    asked = sorted(set(terms)) if namespaces else []
-    matches = [f"{column}({_match_any(namespaces, term)})" for term in asked for column in ("", "own : ")]
+    distinct = sorted(set(terms)) if namespaces else []
+    matches = [f"{column}({_match_any(namespaces, term)})" for term in distinct for column in ("", "own : ")]
     found: list[NDArray[np.int64]] = []
     for start in range(0, len(matches), _POSTINGS_AT_ONCE):
         batch = matches[start : start + _POSTINGS_AT_ONCE]
         rows = tx.db.execute(" UNION ALL ".join([tx.statements.named["postings"]] * len(batch)), batch)
         found.extend(np.fromstring(docs or "", np.int64, sep=",") for (docs,) in rows)
-    return {term: (found[2 * place], found[2 * place + 1]) for place, term in enumerate(asked)}
+    return {term: (found[2 * place], found[2 * place + 1]) for place, term in enumerate(distinct)}
 
 
 def _build_corpus(where: SearchSpace, postings: candidates.Postings) -> bm25.Corpus:

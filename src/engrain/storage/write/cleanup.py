@@ -65,16 +65,16 @@ def clean_up(unit: MemoryWrites, policy: Retention, planned: Plan) -> CleanupBat
         needed = _load_needed(tx, act, policy)
         over = _count_removals(tx, act, policy, needed).capacity
     gone: Counter[Removal] = Counter()
-    told = []
+    cleaned = []
     for doc, memory in sorted(found, key=lambda row: (row[1].created_at, row[1].id)):
         assert isinstance(memory, Episode)
         why = _removal_reason(memory, planned.removals[memory.id], policy, act)
         if why is None or (why == "capacity" and (gone[why] >= over or memory.id in needed)):
             continue
         unit.remove(doc, memory)
-        told.append(events.episode_cleaned(act, memory, why, unit.ids))
+        cleaned.append(events.episode_cleaned(act, memory, why, unit.ids))
         gone[why] += 1
-    tx.add_each(tx.statements.records.events, "memory_events", told)
+    tx.add_each(tx.statements.records.events, "memory_events", cleaned)
     remaining = _count_episodes(tx, act, policy)[0] if planned.is_last else None
     return retention.CleanupBatch(expired=gone["expired"], capacity=gone["capacity"], remaining=remaining)
 

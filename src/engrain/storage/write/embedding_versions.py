@@ -76,8 +76,8 @@ def require_version(tx: Transaction, version: int | None) -> EmbeddingVersion:
         else next((known for known in load_versions(tx) if known.version == version), None)
     )
     if found is None:
-        said = "no embedder is recorded" if version is None else f"there is no embedding version {version}"
-        raise InvalidInput(f"{said}; call use_embedder before attaching vectors")
+        reason = "no embedder is recorded" if version is None else f"there is no embedding version {version}"
+        raise InvalidInput(f"{reason}; call use_embedder before attaching vectors")
     return found
 
 

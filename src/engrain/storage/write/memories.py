@@ -229,8 +229,8 @@ class MemoryWrites(UnitOfWork):
         known = registry.lock_entities(self.tx, self.act.caller.tenant_id, entity_ids)
         seen = self._lock_one(memory_id)
         if seen is None:
-            said = f"no memory {memory_id} is visible to agent {self.act.caller.agent}"
-            raise NotFound(f"{said}; only what is there can mention somebody")
+            denial = f"no memory {memory_id} is visible to agent {self.act.caller.agent}"
+            raise NotFound(f"{denial}; only what is there can mention somebody")
         registry.check_unmerged(entity_ids, known)
         return self.note_mentions(seen[1], entity_ids)
 
@@ -271,8 +271,8 @@ class MemoryWrites(UnitOfWork):
         if memory.tenant_id != caller.tenant_id:
             raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
         if memory.scope not in caller.scopes:
-            said = f"agent {caller.agent} cannot write to scope {memory.scope!r}"
-            raise InvalidInput(f"{said}; choose one of: {', '.join(caller.scopes)}")
+            denial = f"agent {caller.agent} cannot write to scope {memory.scope!r}"
+            raise InvalidInput(f"{denial}; choose one of: {', '.join(caller.scopes)}")
 
     def _arrive(self, episode: Episode) -> tuple[int, Episode] | None:
         """Insert one episode; its doc, and itself as stored. None where its id is taken."""
