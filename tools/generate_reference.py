@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 BLOCK = re.compile(r"^<!-- (?P<kind>\w+) (?P<name>[^\n]+) -->\n(?P<body>.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
-# Options of every command, which stand once in the page.
+# Headings of the routes of verbs without a group, by the facade that has them.
 UNGROUPED = {"agent": "memories", "memory": "maintenance"}
+# Options of every command, which stand once in the page.
 SHARED = frozenset({"--db", "--agent", "--tenant", "--config", "--json", "--help"})
 
 
@@ -60,6 +62,41 @@ def tools(_: str) -> str:
     return "\n".join(["| tool | |", "|---|---|", *rows, ""])
 
 
+def verbs(owner: str) -> str:
+    """The verbs of the memory, of an agent or of one group, with their parameters, their answers and what they do."""
+    rows = [
+        f"| `.{found.verb.name}({', '.join(_parameters(found))})` | {_answer(found)} | {_cell(found)} |"
+        for found in signatures()
+        if (found.verb.group or found.verb.owner) == owner
+    ]
+    return "\n".join(["| verb | answer | |", "|---|---|---|", *rows, ""])
+
+
+def _parameters(found: Signature) -> list[str]:
+    """Those of the method in Python, with their defaults; `name=` for None."""
+    declared = list(inspect.signature(found.method).parameters.values())[1:]
+    return [
+        parameter.name.rstrip("_")
+        if parameter.default is parameter.empty
+        else f"{parameter.name.rstrip('_')}={'' if parameter.default is None else json.dumps(parameter.default)}"
+        for parameter in declared
+    ]
+
+
+def _answer(found: Signature) -> str:
+    """The annotation of the answer, without None."""
+    annotation = str(inspect.signature(found.method).return_annotation)
+    kinds = [kind for kind in annotation.split(" | ") if kind != "None"]
+    return " or ".join(
+        [*(f"`{kind}`" for kind in kinds), *(["None"] if len(kinds) < annotation.count(" | ") + 1 else [])]
+    )
+
+
+def _cell(found: Signature) -> str:
+    """The docstring up to its errors, as the cell of a table."""
+    return f"{found.summary} {found.description}".strip().replace("|", "\\|")
+
+
 def _arguments(found: Signature) -> list[Parameter]:
     """Those of a tool: the agent of a verb of the whole memory is the server's."""
     is_own = found.verb.owner == "agent"
@@ -74,7 +111,12 @@ def _argument(parameter: Parameter) -> str:
 
 
 # The writers of tables, by the kind of their block.
-WRITERS: Mapping[str, Callable[[str], str]] = {"command": command_options, "routes": routes, "tools": tools}
+WRITERS: Mapping[str, Callable[[str], str]] = {
+    "command": command_options,
+    "routes": routes,
+    "tools": tools,
+    "verbs": verbs,
+}
 
 
 def written(page: str) -> str:
