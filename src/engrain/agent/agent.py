@@ -23,7 +23,17 @@ from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
 from engrain.agent.writes.memories import replace_fact, store_memory
 from engrain.domain import checks
-from engrain.domain.records import DECAY_RATES, RELATIONS, ROLES, Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import (
+    DECAY_RATES,
+    RELATIONS,
+    ROLES,
+    Episode,
+    Fact,
+    Link,
+    MemoryRecord,
+    Rule,
+    free_text_predicate,
+)
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
 
@@ -138,8 +148,8 @@ class Agent(Queries):
         self,
         content: words.Statement,
         *,
-        subject: words.Subject,
-        predicate: words.Predicate,
+        subject: words.OwnSubject | None = None,
+        predicate: words.OwnPredicate | None = None,
         entity_id: words.AboutEntity | None = None,
         scope: words.Scope | None = None,
         valid_from: words.ValidFrom | None = None,
@@ -154,8 +164,10 @@ class Agent(Queries):
         metadata: words.Metadata | None = None,
         idempotency_key: words.IdempotencyKey | None = None,
     ) -> Fact:
-        """Remember a fact: `subject` `predicate` `content`; it supersedes the fact in its slot.
+        """Remember a fact: `subject` `predicate` `content`, or free text; it supersedes the fact in its slot.
 
+        A text without a predicate stands for itself, beside all others of its subject; without a subject it is the
+        agent's own.
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
         `scope` ("global" by default). Values that are not given are told from the words: the `importance` (5, and more
         for a name, a preference, a decision) and the `category` ("fact" where none fits).
@@ -169,13 +181,14 @@ class Agent(Queries):
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         known = checks.choice(permanence, DECAY_RATES, name="permanence")
         start, end = parse_interval(valid_from, valid_to)
-        relation, text = checks.name(predicate, name="predicate"), checks.content(content)
+        text = checks.content(content)
+        relation = free_text_predicate(text) if predicate is None else checks.name(predicate, name="predicate")
         fact = Fact(
             id=new_id(parts, caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=parse_scope(caller, scope),
-            subject=checks.name(subject, name="subject"),
+            subject=caller.agent if subject is None else checks.name(subject, name="subject"),
             predicate=relation,
             entity_id=checks.optional_name(entity_id, name="entity_id"),
             content=text,

@@ -175,11 +175,12 @@ def _line(memory: MemoryRecord, style: LineStyle, options: LineOptions, content:
 def _fact_line(fact: Fact, text: str, style: LineStyle, options: LineOptions) -> str:
     if _is_reflection(fact):
         return text  # it is about everything
-    subject, predicate = flatten(fact.subject), flatten(fact.predicate)
     if style == "judged":
-        return f"[{subject}] [{predicate}]: {text} (confidence: {fact.confidence:.2f}){_validity(fact, dated=False)}"
+        about = f"[{flatten(fact.subject)}] [{flatten(fact.predicate)}]"
+        return f"{about}: {text} (confidence: {fact.confidence:.2f}){_validity(fact, dated=False)}"
+    about = f"{flatten(fact.about)}: " if fact.about else ""
     since = f" (since {fact.valid_from.date()})" if options.with_dates and fact.valid_from else ""
-    return f"{subject} {predicate}: {text}{since}{_validity(fact, dated=options.with_dates)}"
+    return f"{about}{text}{since}{_validity(fact, dated=options.with_dates)}"
 
 
 def _validity(fact: Fact, *, dated: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -31,6 +32,8 @@ REFLECTION = "reflection"  # category of facts that reflect on others
 SUMMARY = "summary"  # category of facts that summarize others
 DEFAULT_TENANT = "default"
 
+_FREE_TEXT, _DIGEST_BYTES = "observation", 6
+_HEXADECIMAL = frozenset("0123456789abcdef")
 # Exponential decay per day: how fast an unconfirmed fact fades.
 DECAY_RATES: Mapping[Permanence, float] = {
     "permanent": 0.0,
@@ -42,6 +45,18 @@ DECAY_RATES: Mapping[Permanence, float] = {
 # A rule begins unproven and fades a little faster than a fact.
 RULE_CONFIDENCE = 0.5
 RULE_DECAY_RATE = 0.01
+
+
+def free_text_predicate(text: str) -> str:
+    """Predicate of a text that stands for itself, unique by the text, so that a subject can have many of them."""
+    digest = hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return f"{_FREE_TEXT} {digest}"
+
+
+def is_free_text(predicate: str) -> bool:
+    """True for the predicate of a text that stands for itself."""
+    word, _, digest = predicate.partition(" ")
+    return word == _FREE_TEXT and len(digest) == 2 * _DIGEST_BYTES and set(digest) <= _HEXADECIMAL
 
 
 class Record:
@@ -229,6 +244,18 @@ class Fact(Record):
         """Slot that only one active fact may fill: tenant, scope, entity (if known, else subject) and predicate."""
         about = f"subject {self.subject}" if self.entity_id is None else f"entity {self.entity_id}"
         return (self.tenant_id, self.scope, about, self.predicate)
+
+    @property
+    def about(self) -> str:
+        """Subject and predicate; of a free text its subject, unless that is the agent itself."""
+        if not is_free_text(self.predicate):
+            return f"{self.subject} {self.predicate}"
+        return "" if self.subject == self.agent else self.subject
+
+    @property
+    def statement(self) -> str:
+        """Statement in words: `subject predicate: content`, or a free text as it is."""
+        return f"{self.about}: {self.content}" if self.about else self.content
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "state": self.state, **_record_dict(self)}

@@ -113,6 +113,18 @@ Subject = Annotated[str, Word(sentence="Name of whom or what it is about.", exam
 Predicate = Annotated[
     str, Word(sentence="Relation of the subject to the content.", example="lives in", metavar="WORDS")
 ]
+OwnSubject = Annotated[
+    str,
+    Word(sentence="Name of whom or what it is about; the agent itself if left out.", example="Ana", metavar="NAME"),
+]
+OwnPredicate = Annotated[
+    str,
+    Word(
+        sentence="Relation of the subject to the content; if left out, the content stands for itself.",
+        example="lives in",
+        metavar="WORDS",
+    ),
+]
 Statement = Annotated[
     str, Word(sentence="Content that is true of the subject and predicate.", example="Lisbon", metavar="TEXT")
 ]

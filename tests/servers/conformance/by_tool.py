@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engrain import Memory
-from engrain.domain.records import Contribution, Degraded, Explanation
+from engrain.domain.records import Contribution, Degraded, Explanation, is_free_text
 from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import server_of
 from engrain.verbs.signatures import Signature, signatures
@@ -46,6 +46,7 @@ class Tool:
     always: Mapping[str, Any] = field(default_factory=dict)
     of_a_kind: bool = False  # wants to know the kind of memory that an id names
     of_a_request: bool = True  # is told of the request it belongs to, and of the conversation going on
+    needs: frozenset[str] = frozenset()  # arguments that the verb can do without
     gives_nothing: bool = False  # the verb gives nothing, and the tool says no more than that it was there
 
     @property
@@ -63,7 +64,7 @@ class Tool:
         """Whether it can be asked for this."""
         means = all(step.given.get(name) == value for name, value in self.means.items())
         cuts_off = self.tells is _items and step.keeps is not None  # tells nothing of the next page
-        return means and not cuts_off and self.takes >= asked_for(step).keys()
+        return means and not cuts_off and self.needs <= asked_for(step).keys() <= self.takes
 
     def arguments(self, step: Step) -> dict[str, Any]:
         """What it is called with."""
@@ -119,7 +120,9 @@ def _known(memory: Any) -> dict[str, Any]:
     short = {name: memory[name] for name in ("id", "kind", "content")}
     match memory["kind"]:
         case "fact":
-            about = f"{memory['subject']} {memory['predicate']}"
+            about = (
+                memory["subject"] if is_free_text(memory["predicate"]) else f"{memory['subject']} {memory['predicate']}"
+            )
             return {**short, "about": about, "at": memory["valid_from"] or memory["created_at"]}
         case "episode":
             return {**short, "about": memory["speaker"] or memory["role"], "at": memory["event_time"]}
@@ -160,6 +163,7 @@ def _own(stats: Any) -> Any:
 
 ID = {"id_": "memory_id"}
 FACT = {"subject": "subject", "predicate": "predicate", "content": "content", "tags": "tags"}
+STATED = frozenset({"subject", "predicate"})
 KEY = {"idempotency_key": "idempotency_key"}
 MORE = {"metadata": "metadata", "source_episode_id": "source_episode_id"}
 
@@ -190,8 +194,9 @@ PUBLISHED: Mapping[str, tuple[Tool, ...]] = {
                 **{name: name for name in ("importance", "permanence", "scope", "entity_id")},
             },
             "memory",
+            needs=STATED,
         ),
-        Tool("remember_fact", {**FACT, **KEY}, "memory"),
+        Tool("remember_fact", {**FACT, **KEY}, "memory", needs=STATED),
     ),
     "correct": (Tool("correct_fact", {"id_": "fact_id", "content": "content"}, "memory"),),
     "confirm": (Tool("memory_confirm", ID, "memory", of_a_kind=True),),

@@ -81,6 +81,12 @@ STEPS = (
     does("get", id_="$moved"),
     does("context", query="Which city does Ana live in, Porto?", session_="trip", recipe="butler"),
     does("get", id_="$moved"),
+    # A text that stands for itself, and many of one subject; the same again takes its own place.
+    does("remember", keeps_="dog", content="The dog of Ana's neighbour barks at night"),
+    does("remember", content="Ana's bicycle has a flat tyre", scope="ada"),
+    does("remember", content="afraid of heights", subject="Ana"),
+    does("remember", content="The dog of Ana's neighbour barks at night"),
+    does("remember", content="Ana's aunt", predicate="is"),
     # More that is true; a key that is used again gives what was stored first.
     does("remember", keeps_="flight", content="14:20", subject="TP1337", predicate="leaves at", permanence="volatile"),
     does("remember", keeps_="tea", **KEYED),

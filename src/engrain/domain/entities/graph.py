@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain import checks
-from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact, Record
+from engrain.domain.records import ENTITY_TYPES, Entity, EntityType, Fact, Record, free_text_predicate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -100,7 +100,7 @@ class GraphView:
 
 def observation_predicate(text: str) -> str:
     """Predicate of an observation, unique by its text."""
-    return f"observation {_digest(text)}"
+    return free_text_predicate(checks.clean(text))
 
 
 def relation_predicate(relation: GraphRelation) -> str:

@@ -43,7 +43,7 @@ def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> li
 def fact_terms(fact: Fact) -> list[str]:
     """Terms of a fact's own words: subject, predicate, content, and the day of `valid_from` where it is known."""
     day = "" if fact.valid_from is None else _day(fact.valid_from)
-    return terms(f"{fact.subject} {fact.predicate} {day} {fact.content}")
+    return terms(f"{fact.about} {day} {fact.content}")
 
 
 def question_share(content: str) -> float:
@@ -91,7 +91,7 @@ def embedding_text(memory: MemoryRecord) -> str:
         case Episode():
             return f"{memory.speaker}: {memory.content}" if memory.speaker else memory.content
         case Fact():
-            return f"{memory.subject} {memory.predicate}: {memory.content}"
+            return memory.statement
         case Rule():
             return memory.content
 

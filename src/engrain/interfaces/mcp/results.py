@@ -130,7 +130,7 @@ class Known(BaseModel):
         memory = hit.memory
         match memory:
             case Fact():
-                about: str | None = f"{memory.subject} {memory.predicate}"
+                about: str | None = memory.about or None
             case Episode():
                 about = memory.speaker or memory.role
             case Rule():

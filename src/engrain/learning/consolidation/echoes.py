@@ -130,8 +130,7 @@ def _echo_source(memory: MemoryRecord) -> EchoSource:
     alone = (strip_marks(memory.content),) if len(memory.content) >= _LEAST_CHARACTERS else ()
     if not isinstance(memory, Fact):
         return EchoSource(memory, fold(memory.content), alone)
-    line = fold(f"{memory.subject} {memory.predicate}: {memory.content}")
-    plain = strip_marks(f"{memory.subject} {memory.predicate} {memory.content}")
+    line, plain = fold(memory.statement), strip_marks(f"{memory.about} {memory.content}")
     return EchoSource(memory, line, (strip_marks(line), plain, *alone))
 
 

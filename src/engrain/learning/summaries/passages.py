@@ -27,6 +27,6 @@ def build_passage(memory: MemoryRecord) -> Passage:
         case Episode():
             return Passage(memory.content, f"{day} {memory.speaker or memory.role}", memory.id)
         case Fact():
-            return Passage(f"{memory.subject} {memory.predicate}: {memory.content}", day, memory.id)
+            return Passage(memory.statement, day, memory.id)
         case _:
             return Passage(memory.content, "", memory.id)

@@ -24,7 +24,7 @@ def statement(memory: MemoryRecord) -> str:
         return memory.content
     since = f" since {memory.valid_from:%Y-%m-%d}" if memory.valid_from else ""
     until = f" until {memory.valid_to:%Y-%m-%d}" if memory.valid_to else ""
-    return f"{memory.subject} {memory.predicate}: {memory.content}{since}{until}"
+    return f"{memory.statement}{since}{until}"
 
 
 def statement_with_end(memory: MemoryRecord) -> str:

@@ -52,7 +52,7 @@ def _days(days: Sequence[Day]) -> list[str]:
 
 
 def _memory(memory: MemoryRecord) -> str:
-    text = f"{memory.subject} {memory.predicate}: {memory.content}" if isinstance(memory, Fact) else memory.content
+    text = memory.statement if isinstance(memory, Fact) else memory.content
     line = " ".join(text.split())
     clipped = line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 3]}..."
     return f"{memory.happened_at:%Y-%m-%d}  {memory.kind:<7}  {clipped}"
