@@ -5,13 +5,13 @@ import threading
 
 import uvicorn
 
-from engrain.interfaces.serving import bound
+from engrain.interfaces.serving import bind
 
 
 @contextlib.contextmanager
 def serving(app):
     """The address of an application, until the block ends."""
-    with bound("127.0.0.1", 0) as listener:
+    with bind("127.0.0.1", 0) as listener:
         listener.listen()
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -1,4 +1,4 @@
-"""How the outside speaks to a memory: skins over the library, one facade call for each verb, and nothing decided here.
+"""Interfaces of a memory: HTTP, MCP and the command line, with one facade call for each verb and no decisions.
 
-What an error means outside (an exit code, a status) is said here and nowhere below.
+The meaning of an error outside (an exit code, a status) is defined here and nowhere below.
 """

@@ -1,4 +1,4 @@
-"""Bodies of requests: models with known, strictly typed fields, made of the signatures of verbs."""
+"""Bodies of requests: models with known, strictly typed fields, made from the signatures of verbs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -14,10 +14,10 @@ from engrain.verbs.words import Word
 
 
 class Body(BaseModel):
-    """A JSON object with known fields, each of its type; a field that is left out has the library's default."""
+    """A JSON object with known fields of strict types; a field that is left out has the library's default."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-    makes: ClassVar[type[Any] | None] = None  # the record that it stands for
+    makes: ClassVar[type[Any] | None] = None  # the record that it is converted to
 
     @model_validator(mode="before")
     @classmethod
@@ -31,12 +31,12 @@ class Body(BaseModel):
         return value
 
     def arguments(self) -> dict[str, Any]:
-        """The fields that were sent, by the library's names and as its values."""
+        """Return the fields that were sent, by the library's names and as its values."""
         return {name: library_value(getattr(self, name)) for name in self.model_fields_set}
 
 
 def library_value(value: Any) -> Any:
-    """The library's value of a field: a record where the body stands for one."""
+    """Convert the value of a field to the library's: to a record where the body stands for one."""
     if isinstance(value, Body):
         arguments = value.arguments()
         if value.makes is None:
@@ -48,7 +48,7 @@ def library_value(value: Any) -> Any:
 
 
 def body_of(name: str, parameters: Mapping[str, Parameter]) -> type[Body]:
-    """The body that carries some parameters of a verb."""
+    """Make the body that carries some parameters of a verb."""
     declared = {
         parameter.name: (field_type(parameter), field_of(parameter.word, parameter.default, alias=parameter.json_name))
         for parameter in parameters.values()
@@ -57,27 +57,27 @@ def body_of(name: str, parameters: Mapping[str, Parameter]) -> type[Body]:
 
 
 def field_type(parameter: Parameter) -> Any:
-    """The type that pydantic checks a parameter by."""
+    """Return the type by which pydantic checks a parameter."""
     wire = wire_type(parameter.json_type)
     return wire | None if parameter.is_optional else wire
 
 
 def field_of(word: Word, default: Any, *, alias: str | None = None) -> Any:
-    """What pydantic and OpenAPI are told of a word."""
+    """Make the pydantic field of a word."""
     return Field(default=... if default is Parameter.NO_DEFAULT else default, alias=alias, **described(word))
 
 
 def described(word: Word) -> dict[str, Any]:
-    """The description, bounds and examples of a word, as pydantic names them."""
-    said = {"ge": word.low, "le": word.high, "max_length": word.most}
+    """Return description, bounds and examples of a word, by pydantic's names."""
+    bounds = {"ge": word.low, "le": word.high, "max_length": word.most}
     examples = None if word.example is None else [word.example]
     return {"description": word.sentence, "examples": examples} | {
-        name: value for name, value in said.items() if value is not None
+        name: value for name, value in bounds.items() if value is not None
     }
 
 
 def wire_type(of: Any) -> Any:
-    """A JSON type with a body in the place of each record that it holds."""
+    """Return a JSON type with a body in the place of every record."""
     if get_origin(of) is list:
         return list[wire_type(get_args(of)[0])]  # type: ignore[misc]  # a type made here
     if is_typeddict(of) or (isinstance(of, type) and is_dataclass(of)):
@@ -93,7 +93,7 @@ def _body_of_record(record: type[Any]) -> type[Body]:
 
 
 def _record_fields(record: type[Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """The fields of a record or of a TypedDict: required unless they have a default or need not be there."""
+    """Yield the fields of a record or TypedDict: required unless they have a default or are NotRequired."""
     has_default = {field.name for field in fields(record) if field.default == ()} if is_dataclass(record) else set()
     for name, hint in type_hints(record).items():
         is_optional = name in has_default or get_origin(hint) is NotRequired

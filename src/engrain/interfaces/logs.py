@@ -1,4 +1,4 @@
-"""What a server writes down: a line for each verb, and for what went wrong, as text or JSON; never what was said."""
+"""Logs of a server: a line for each verb and each failure, as text or JSON; never the text of a memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from engrain.config.server import Logging
 
-# What every record has: the rest of its attributes are the fields that its author gave it.
+# Attributes of every record; the others are the fields of the one who logged it.
 _OF_EVERY_RECORD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-# Who says nothing in its messages that somebody else said to it.
+# Loggers whose messages never quote input.
 _OWN = ("engrain", "uvicorn.error")
-_ASIDE = frozenset({"color_message"})  # what uvicorn says again for a terminal
+_LEFT_OUT = frozenset({"color_message"})  # uvicorn repeats its message in it for a terminal
 _MOST_FRAMES = 20
 
 
@@ -40,8 +40,8 @@ def configure(settings: Logging, *, level: str = "info", stream: TextIO | None =
     handler = _Handler(sys.stderr if stream is None else stream)
     handler.setFormatter(JsonLines() if settings.format == "json" else TextLines())
     root = logging.getLogger()
-    for each in [each for each in root.handlers if isinstance(each, _Handler)]:
-        root.removeHandler(each)
+    for earlier in [entry for entry in root.handlers if isinstance(entry, _Handler)]:
+        root.removeHandler(earlier)
     root.addHandler(handler)
     least = logging.getLevelNamesMapping()[(settings.level or level).upper()]
     root.setLevel(least)
@@ -51,67 +51,67 @@ def configure(settings: Logging, *, level: str = "info", stream: TextIO | None =
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object on one line."""
+    """Formats a record as one JSON object on one line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """`timestamp`, `level`, `event` and `logger`, then the fields of the record."""
-        return json.dumps(fields_of(record), ensure_ascii=False, default=_named)
+        """Write `timestamp`, `level`, `event` and `logger`, then the fields of the record."""
+        return json.dumps(record_fields(record), ensure_ascii=False, default=_type_name)
 
 
 class TextLines(logging.Formatter):
-    """The same on one line for a person."""
+    """Formats a record as one line of text."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time, level, logger and event, then the fields as `name=value`."""
-        said = fields_of(record)
-        head = [str(said.pop(name)) for name in ("timestamp", "level", "logger", "event")]
-        return " ".join(head + [f"{name}={_plain(value)}" for name, value in said.items()])
+        """Write time, level, logger and event, then the fields as `name=value`."""
+        fields = record_fields(record)
+        head = [str(fields.pop(name)) for name in ("timestamp", "level", "logger", "event")]
+        return " ".join(head + [f"{name}={_format_value(value)}" for name, value in fields.items()])
 
 
-def fields_of(record: logging.LogRecord) -> dict[str, Any]:
-    """What a line says of a record."""
-    said: dict[str, Any] = {
+def record_fields(record: logging.LogRecord) -> dict[str, Any]:
+    """Return the fields of a record's line."""
+    fields: dict[str, Any] = {
         "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
         "level": record.levelname.lower(),
-        "event": _event(record),
+        "event": _event_text(record),
         "logger": record.name,
     }
     verb = CURRENT_VERB.get()
     if verb is not None:
-        said["verb"] = verb.verb
+        fields["verb"] = verb.verb
         if verb.request_id is not None:
-            said["request_id"] = verb.request_id
+            fields["request_id"] = verb.request_id
     if _is_own(record):
-        said |= {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD | _ASIDE}
+        fields |= {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD | _LEFT_OUT}
     if record.exc_info and record.exc_info[0] is not None:
-        said |= _exception(record.exc_info[0], record.exc_info[2])
-    return said
+        fields |= _exception_fields(record.exc_info[0], record.exc_info[2])
+    return fields
 
 
-def _event(record: logging.LogRecord) -> str:
+def _event_text(record: logging.LogRecord) -> str:
     if _is_own(record) or record.levelno < logging.INFO:
         return record.getMessage()
     return f"logged at {record.module}:{record.lineno}"
 
 
 def _is_own(record: logging.LogRecord) -> bool:
-    return any(record.name == each or record.name.startswith(f"{each}.") for each in _OWN)
+    return any(record.name == own or record.name.startswith(f"{own}.") for own in _OWN)
 
 
-def _exception(kind: type[BaseException], trace: TracebackType | None) -> dict[str, Any]:
+def _exception_fields(kind: type[BaseException], trace: TracebackType | None) -> dict[str, Any]:
     frames = traceback.extract_tb(trace)[-_MOST_FRAMES:]
     return {
         "exception": kind.__qualname__,
-        "frames": [f"{each.filename}:{each.lineno} {each.name}" for each in frames],
+        "frames": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
     }
 
 
-def _named(value: object) -> str:
-    """A value that is no JSON, by its type: what it would print is anybody's guess."""
+def _type_name(value: object) -> str:
+    """Return the type of a value that is no JSON; its text could be anything."""
     return f"<{type(value).__name__}>"
 
 
-def _plain(value: object) -> str:
-    """A value as one word, or quoted."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=_named)
+def _format_value(value: object) -> str:
+    """Return a value as one word, or quoted."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=_type_name)
     return text if text and text.isprintable() and " " not in text else json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""`engrain serve`: one process that answers over HTTP until it is told to stop, and leaves nothing undone."""
+"""HTTP server process of `engrain serve`: socket, application, worker and orderly shutdown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engrain.interfaces import logs
 from engrain.interfaces.access import Gate
 from engrain.interfaces.compat.mem0 import routes as mem0
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.slow_clients import timed_protocol
+from engrain.interfaces.http.middleware.slow_clients import make_timed_protocol
 from engrain.jobs.worker import Worker
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ _WAITING_CONNECTIONS = 2048  # of clients that come while all are busy, kept by 
 
 
 @contextlib.contextmanager
-def bound(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket with an address that is ours from now on, to which nobody can connect yet; port 0 takes any free one.
+def bind(host: str, port: int) -> Iterator[socket.socket]:
+    """Bind a socket to an address, without listening yet; port 0 takes any free one.
 
     Raises:
         CannotListen: the port is taken, the address is not this machine's, or the system does not allow it.
     """
-    family, address = _resolved(host, port)
+    family, address = _resolve(host, port)
     # asyncio sends at once (TCP_NODELAY) only on sockets that say they are TCP; others hold an answer back for 40 ms.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -58,62 +58,62 @@ def bound(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def address_of(listener: socket.socket) -> str:
-    """The URL under which clients on this machine, or of its network, reach a socket."""
+    """Return the URL under which clients reach a socket."""
     host, port = listener.getsockname()[:2]
     return f"http://{_shown(host, port)}"
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Whether processes of this machine alone can reach it."""
+    """Tell whether only processes of this machine can reach a socket."""
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """What one server offers, and to whom."""
+class ServerOptions:
+    """Options of one server: keys, tools, worker and compatible routes."""
 
     keys_required: bool
     profile: str = "butler"  # the tools under /mcp
-    works: bool = True  # whether it does jobs, too
-    speaks_mem0: bool = False
+    has_worker: bool = True
+    serves_mem0: bool = False
 
 
-def serve(memory: Memory, listener: socket.socket, offer: Offer, *, ready: Callable[[], None]) -> None:
-    """Serve a memory on a socket until the process is told to stop; everything begun is finished when this returns.
+def serve(memory: Memory, listener: socket.socket, options: ServerOptions, *, ready: Callable[[], None]) -> None:
+    """Serve a memory on a socket until a signal stops the process; all work is finished when this returns.
 
     `ready` is called when requests are answered. Requests under way have `server.shutdown_s` to finish, and so have the
     vectors of what was written last, which stay queued otherwise. The memory is closed afterwards.
     """
     logs.configure(memory.settings.logging)
-    ending = Ending()
+    shutdown = Shutdown()
     bounds = memory.settings.server
     try:
         listener.listen(_WAITING_CONNECTIONS)
     except OSError as error:  # another process took the address meanwhile
         raise _cannot_listen(address_of(listener), error) from error
-    with ending.heeded():
-        worker = Worker(memory) if offer.works else None
+    with shutdown.handle_signals():
+        worker = Worker(memory) if options.has_worker else None
         if worker is not None:
             worker.start()
         try:
-            run(application(memory, offer), listener, bounds, ready=ready, ending=ending)
+            run(make_application(memory, options), listener, bounds, ready=ready, shutdown=shutdown)
         finally:
             if worker is not None:
                 worker.stop(bounds.shutdown_s)
         memory.close(flush=False, wait_s=bounds.shutdown_s)
 
 
-def application(memory: Memory, offer: Offer) -> ASGIApp:
-    """Everything that is served, as one application."""
-    gate = Gate(memory, keys_required=offer.keys_required)
-    app = create_app(memory, gate=gate, mcp_profile=offer.profile)
-    if offer.speaks_mem0:
+def make_application(memory: Memory, options: ServerOptions) -> ASGIApp:
+    """Make the one application of all that is served."""
+    gate = Gate(memory, keys_required=options.keys_required)
+    app = create_app(memory, gate=gate, mcp_profile=options.profile)
+    if options.serves_mem0:
         app.include_router(mem0.router)
     return app
 
 
 def check_keys(memory: Memory, listener: socket.socket, *, wanted: bool | None) -> bool:
-    """Whether keys are asked for: as `wanted`, else everywhere but on loopback.
+    """Decide whether keys are required: as `wanted`, else everywhere but on loopback.
 
     Raises:
         InvalidInput: others than this machine's could come without a key, or nobody could come for want of one.
@@ -125,7 +125,7 @@ def check_keys(memory: Memory, listener: socket.socket, *, wanted: bool | None) 
         )
     required = not local if wanted is None else wanted
     now = memory.now
-    if required and not any(each.is_valid(now) for each in memory.keys.list()):
+    if required and not any(key.is_valid(now) for key in memory.keys.list()):
         raise InvalidInput(
             f"tenant {memory.settings.tenant} has no valid key, and nobody is let in on {address_of(listener)} without "
             "one; make one first: engrain keys create --role writer"
@@ -134,24 +134,24 @@ def check_keys(memory: Memory, listener: socket.socket, *, wanted: bool | None) 
 
 
 @dataclass
-class Ending:
-    """What the first signal to stop sets going; the second ends the process where it stands."""
+class Shutdown:
+    """Shutdown by signal: the first one begins it, the second ends the process at once."""
 
     begin: Callable[[], None] = field(default=lambda: None)  # done in the signal's handler, once
     has_begun: bool = False
 
     @contextlib.contextmanager
-    def heeded(self) -> Generator[None]:
-        """Heed SIGINT and SIGTERM inside the block; no other thread than the main one can."""
+    def handle_signals(self) -> Generator[None]:
+        """Handle SIGINT and SIGTERM inside the block; no other thread than the main one can."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self._stop) for each in _STOPS}
+        before = {number: signal.signal(number, self._stop) for number in _STOPS}
         try:
             yield
         finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _stop(self, number: int, _frame: FrameType | None) -> None:
         if self.has_begun:
@@ -161,7 +161,7 @@ class Ending:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, its signals heeded by us (it would end by the signal it got), and told of when it is ready."""
+    """uvicorn with our signal handling (its own ends by the signal it got) and a call when it is ready."""
 
     def __init__(self, config: uvicorn.Config, *, threads: int, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -181,14 +181,16 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def run(app: ASGIApp, listener: socket.socket, bounds: Bounds, *, ready: Callable[[], None], ending: Ending) -> None:
-    """Answer on `listener` until `ending` begins, then finish what is under way, `bounds.shutdown_s` at most.
+def run(
+    app: ASGIApp, listener: socket.socket, bounds: Bounds, *, ready: Callable[[], None], shutdown: Shutdown
+) -> None:
+    """Answer on `listener` until `shutdown` begins, then finish what is under way, `bounds.shutdown_s` at most.
 
     `ready` is called when requests are answered.
     """
     config = uvicorn.Config(
         app,
-        http=timed_protocol(bounds.body_timeout_s, max_connections=bounds.max_connections),
+        http=make_timed_protocol(bounds.body_timeout_s, max_connections=bounds.max_connections),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -199,21 +201,21 @@ def run(app: ASGIApp, listener: socket.socket, bounds: Bounds, *, ready: Callabl
         timeout_graceful_shutdown=bounds.shutdown_s,
     )
     server = _Server(config, threads=bounds.threads, ready=ready)
-    ending.begin = server.stop
-    if ending.has_begun:
+    shutdown.begin = server.stop
+    if shutdown.has_begun:
         server.stop()
     server.run([listener])
 
 
-def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
-    """The first address of a host, IPv4 before IPv6."""
+def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
+    """Return the first address of a host, IPv4 before IPv6."""
     if not host:
         raise InvalidInput("server.host is empty; 127.0.0.1 is this machine alone, 0.0.0.0 every address of it")
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise CannotListen(f"cannot serve on {_shown(host, port)}: {host!r} is no known host ({error})") from error
-    family, _, _, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+    family, _, _, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     return family, address
 
 

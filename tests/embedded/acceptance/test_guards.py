@@ -10,7 +10,7 @@ import pytest
 from engrain import Memory, metrics
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.http.guards import Bounds, Guards, is_ours
+from engrain.interfaces.http.middleware.guards import Bounds, Guards, is_own_host
 from tests.support.asgi import serving
 
 LARGE = 100_000_000
@@ -233,7 +233,7 @@ class TestTime:
     ],
 )
 def test_a_server_answers_to_its_own_names(host, allowed, ours):
-    assert is_ours(host, frozenset(allowed)) is ours
+    assert is_own_host(host, frozenset(allowed)) is ours
 
 
 class TestPages:

@@ -7,8 +7,8 @@ import pytest
 from engrain import Memory
 from engrain.domain.access.keys import ROLES, Grant
 from engrain.errors import Forbidden, RateLimited, Unauthenticated
-from engrain.interfaces.access import Gate, require, secret_in
-from engrain.interfaces.rates import Rate
+from engrain.interfaces.access import Gate, require, secret_of_header
+from engrain.interfaces.rates import RateLimit
 from tests.support.clock import Clock
 
 
@@ -48,7 +48,7 @@ def refusal(gate, authorization, **asked):
     ],
 )
 def test_a_header_shows_a_key_after_its_scheme(header, secret):
-    assert secret_in(header) == secret
+    assert secret_of_header(header) == secret
 
 
 def test_where_keys_are_required_only_a_key_lets_in(memory):
@@ -145,7 +145,7 @@ def test_a_role_may_what_it_may():
 
 class TestRate:
     def test_a_minutes_worth_at_once_and_then_one_at_a_time(self, clock):
-        rate = Rate(60, clock=clock)
+        rate = RateLimit(60, clock=clock)
         assert [rate.take("a") for _ in range(60)] == [0.0] * 60
         assert rate.take("a") == rate.wait("a") == 1.0
         clock.now += 0.5
@@ -156,18 +156,18 @@ class TestRate:
         assert [rate.take("a") for _ in range(61)] == [0.0] * 60 + [1.0]
 
     def test_looking_takes_nothing(self, clock):
-        rate = Rate(1, clock=clock)
+        rate = RateLimit(1, clock=clock)
         assert [rate.wait("a") for _ in range(3)] == [0.0] * 3
         assert (rate.take("a"), rate.take("a")) == (0.0, 60.0)
 
     def test_no_bound(self, clock):
-        rate = Rate(0, clock=clock)
+        rate = RateLimit(0, clock=clock)
         assert {rate.take("a") for _ in range(1_000)} == {0.0}
 
     def test_what_is_remembered_is_bounded_and_the_oldest_begins_anew(self, clock):
-        rate = Rate(1, clock=clock)
+        rate = RateLimit(1, clock=clock)
         for name in range(10_001):
             rate.take(str(name))
         assert rate.wait("0") == 0.0
         assert rate.wait("10000") == 60.0
-        assert len(rate._left) == 10_000
+        assert len(rate._buckets) == 10_000

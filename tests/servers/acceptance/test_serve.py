@@ -148,7 +148,7 @@ class TestWhereItMayBe:
         assert not database.exists()
 
     def test_an_empty_host_is_refused(self):
-        with pytest.raises(InvalidInput, match=r"127\.0\.0\.1 is this machine alone"), serving.bound("", 0):
+        with pytest.raises(InvalidInput, match=r"127\.0\.0\.1 is this machine alone"), serving.bind("", 0):
             pass
 
     def test_a_port_not_allowed_is_said_so(self):
@@ -157,10 +157,10 @@ class TestWhereItMayBe:
         assert "No buffer" in str(serving._cannot_listen("127.0.0.1:80", OSError(105, "No buffer space available")))
 
     def test_who_listens_first_has_it(self):
-        with serving.bound("127.0.0.1", 0) as one:
+        with serving.bind("127.0.0.1", 0) as one:
             assert one.proto == socket.IPPROTO_TCP  # or asyncio leaves TCP_NODELAY out, and each answer waits 40 ms
             one.listen()
-            taken = serving.bound("127.0.0.1", one.getsockname()[1])
+            taken = serving.bind("127.0.0.1", one.getsockname()[1])
             with pytest.raises(CannotListen, match="another process serves there"), taken:
                 pass
 
@@ -168,7 +168,7 @@ class TestWhereItMayBe:
         ("host", "is_local"), [("127.0.0.1", True), ("127.8.8.8", True), ("localhost", True), ("0.0.0.0", False)]
     )
     def test_loopback_is_told_from_the_rest(self, host, is_local):
-        with serving.bound(host, 0) as listener:
+        with serving.bind(host, 0) as listener:
             assert serving.is_loopback(listener) is is_local
 
 
@@ -186,7 +186,7 @@ class TestWhoIsLetIn:
     def test_a_revoked_key_is_no_key(self, path):
         with Memory.open(path, settings={"embedding": {"model": "none"}}) as memory:
             made = memory.keys.create(role="writer")
-            with serving.bound("0.0.0.0", 0) as listener:
+            with serving.bind("0.0.0.0", 0) as listener:
                 assert serving.check_keys(memory, listener, wanted=None) is True
                 memory.keys.revoke(made.key.id)
                 with pytest.raises(InvalidInput, match="no valid key"):
@@ -315,12 +315,12 @@ def test_a_full_disk_is_said_so_and_once_there_is_room_again_it_goes_on(path):
     assert sorted(kept(path)) == [SAID, "there is room again"]
 
 
-def test_ending_heeds_nothing_outside_the_main_thread():
+def test_signals_are_handled_in_the_main_thread_only():
     """As a test that runs a server in a thread."""
     from concurrent.futures import ThreadPoolExecutor
 
     def inside():
-        with serving.Ending().heeded():
+        with serving.Shutdown().handle_signals():
             return signal.getsignal(signal.SIGTERM)
 
     with ThreadPoolExecutor(1) as pool:

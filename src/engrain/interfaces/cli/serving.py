@@ -17,7 +17,7 @@ _Profile = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help=f"Tools to offer. One of: {', '.join(PROFILES)}.",
+        help=f"Tools to options. One of: {', '.join(PROFILES)}.",
         autocompletion=complete_names(PROFILES),
     ),
 ]
@@ -77,17 +77,19 @@ def serve(
         raise EngineUnavailable("engrain serve needs packages: pip install 'engrain[server]'") from error
     settings = invocation.settings(server={"host": host, "port": port, "mem0": mem0})
     with (
-        serving.bound(settings.server.host, settings.server.port) as listener,
+        serving.bind(settings.server.host, settings.server.port) as listener,
         invocation.memory(stays=True, settings=settings) as memory,
     ):
         required = serving.check_keys(memory, listener, wanted=keys)
-        offer = serving.Offer(keys_required=required, profile=chosen, works=worker, speaks_mem0=settings.server.mem0)
+        options = serving.ServerOptions(
+            keys_required=required, profile=chosen, has_worker=worker, serves_mem0=settings.server.mem0
+        )
         address = serving.address_of(listener)
         told = {"address": address, "keys": required, "mcp": f"{address}/mcp", "pid": os.getpid()}
         asked = "keys are asked for" if required else "no key is asked for: this machine alone can reach it"
         serving.serve(
             memory,
             listener,
-            offer,
+            options,
             ready=lambda: invocation.announce(told, f"serving {address} ({asked}); Ctrl-C stops it"),
         )

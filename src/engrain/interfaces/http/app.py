@@ -9,14 +9,15 @@ from fastapi.routing import APIRoute
 from starlette.routing import Route
 
 from engrain import __version__
-from engrain.interfaces.http import openapi, problems, routes
-from engrain.interfaces.http.access_log import AccessLog
-from engrain.interfaces.http.concurrency import ConcurrencyLimit
-from engrain.interfaces.http.guards import Bounds, Guards
-from engrain.interfaces.http.operations import Operations
+from engrain.interfaces.http import problems, routes
+from engrain.interfaces.http.middleware.access_log import AccessLog
+from engrain.interfaces.http.middleware.concurrency import ConcurrencyLimit
+from engrain.interfaces.http.middleware.guards import Bounds, Guards
+from engrain.interfaces.http.monitoring import Monitoring
+from engrain.interfaces.http.openapi import document
 from engrain.interfaces.http.request_identity import REQUEST_ID
 from engrain.interfaces.mcp import over_http
-from engrain.interfaces.redaction import REQUEST
+from engrain.interfaces.redaction import CURRENT_REQUEST_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,10 +32,10 @@ _FILES = ("/v1/restore", "/v1/import_file")  # whose body goes to disk as it com
 
 
 def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -> FastAPI:
-    """The memory as an ASGI application; whoever serves it opens the memory before and closes it after.
+    """Make the ASGI application of a memory; the caller opens the memory before and closes it after.
 
-    `gate` says whom a request speaks for; at /mcp stand the tools of one profile. What else answers here is included or
-    mounted on what this returns.
+    `gate` admits requests by their keys; /mcp has the tools of one profile. Other routes are included or mounted on the
+    application that this returns.
     """
     app = FastAPI(
         title="engrain",
@@ -48,9 +49,9 @@ def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -
     verbs = routes.router()
     problems.install(app, [route for route in verbs.routes if isinstance(route, APIRoute)])
     app.include_router(verbs)
-    app.include_router(Operations(memory, gate).router)
+    app.include_router(Monitoring(memory, gate).router)
     app.router.routes.append(Route(over_http.PATH, over_http.McpApp(memory, gate, profile=mcp_profile)))
-    app.openapi = partial(openapi.describe, app)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
+    app.openapi = partial(document.describe, app)  # type: ignore[method-assign]  # https://fastapi.tiangolo.com/how-to/extending-openapi/
     app.add_middleware(ConcurrencyLimit, max_requests=memory.settings.server.max_requests)
     app.add_middleware(AccessLog)
     app.add_middleware(Guards, bounds=Bounds.of(memory.settings.server, files=_FILES))
@@ -59,7 +60,7 @@ def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -
 
 
 class RequestIds:
-    """Gives each request the id that its client sent, or a new one, and says it in the answer."""
+    """ASGI middleware that gives each request the id its client sent, or a new one, and names it in the answer."""
 
     def __init__(self, app: "ASGIApp", *, new: "Callable[[], str]" = lambda: str(uuid.uuid4())) -> None:
         self._app = app
@@ -70,10 +71,10 @@ class RequestIds:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = next((value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER), "")
-        name = given if REQUEST_ID.fullmatch(given) else self._new()
+        sent = next((value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER), "")
+        name = sent if REQUEST_ID.fullmatch(sent) else self._new()
         scope.setdefault("state", {})["request_id"] = name
-        called = REQUEST.set(name)
+        called = CURRENT_REQUEST_ID.set(name)
 
         async def answer(message: "Message") -> None:
             if message["type"] == "http.response.start":
@@ -83,4 +84,4 @@ class RequestIds:
         try:
             await self._app(scope, receive, answer)
         finally:
-            REQUEST.reset(called)
+            CURRENT_REQUEST_ID.reset(called)

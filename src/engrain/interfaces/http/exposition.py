@@ -1,4 +1,4 @@
-"""The numbers of a memory as Prometheus reads them, in a registry of their own."""
+"""Exposition of a memory's metrics for Prometheus, in a registry of their own."""
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -19,41 +19,41 @@ _BOUNDS = (*(str(bound) for bound in BOUNDS), "+Inf")
 
 
 class Exposition:
-    """What `/metrics` answers: the memory's numbers, and those of its process."""
+    """Encodes the metrics of a memory and of its process."""
 
     def __init__(self, memory: "Memory") -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(_Collected(memory))
+        self._registry.register(_MetricsCollector(memory))
         ProcessCollector(registry=self._registry)
 
-    def written(self, accept: str) -> tuple[bytes, str]:
-        """The text, and its media type: OpenMetrics where the header Accept prefers it."""
+    def encode(self, accept: str) -> tuple[bytes, str]:
+        """Return the text and its media type: OpenMetrics where the header Accept prefers it."""
         encoder: tuple[Callable[[Any], bytes], str] = choose_encoder(accept)
         encode, media_type = encoder
         return encode(self._registry), media_type
 
 
-class _Collected(Collector):
+class _MetricsCollector(Collector):
     def __init__(self, memory: "Memory") -> None:
         self._memory = memory
 
     def collect(self) -> Iterator[Metric]:
-        """One family for each number."""
+        """Yield one family for each metric."""
         for family in self._memory.metrics().families:
             if family.samples:
                 yield _metric(family)
 
 
 def _metric(family: Family) -> Metric:
-    name, said = PREFIX + family.name, family.help
+    name = PREFIX + family.name
     labels = [label for label, _ in family.samples[0].labels]
     if family.kind == "histogram":
-        histogram = HistogramMetricFamily(name, said, labels=labels)
+        histogram = HistogramMetricFamily(name, family.help, labels=labels)
         for sample in family.samples:
             histogram.add_metric(_values(sample), buckets=_cumulative(sample), sum_value=sample.value)
         return histogram
     kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-    plain = kind(name, said, labels=labels)
+    plain = kind(name, family.help, labels=labels)
     for sample in family.samples:
         plain.add_metric(_values(sample), sample.value)
     return plain

@@ -1,4 +1,4 @@
-"""Files on their way in and out: through a folder of their own, which is gone when they are."""
+"""File transfer: uploads and downloads through a temporary folder of their own."""
 
 import json
 import shutil
@@ -22,15 +22,15 @@ REPORT = "Engrain-Report"
 
 
 @asynccontextmanager
-async def received(request: Request, *, name: str) -> AsyncIterator[Path]:
-    """The body of a request as a file, until the block ends; it is never in memory as a whole.
+async def receive_file(request: Request, *, name: str) -> AsyncIterator[Path]:
+    """Receive the body of a request as a file, for one block; it is never in memory as a whole.
 
     Raises:
         InvalidInput: `name` is none that a file can have.
     """
     folder = Path(await run_in_threadpool(tempfile.mkdtemp, prefix="engrain-"))
     try:
-        path = folder / _plain(name)
+        path = folder / _file_name(name)
         with await run_in_threadpool(path.open, "xb") as stream:
             async for chunk in request.stream():
                 await run_in_threadpool(stream.write, chunk)
@@ -39,11 +39,11 @@ async def received(request: Request, *, name: str) -> AsyncIterator[Path]:
         await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
 
 
-def reading(path: Path, work: Callable[[Path], _Result]) -> _Result:
-    """What `work` makes of a file that was received.
+def read_received(path: Path, work: Callable[[Path], _Result]) -> _Result:
+    """Return the result of `work` on a received file.
 
     Raises:
-        InvalidInput: as `work`; it names the file as the client does, not where it was put.
+        InvalidInput: as `work`; it names the file as the client does, without the temporary folder.
     """
     try:
         return work(path)
@@ -51,10 +51,10 @@ def reading(path: Path, work: Callable[[Path], _Result]) -> _Result:
         raise type(error)(str(error).replace(f"{path.parent}/", "")) from error
 
 
-def sent(name: str, media_type: str, write: Callable[[Path], Record]) -> Response:
-    """A file that `write` makes, as the answer, with what it says of the file in the header Engrain-Report.
+def send_file(name: str, media_type: str, write: Callable[[Path], Record]) -> Response:
+    """Answer with a file that `write` makes, and with its report in the header Engrain-Report.
 
-    The file has no name any more when it is sent: whatever happens then, nothing is left of it.
+    The file is unlinked before it is sent: whatever happens then, nothing is left of it.
     """
     with _folder() as folder:
         path = folder / name
@@ -84,11 +84,11 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _plain(name: str) -> str:
-    """A file's name without its folders.
+def _file_name(name: str) -> str:
+    """Return a file's name without its folders.
 
     Raises:
-        InvalidInput: there is nothing else of it, or it is too long.
+        InvalidInput: nothing else is left of it, or it is too long.
     """
     last = PurePosixPath(name).name
     if not last.isprintable() or last in ("", ".", "..") or len(last.encode(errors="replace")) > _LONGEST_NAME:

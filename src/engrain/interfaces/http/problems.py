@@ -1,4 +1,4 @@
-"""What every fault looks like over HTTP: a status, and a problem document (RFC 9457) with the error's stable code.
+"""Problems: every fault as an HTTP status and a problem document (RFC 9457) with the error's stable code.
 
 | status | codes |
 |---|---|
@@ -80,14 +80,14 @@ class Refused(HTTPException):
 
 
 def status_of(error: EngrainError) -> HTTPStatus:
-    """The status of an error of ours."""
-    return next(STATUSES[each] for each in type(error).__mro__ if each in STATUSES)
+    """Return the HTTP status of an error of ours."""
+    return next(STATUSES[class_] for class_ in type(error).__mro__ if class_ in STATUSES)
 
 
 def problem(
     request: Request, status: int, *, code: str, detail: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A problem document as an answer."""
+    """Make a problem document as an answer."""
     document = {
         "type": f"urn:engrain:error:{code}",
         "title": HTTPStatus(status).phrase,
@@ -96,33 +96,33 @@ def problem(
         "code": code,
         "request_id": request_id(request),
     }
-    said = json.dumps(document, ensure_ascii=False).encode(errors="backslashreplace")
-    return Response(said, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+    body = json.dumps(document, ensure_ascii=False).encode(errors="backslashreplace")
+    return Response(body, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 def request_id(request: Request) -> str | None:
-    """What the request is called, in its answer and in the events of what it does."""
-    found: str | None = request.scope.get("state", {}).get("request_id")
-    return found
+    """Return the id of a request, as its answer and the events of its changes name it."""
+    id_: str | None = request.scope.get("state", {}).get("request_id")
+    return id_
 
 
 def install(app: FastAPI, routes: Sequence[Route]) -> None:
-    """Let every fault in an application of these routes, and whatever is added to it, be told as a problem."""
+    """Answer every fault in an application of these routes, and in what is added to it, with a problem."""
     app.add_exception_handler(EngrainError, _engrain_error)
-    app.add_exception_handler(RequestValidationError, _refused_values)
+    app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, partial(_http_error, routes))
     app.add_middleware(Unforeseen)
 
 
 def problem_of(request: Request, error: EngrainError) -> Response:
-    """An error of ours as an answer; what is the server's own affair is logged, and told without its details."""
+    """Make the answer for an error of ours; the server's own failures are logged, and answered without details."""
     status = status_of(error)
     detail = detail_of(error, request_id(request))
     return problem(request, status, code=error.code, detail=detail, headers=_headers(error, status))
 
 
 def detail_of(error: EngrainError, request_id: str | None = None) -> str:
-    """What whoever asks is told of an error of ours; what is the server's own affair is logged in its place."""
+    """Return the public message of an error of ours; the server's own failures are logged in full instead."""
     if not is_of_the_request(error):
         _LOG.warning("a request failed: %s", error, extra={"code": error.code, "request_id": request_id})
     return public_message(error)
@@ -163,33 +163,33 @@ async def _http_error(routes: Sequence[Route], request: Request, error: Exceptio
 
 
 def _allowed(routes: Sequence[Route], path: str) -> str:
-    """Every method of a path, where the framework names those of the first route alone."""
-    methods = {each for route in routes if route.path_regex.match(path) for each in route.methods or ()}
+    """List every method of a path; the framework names those of the first route alone."""
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
     return ", ".join(sorted(methods))
 
 
-async def _refused_values(request: Request, error: Exception) -> Response:
+async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found = error.errors()
-    if any(each["type"] == "json_invalid" for each in found):
-        position = found[0]["loc"][-1]
-        said = f"the body is no JSON ({found[0]['ctx']['error']} at character {position})"
-        return problem(request, HTTPStatus.BAD_REQUEST, code=MALFORMED, detail=said)
+    refusals = error.errors()
+    if any(refusal["type"] == "json_invalid" for refusal in refusals):
+        position = refusals[0]["loc"][-1]
+        detail = f"the body is no JSON ({refusals[0]['ctx']['error']} at character {position})"
+        return problem(request, HTTPStatus.BAD_REQUEST, code=MALFORMED, detail=detail)
     code = errors.InvalidInput.code
-    return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, code=code, detail=_refusals(found))
+    return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, code=code, detail=_describe(refusals))
 
 
-def _refusals(found: Sequence[Mapping[str, Any]]) -> str:
-    """Which values are wrong, and how; not what they said."""
-    said = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}"[:300] for each in found[:_MOST_SHOWN]]
-    more = len(found) - _MOST_SHOWN
-    return "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+def _describe(refusals: Sequence[Mapping[str, Any]]) -> str:
+    """Name the values that are wrong, and the reasons; never quote the values."""
+    shown = [f"{'.'.join(map(str, refusal['loc']))}: {refusal['msg']}"[:300] for refusal in refusals[:_MOST_SHOWN]]
+    more = len(refusals) - _MOST_SHOWN
+    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
 
 
 class Unforeseen:
-    """Says nothing of an error that nobody foresaw; the log has where it came from, and no values.
+    """ASGI middleware that answers 500 to an unforeseen error and logs its frames, without values.
 
-    A handler of the framework would raise it again, for the server to log with all its words.
+    A handler of the framework would raise it again, for the server to log with its message.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""Identity of one request: the grant of its key, and its headers within that."""
+"""Identity of one request: the grant of its key, narrowed by its headers."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ REQUEST_ID = re.compile(r"[!-~]{1,128}")  # what comes back in a header, and sta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestIdentity:
-    """The memory that a request is for, what it may do, and as whom."""
+    """The memory, grant, agent, session and id of one request."""
 
     memory: "Memory"
     grant: Grant
@@ -36,7 +36,7 @@ class RequestIdentity:
 
     @property
     def whole_tenant(self) -> str:
-        """The tenant, for a verb on all of it.
+        """Return the tenant, for a verb on all of it.
 
         Raises:
             Forbidden: the key speaks for one agent alone.
@@ -46,11 +46,11 @@ class RequestIdentity:
         return self.grant.tenant_id
 
     def agent(self) -> "Agent":
-        """The memory as the request's agent sees it."""
+        """Return the memory as the request's agent sees it."""
         return self.memory.agent(self.agent_name, tenant=self.tenant, session=self.session, request_id=self.request_id)
 
     def extent(self, agent: str | None) -> str | None:
-        """The agent that a verb of a whole tenant is narrowed to; None for all of the tenant.
+        """Return the agent to which a verb of a whole tenant is narrowed; None for all of the tenant.
 
         Raises:
             Forbidden: the key speaks for another one.
@@ -59,7 +59,7 @@ class RequestIdentity:
 
 
 async def request_identity(request: Request) -> RequestIdentity:
-    """The identity that the route established before it looked at anything else of the request."""
+    """Return the identity that the route established before it read anything else of the request."""
     identity: RequestIdentity = request.state.identity
     return identity
 
@@ -68,7 +68,7 @@ Identified = Annotated[RequestIdentity, Depends(request_identity)]
 
 
 async def identify(request: Request, needs: Role) -> RequestIdentity:
-    """The identity of a request whose key has at least a role.
+    """Identify a request whose key has at least a role.
 
     Raises:
         Unauthenticated, RateLimited: as the gate says.
@@ -79,7 +79,7 @@ async def identify(request: Request, needs: Role) -> RequestIdentity:
 
 
 async def identify_for(request: Request, needs: Role, *, memory: "Memory", gate: "Gate") -> RequestIdentity:
-    """`identify`, for an application that is not this one."""
+    """Identify a request to another application than this one, as `identify` does."""
     authorization, address = request.headers.get("authorization"), request.client and request.client.host
     if gate.keys_required or authorization:  # else nothing is looked up
         grant = await run_in_threadpool(gate.admit, authorization, address=address)
@@ -102,7 +102,7 @@ def _extent(grant: Grant, agent: str | None) -> str | None:
 
 
 def _header(request: Request, header: str) -> str | None:
-    """A header as text: names are UTF-8, which HTTP transports byte by byte."""
+    """Return a header as text: names are UTF-8, which HTTP transports byte by byte."""
     value = request.headers.get(header)
     if value is None:
         return None

@@ -17,9 +17,9 @@ from engrain.domain import checks
 from engrain.domain.records import Caller, Entity, Episode, Fact, Rule
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.http import answers, files
+from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
-from engrain.interfaces.http.schemas import answer_type, reference, summary_of
 from engrain.interfaces.json_arguments import body_of, described, field_type
 from engrain.service import Memory
 from engrain.verbs.signatures import Parameter, Signature, signatures
@@ -34,7 +34,7 @@ _KEY_WORD = Word(
     sentence="The same key again gives what was stored first, and stores nothing; another body is refused."
 )
 _TAG_WORD = Word(sentence="ETags that are known: 304 where it is one of them.")
-# The file that an answer is called, by its media type.
+# The name of a file in an answer, by its media type.
 _FILE_NAMES = {
     "application/gzip": "engrain-backup.gz",
     "application/jsonl": "engrain-export.jsonl",
@@ -47,7 +47,7 @@ _FILE_NAME = Parameter(
     default="import",
     is_optional=False,
 )
-# What verbs without a group are filed under.
+# Groups of the verbs that have none of their own.
 _UNGROUPED = {
     "agent": ("memories", "Episodes and facts, searches, and what is done with one memory."),
     "memory": ("maintenance", "Work on all memories of a tenant: decay, learning, runs, files."),
@@ -56,7 +56,7 @@ CALLER = Verb(name="caller", route="GET /caller")
 
 
 class VerbRoute(APIRoute):
-    """A route that admits whoever may call its verb, before it looks at anything else of a request."""
+    """A route that checks the key for the role of its verb, before it reads anything else of a request."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -84,18 +84,18 @@ class VerbRoute(APIRoute):
 
 
 def verb_of(route: APIRoute) -> Verb:
-    """The row of the table behind a route."""
-    found: Verb = route.endpoint.__engrain_verb__  # type: ignore[attr-defined]  # set by _add
-    return found
+    """Return the row of the table behind a route."""
+    verb: Verb = route.endpoint.__engrain_verb__  # type: ignore[attr-defined]  # set by _add
+    return verb
 
 
 @cache
 def router() -> APIRouter:
-    """The routes of all verbs, in the order of the table."""
+    """Make the routes of all verbs, in the order of the table."""
     made = APIRouter(prefix="/v1", route_class=VerbRoute)
-    for found in signatures():
-        if found.verb.route is not None:
-            _add(made, found.verb, _endpoint(found), found)
+    for signature in signatures():
+        if signature.verb.route is not None:
+            _add(made, signature.verb, _endpoint(signature), signature)
     _add(made, CALLER, caller, None)
     return made
 
@@ -106,24 +106,24 @@ def caller(identity: Identified) -> Response:
 
 
 def tags() -> list[dict[str, str]]:
-    """Name and description of each group of routes."""
-    named = dict(_tag(found.verb) for found in signatures())
+    """Return name and description of every group of routes."""
+    named = dict(_tag(signature.verb) for signature in signatures())
     return [{"name": name, "description": description} for name, description in named.items()]
 
 
-def placement(found: Signature) -> dict[str, str]:
-    """Where a request carries each parameter of a verb: path, query, body or key (a header)."""
-    assert found.verb.route is not None
-    method, _, path = found.verb.route.partition(" ")
-    rest = "query" if method in _WITHOUT_BODY or found.verb.takes else "body"
-    where = {name: "path" if f"{{{name}}}" in path else rest for name in found.by_name if name != "path"}
-    return where | ({"idempotency_key": "key"} if found.takes_key else {})
+def placement(signature: Signature) -> dict[str, str]:
+    """Map each parameter of a verb to the part of a request that carries it: path, query, body or key (a header)."""
+    assert signature.verb.route is not None
+    method, _, path = signature.verb.route.partition(" ")
+    rest = "query" if method in _WITHOUT_BODY or signature.verb.takes else "body"
+    where = {name: "path" if f"{{{name}}}" in path else rest for name in signature.by_name if name != "path"}
+    return where | ({"idempotency_key": "key"} if signature.takes_key else {})
 
 
-def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], found: Signature | None) -> None:
+def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], signature: Signature | None) -> None:
     assert verb.route is not None
     method, _, path = verb.route.partition(" ")
-    answer = Caller if found is None else found.answer and answer_type(found)
+    answer = Caller if signature is None else signature.answer and answer_type(signature)
     status = HTTPStatus.CREATED if verb.creates else HTTPStatus.OK
     status = HTTPStatus.NO_CONTENT if answer is None else status
     summary, _, rest = (endpoint.__doc__ or "").partition("\n")
@@ -145,35 +145,35 @@ def _add(router: APIRouter, verb: Verb, endpoint: Callable[..., Any], found: Sig
     )
 
 
-def _endpoint(found: Signature) -> Callable[..., Any]:
-    """The function that FastAPI calls for a verb; its signature is what FastAPI reads the parameters from."""
-    where = placement(found)
-    parameters = [_identity_parameter(), *_parameters(found, where)]
-    if found.verb.takes:
-        endpoint = _file_endpoint(found)
+def _endpoint(signature: Signature) -> Callable[..., Any]:
+    """Make the function that FastAPI calls for a verb, with a signature from which FastAPI reads the parameters."""
+    where = placement(signature)
+    parameters = [_identity_parameter(), *_parameters(signature, where)]
+    if signature.verb.takes:
+        endpoint = _file_endpoint(signature)
         parameters[:0] = [inspect.Parameter("request", inspect.Parameter.KEYWORD_ONLY, annotation=Request)]
     else:
 
         def endpoint(identity: RequestIdentity, **values: Any) -> Response:
-            return _answer(found, identity, _arguments(values), values.get("if_none_match"))
+            return _answer(signature, identity, _arguments(values), values.get("if_none_match"))
 
-    endpoint.__name__ = found.verb.identifier
-    endpoint.__doc__ = f"{found.summary}\n\n{found.description}"
+    endpoint.__name__ = signature.verb.identifier
+    endpoint.__doc__ = f"{signature.summary}\n\n{signature.description}"
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362
     return endpoint
 
 
-def _file_endpoint(found: Signature) -> Callable[..., Any]:
-    """An endpoint whose body is a file, which goes to disk as it comes."""
+def _file_endpoint(signature: Signature) -> Callable[..., Any]:
+    """Make an endpoint whose body is a file, which is written to disk as it arrives."""
 
     async def endpoint(request: Request, identity: RequestIdentity, **values: Any) -> Response:
         name = values.pop("filename", "backup")
 
         def work(path: Any) -> Any:
-            return _call(found, identity, {**_arguments(values), "path": path})
+            return _call(signature, identity, {**_arguments(values), "path": path})
 
-        async with files.received(request, name=name) as path:
-            report = await run_in_threadpool(files.reading, path, work)
+        async with files.receive_file(request, name=name) as path:
+            report = await run_in_threadpool(files.read_received, path, work)
         return answers.json_response(replace(report, path=path.name).to_dict())
 
     return endpoint
@@ -183,29 +183,29 @@ def _identity_parameter() -> inspect.Parameter:
     return inspect.Parameter("identity", inspect.Parameter.KEYWORD_ONLY, annotation=Identified)
 
 
-def _parameters(found: Signature, where: Mapping[str, str]) -> list[inspect.Parameter]:
-    """The parameters of an endpoint: path, query and header by themselves, the body as one model."""
+def _parameters(signature: Signature, where: Mapping[str, str]) -> list[inspect.Parameter]:
+    """Return the parameters of an endpoint: path, query and headers one by one, the body as one model."""
     made = [
-        _declared(found.by_name[name], Path if place == "path" else Query)
+        _declared(signature.by_name[name], Path if place == "path" else Query)
         for name, place in where.items()
         if place in {"path", "query"}
     ]
-    in_body = {name: found.by_name[name] for name, place in where.items() if place == "body"}
+    in_body = {name: signature.by_name[name] for name, place in where.items() if place == "body"}
     if in_body:
-        title = "".join(part.title() for part in found.verb.identifier.split("_")) + "Request"
+        title = "".join(part.title() for part in signature.verb.identifier.split("_")) + "Request"
         made.append(_keyword("body", Annotated[body_of(title, in_body), Body()]))
-    if found.takes_key:
+    if signature.takes_key:
         made.append(_header("idempotency_key", IDEMPOTENCY_KEY, _KEY_WORD))
-    if found.is_optional:
+    if signature.is_optional:
         made.append(_header("if_none_match", IF_NONE_MATCH, _TAG_WORD))
-    if found.verb.name == "import_file":
+    if signature.verb.name == "import_file":
         made.append(_declared(_FILE_NAME, Query))
     return made
 
 
 def _declared(parameter: Parameter, kind: Callable[..., Any]) -> inspect.Parameter:
-    told = {name: value for name, value in described(parameter.word).items() if value is not None}
-    annotation: Any = Annotated[field_type(parameter), kind(alias=parameter.json_name, **told)]
+    options = {name: value for name, value in described(parameter.word).items() if value is not None}
+    annotation: Any = Annotated[field_type(parameter), kind(alias=parameter.json_name, **options)]
     default = inspect.Parameter.empty if parameter.is_required else parameter.default
     return _keyword(parameter.name, annotation, default)
 
@@ -219,51 +219,51 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the verb among the values of an endpoint."""
+    """Return the arguments of the verb among the values of an endpoint."""
     rest = {name: value for name, value in values.items() if name not in {"body", "if_none_match"}}
     body = values.get("body")
     return rest if body is None else {**rest, **body.arguments()}
 
 
-def _call(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Any:
-    """Do the verb on behalf of whoever sent the request."""
-    method = found.bind(identity.memory, identity.agent())
-    return method(**{**arguments, **_caller_arguments(found, identity, arguments)})
+def _call(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Any:
+    """Call the verb on behalf of the request's identity."""
+    method = signature.bind(identity.memory, identity.agent())
+    return method(**{**arguments, **_caller_arguments(signature, identity, arguments)})
 
 
-def _caller_arguments(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Tenant and agent of a verb of the whole memory: never wider than the key."""
+def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return tenant and agent for a verb of the whole memory: never wider than the key."""
     made: dict[str, Any] = {}
-    if found.verb.owner == "memory" and "agent" in found.by_name:
+    if signature.verb.owner == "memory" and "agent" in signature.by_name:
         made["agent"] = identity.extent(arguments.get("agent"))
-    elif "agent" in found.caller_parameters:
-        is_bound = found.caller_parameters["agent"] == "key"
+    elif "agent" in signature.caller_parameters:
+        is_bound = signature.caller_parameters["agent"] == "key"
         made["agent"] = identity.extent(None) if is_bound else identity.agent_name
-    if "tenant" in found.caller_parameters:
+    if "tenant" in signature.caller_parameters:
         made["tenant"] = identity.tenant if "agent" in made else identity.whole_tenant
     return made
 
 
 def _answer(
-    found: Signature, identity: RequestIdentity, arguments: dict[str, Any], if_none_match: str | None
+    signature: Signature, identity: RequestIdentity, arguments: dict[str, Any], if_none_match: str | None
 ) -> Response:
-    if found.verb.sends:
-        return _file(found, identity, arguments)
-    value = _call(found, identity, arguments)
-    if found.answer is None:
+    if signature.verb.sends:
+        return _file(signature, identity, arguments)
+    value = _call(signature, identity, arguments)
+    if signature.answer is None:
         return answers.no_content()
     if value is None:
         named = ", ".join(f"{name.rstrip('_')} {value!r:.80}" for name, value in arguments.items() if value is not None)
-        raise NotFound(f"{found.verb.name} finds nothing{f' of {named}' if named else ' yet'} that this agent sees")
-    if found.is_optional:
+        raise NotFound(f"{signature.verb.name} finds nothing{f' of {named}' if named else ' yet'} that this agent sees")
+    if signature.is_optional:
         return answers.versioned(value.to_dict(), if_none_match)
-    status = HTTPStatus.CREATED if found.verb.creates else HTTPStatus.OK
-    return answers.json_response(found.to_json(value), status=status, location=_location(found, value))
+    status = HTTPStatus.CREATED if signature.verb.creates else HTTPStatus.OK
+    return answers.json_response(signature.to_json(value), status=status, location=_location(signature, value))
 
 
-def _location(found: Signature, value: Any) -> str | None:
-    """Where something that was created is from now on."""
-    if not found.verb.creates:
+def _location(signature: Signature, value: Any) -> str | None:
+    """Return the path of a created record; None where it has none."""
+    if not signature.verb.creates:
         return None
     match value:
         case Episode() | Fact() | Rule():
@@ -274,15 +274,17 @@ def _location(found: Signature, value: Any) -> str | None:
             return None
 
 
-def _file(found: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Response:
-    media = found.verb.sends[0]
-    if "format" in found.by_name and arguments.get("format") != found.by_name["format"].default:
-        media = found.verb.sends[-1]
-    return files.sent(_FILE_NAMES[media], media, lambda path: _call(found, identity, {**arguments, "path": path}))
+def _file(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Response:
+    media = signature.verb.sends[0]
+    if "format" in signature.by_name and arguments.get("format") != signature.by_name["format"].default:
+        media = signature.verb.sends[-1]
+    return files.send_file(
+        _FILE_NAMES[media], media, lambda path: _call(signature, identity, {**arguments, "path": path})
+    )
 
 
 def _tag(verb: Verb) -> tuple[str, str]:
-    """The group that a route is filed under, and what it is about."""
+    """Return the group of a route, and its description."""
     if verb.group is None:
         return _UNGROUPED[verb.owner]
     owner = Agent if verb.owner == "agent" else Memory

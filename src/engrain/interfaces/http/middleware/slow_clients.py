@@ -73,11 +73,11 @@ class TimedConnection(H11Protocol):
 
     @property
     def _is_answering(self) -> bool:
-        """Whether a request has arrived and its answer is not complete."""
+        """Tell whether a request has arrived and its answer is not complete."""
         return not getattr(self.cycle, "response_complete", True)  # the cycle is None before the first request
 
 
-def timed_protocol(timeout_s: float, *, max_connections: int) -> type[TimedConnection]:
-    """The protocol class of a server with this timeout and this many connections at most."""
+def make_timed_protocol(timeout_s: float, *, max_connections: int) -> type[TimedConnection]:
+    """Make the protocol class of a server with this timeout and this many connections at most."""
     limits = {"timeout_s": timeout_s, "max_connections": max_connections}
     return type("TimedConnection", (TimedConnection,), limits)

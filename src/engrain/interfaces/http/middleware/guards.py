@@ -1,6 +1,6 @@
-"""What is refused before any verb is asked: bodies too large or too slow, names that are not ours, other sites' pages.
+"""Request guards: refuse bodies that are too large or too slow, unknown host names and pages of other sites.
 
-Pure ASGI, so that it stands before any application; it reads nothing of a body but its length.
+Pure ASGI middleware, so that it works with any application; it reads nothing of a body but its length.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from engrain.interfaces.http.problems import problem
 
 _LOOPBACK = "localhost"
 _ANY = "*"
-# Said of every answer, unless the application says otherwise: nothing here is a page, a script or worth keeping.
+# Headers of every answer that does not set them itself: nothing here is a page, a script or worth caching.
 _HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -30,11 +30,11 @@ _HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_TO_OTHER_SITES: Mapping[str, str] = {
+_CORS_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "cross-origin",
     "Access-Control-Expose-Headers": "ETag, Engrain-Report, Location, Mcp-Session-Id, Retry-After, X-Request-ID",
 }
-_TO_THEIR_PREFLIGHT: Mapping[str, str] = {
+_PREFLIGHT_HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
         "Authorization, Content-Type, Engrain-Agent, Engrain-Session, Idempotency-Key, If-Match, If-None-Match, "
@@ -46,7 +46,7 @@ _TO_THEIR_PREFLIGHT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much of a request is taken, and from whom.
+    """Limits of the size and time of a request, and the hosts and origins that are allowed.
 
     Attributes:
         files: paths whose body is a file that goes to disk as it comes: `max_file_bytes`, and `body_timeout_s` for each
@@ -64,19 +64,19 @@ class Bounds:
 
     @classmethod
     def of(cls, settings: Server, *, files: Iterable[str] = ()) -> "Bounds":
-        """Those of the settings."""
+        """Read the limits from the settings."""
         return cls(
             max_body_bytes=settings.max_body_bytes,
             max_file_bytes=settings.max_file_bytes,
             body_timeout_s=settings.body_timeout_s,
-            allowed_hosts=frozenset(each.lower() for each in settings.allowed_hosts),
-            allowed_origins=frozenset(each.lower().rstrip("/") for each in settings.allowed_origins),
+            allowed_hosts=frozenset(host.lower() for host in settings.allowed_hosts),
+            allowed_origins=frozenset(origin.lower().rstrip("/") for origin in settings.allowed_origins),
             files=frozenset(files),
         )
 
 
 class Guards:
-    """An application behind its bounds. Refusals are problem documents; every answer has the headers that bound it."""
+    """ASGI middleware that enforces `Bounds`; refusals are problem documents, and every answer has security headers."""
 
     def __init__(self, app: ASGIApp, bounds: Bounds) -> None:
         self._app = app
@@ -96,43 +96,43 @@ class Guards:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         origin = headers.get("origin")
-        is_from_other_site = origin is not None and not _is_own(origin, headers.get("host"))
-        answering = _Answering(send, self._spoken_to(origin) if is_from_other_site else {})
+        is_from_other_site = origin is not None and not _is_own_origin(origin, headers.get("host"))
+        guarded_send = _GuardedSend(send, self._cors_headers(origin) if is_from_other_site else {})
         request = Request(scope)
-        refusal = self._refused(request, headers, origin if is_from_other_site else None)
+        refusal = self._refusal(request, headers, origin if is_from_other_site else None)
         if refusal is not None:
-            await refusal(scope, receive, answering)
+            await refusal(scope, receive, guarded_send)
         elif is_from_other_site and scope["method"] == "OPTIONS":
-            preflight = Response(status_code=HTTPStatus.NO_CONTENT, headers=dict(_TO_THEIR_PREFLIGHT))
-            await preflight(scope, receive, answering)
+            preflight = Response(status_code=HTTPStatus.NO_CONTENT, headers=dict(_PREFLIGHT_HEADERS))
+            await preflight(scope, receive, guarded_send)
         else:
-            await self._app(scope, _Body(request, receive, answering, self._bounds), answering)
+            await self._app(scope, _Body(request, receive, guarded_send, self._bounds), guarded_send)
 
-    def _refused(self, request: Request, headers: Headers, other_site: str | None) -> Response | None:
-        """Why a request is not served, as far as its head tells."""
+    def _refusal(self, request: Request, headers: Headers, other_site: str | None) -> Response | None:
+        """Return the refusal of a request by its head; None where it is served."""
         bounds = self._bounds
-        if not is_ours(headers.get("host"), bounds.allowed_hosts):
+        if not is_own_host(headers.get("host"), bounds.allowed_hosts):
             metrics.count("requests_refused_host")
-            said = "this server does not go by the name in the header Host; the setting server.allowed_hosts adds it"
-            return problem(request, HTTPStatus.MISDIRECTED_REQUEST, code="misdirected_request", detail=said)
+            detail = "this server does not go by the name in the header Host; the setting server.allowed_hosts adds it"
+            return problem(request, HTTPStatus.MISDIRECTED_REQUEST, code="misdirected_request", detail=detail)
         if other_site is not None and other_site.lower() not in bounds.allowed_origins:
             metrics.count("requests_refused_origin")
-            said = "pages of other sites may not ask here; the setting server.allowed_origins lets one in"
-            return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=said)
+            detail = "pages of other sites may not ask here; the setting server.allowed_origins lets one in"
+            return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=detail)
         declared = headers.get("content-length", "")
-        if declared.isdecimal() and int(declared[:20]) > _most(request, bounds):
-            return _too_large(request, bounds)
+        if declared.isdecimal() and int(declared[:20]) > _max_bytes(request, bounds):
+            return _refuse_as_too_large(request, bounds)
         return None
 
-    def _spoken_to(self, origin: str | None) -> Mapping[str, str]:
-        """What lets a page of another site read the answer, if it may ask."""
+    def _cors_headers(self, origin: str | None) -> Mapping[str, str]:
+        """Return the CORS headers for an origin; none where it is not allowed."""
         if origin is None or origin.lower() not in self._bounds.allowed_origins:
             return {}
-        return {**_TO_OTHER_SITES, "Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+        return {**_CORS_HEADERS, "Access-Control-Allow-Origin": origin, "Vary": "Origin"}
 
 
-class _Answering:
-    """Sends one answer, with the headers of all; not what an application says whose request was refused meanwhile."""
+class _GuardedSend:
+    """Sends one answer with the security headers; drops an application's answer once its request is refused."""
 
     def __init__(self, send: Send, more: Mapping[str, str]) -> None:
         self._send = send
@@ -141,17 +141,17 @@ class _Answering:
         self.is_refused = False
 
     async def __call__(self, message: Message) -> None:
-        """What the application says."""
+        """Send a message of the application."""
         if not self.is_refused:
-            await self._say(message)
+            await self._send_with_headers(message)
 
     async def refuse(self, request: Request, refusal: Response) -> None:
         """Answer for the application, if it has not begun to."""
         self.is_refused = True
         if not self.has_begun:
-            await refusal(request.scope, request.receive, self._say)
+            await refusal(request.scope, request.receive, self._send_with_headers)
 
-    async def _say(self, message: Message) -> None:
+    async def _send_with_headers(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.has_begun = True
             message = {**message, "headers": list(message.get("headers", ()))}
@@ -162,12 +162,12 @@ class _Answering:
 
 
 class _Body:
-    """Hands on the body of one request while it stays within its bounds; to the application it breaks off otherwise."""
+    """Passes on the body of one request while it is within the bounds; beyond them, reports a disconnected client."""
 
-    def __init__(self, request: Request, receive: Receive, answering: _Answering, bounds: Bounds) -> None:
+    def __init__(self, request: Request, receive: Receive, guarded_send: _GuardedSend, bounds: Bounds) -> None:
         self._request = request
         self._receive = receive
-        self._answering = answering
+        self._guarded_send = guarded_send
         self._bounds = bounds
         self._is_file = request.scope["path"] in bounds.files
         self._until: float | None = None
@@ -175,8 +175,8 @@ class _Body:
         self._is_whole = False
 
     async def __call__(self) -> Message:
-        """The next piece; once all are there, whatever comes, however long it takes."""
-        if self._answering.is_refused:
+        """Return the next message; once the body is complete, without any bound."""
+        if self._guarded_send.is_refused:
             return {"type": "http.disconnect"}
         if self._is_whole:
             return await self._receive()
@@ -185,10 +185,10 @@ class _Body:
                 message = await self._receive()
         except TimeoutError:
             metrics.count("requests_refused_slow")
-            return await self._refuse(_too_slow(self._request, self._bounds))
+            return await self._refuse(_refuse_as_too_slow(self._request, self._bounds))
         self._bytes += len(message.get("body", b""))
-        if self._bytes > _most(self._request, self._bounds):
-            return await self._refuse(_too_large(self._request, self._bounds))
+        if self._bytes > _max_bytes(self._request, self._bounds):
+            return await self._refuse(_refuse_as_too_large(self._request, self._bounds))
         self._is_whole = not message.get("more_body", False)
         return message
 
@@ -199,24 +199,24 @@ class _Body:
         return self._until
 
     async def _refuse(self, refusal: Response) -> Message:
-        await self._answering.refuse(self._request, refusal)
+        await self._guarded_send.refuse(self._request, refusal)
         return {"type": "http.disconnect"}
 
 
-def is_ours(host: str | None, allowed: frozenset[str]) -> bool:
-    """Whether a server answers to a name: an address, `localhost`, or one that is allowed.
+def is_own_host(host: str | None, allowed: frozenset[str]) -> bool:
+    """Tell whether a server answers to a host name: an address, `localhost`, or one that is allowed.
 
-    A page that makes its own name point here (DNS rebinding) still says that name; an address cannot be made to point
-    elsewhere. Who sends no name is no browser.
+    A page that makes its own name point here (DNS rebinding) still sends that name; an address cannot be made to point
+    elsewhere. A client that sends no name is no browser.
     """
     if host is None or _ANY in allowed:
         return True
-    name = _name(host)
+    name = _host_name(host)
     return name == _LOOPBACK or name in allowed or host.lower() in allowed or _is_address(name)
 
 
-def _is_own(origin: str, host: str | None) -> bool:
-    """Whether a page is of the server itself."""
+def _is_own_origin(origin: str, host: str | None) -> bool:
+    """Tell whether a page is of the server itself."""
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -224,7 +224,7 @@ def _is_own(origin: str, host: str | None) -> bool:
     return parts.scheme in {"http", "https"} and host is not None and parts.netloc.lower() == host.lower()
 
 
-def _name(host: str) -> str:
+def _host_name(host: str) -> str:
     """A host without its port, in lower case."""
     name, bracket, _ = host.lower().partition("]")
     return name.removeprefix("[") if bracket else name.partition(":")[0].rstrip(".")
@@ -238,21 +238,21 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _most(request: Request, bounds: Bounds) -> int:
+def _max_bytes(request: Request, bounds: Bounds) -> int:
     return bounds.max_file_bytes if request.scope["path"] in bounds.files else bounds.max_body_bytes
 
 
-def _too_large(request: Request, bounds: Bounds) -> Response:
+def _refuse_as_too_large(request: Request, bounds: Bounds) -> Response:
     metrics.count("requests_refused_size")
-    said = f"the body is larger than {_most(request, bounds):,} bytes; send less at once"
-    return _closing(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, code="content_too_large", detail=said)
+    detail = f"the body is larger than {_max_bytes(request, bounds):,} bytes; send less at once"
+    return _refuse_and_close(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, code="content_too_large", detail=detail)
 
 
-def _too_slow(request: Request, bounds: Bounds) -> Response:
-    said = f"the body did not arrive within {bounds.body_timeout_s:g} s; send it at once, or less of it"
-    return _closing(request, HTTPStatus.REQUEST_TIMEOUT, code="request_timeout", detail=said)
+def _refuse_as_too_slow(request: Request, bounds: Bounds) -> Response:
+    detail = f"the body did not arrive within {bounds.body_timeout_s:g} s; send it at once, or less of it"
+    return _refuse_and_close(request, HTTPStatus.REQUEST_TIMEOUT, code="request_timeout", detail=detail)
 
 
-def _closing(request: Request, status: HTTPStatus, *, code: str, detail: str) -> Response:
+def _refuse_and_close(request: Request, status: HTTPStatus, *, code: str, detail: str) -> Response:
     """A refusal after which the connection ends: what is left of the body is not read."""
     return problem(request, status, code=code, detail=detail, headers={"Connection": "close"})

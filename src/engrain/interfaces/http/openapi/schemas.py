@@ -49,20 +49,20 @@ class BareValue:
 AnswerType = Any  # a Record, a union of memories, a PageOf one or a BareValue
 
 
-def answer_type(found: Signature) -> AnswerType:
-    """The type of a verb's answer in JSON."""
-    if found.verb.field is not None:
-        return BareValue(found.verb, found.answer)
-    return found.answer if found.item is None else PageOf(found.item)
+def answer_type(signature: Signature) -> AnswerType:
+    """Return the type of a verb's answer in JSON."""
+    if signature.verb.field is not None:
+        return BareValue(signature.verb, signature.answer)
+    return signature.answer if signature.item is None else PageOf(signature.item)
 
 
 def reference(answer: AnswerType) -> Schema:
-    """A reference to the schema of an answer."""
-    return {"$ref": f"{REF}{_name(answer)}"}
+    """Return a reference to the schema of an answer."""
+    return {"$ref": f"{REF}{_schema_name(answer)}"}
 
 
 def summary_of(answer: AnswerType) -> str:
-    """The first sentence about an answer."""
+    """Return the description of an answer: the first sentence of its record."""
     match answer:
         case PageOf(item=item):
             return f"A page: {summary_of(item)}"
@@ -77,22 +77,22 @@ def summary_of(answer: AnswerType) -> str:
 
 
 def components(answers: Iterable[AnswerType]) -> dict[str, Schema]:
-    """The schemas of answers and of all that they hold, by name."""
+    """Return the schemas of answers and of all records in them, by name."""
     waiting = list(answers)
     known: dict[str, AnswerType] = {}
     while waiting:
-        each = waiting.pop()
-        name = _name(each)
-        assert known.setdefault(name, each) == each, f"two values are called {name}"
-        if known[name] is each:
-            waiting += [inner for inner in _inside(each) if known.get(_name(inner)) != inner]
+        answer = waiting.pop()
+        name = _schema_name(answer)
+        assert known.setdefault(name, answer) == answer, f"two values are called {name}"
+        if known[name] is answer:
+            waiting += [inner for inner in _inner_records(answer) if known.get(_schema_name(inner)) != inner]
     return {name: _schema(known[name]) for name in sorted(known)}
 
 
-def _name(answer: AnswerType) -> str:
+def _schema_name(answer: AnswerType) -> str:
     match answer:
         case PageOf(item=item):
-            return f"{_name(item)}Page"
+            return f"{_schema_name(item)}Page"
         case BareValue(verb=verb):
             return f"{''.join(part.title() for part in verb.identifier.split('_'))}Answer"
         case type():
@@ -108,22 +108,24 @@ def _schema(answer: AnswerType) -> Schema:
         case PageOf(item=item):
             items = {"type": "array", "items": reference(item)}
             cursor = {"type": ["string", "null"], "description": "`after` of the next page; null: this is the last."}
-            return _object({"items": items, "next": cursor}, summary_of(answer))
+            return _object_schema({"items": items, "next": cursor}, summary_of(answer))
         case BareValue(verb=verb, type=of):
             assert verb.field is not None
-            return _object({verb.field: _of(of)}, summary_of(answer))
+            return _object_schema({verb.field: _hint_schema(of)}, summary_of(answer))
         case type():
-            return _object({name: _of(hint) for name, hint in _hints(answer).items()}, summary_of(answer))
+            return _object_schema(
+                {name: _hint_schema(hint) for name, hint in _field_hints(answer).items()}, summary_of(answer)
+            )
         case _:
-            by_kind = {get_args(_ADDED[each]["kind"])[0]: f"{REF}{each.__name__}" for each in get_args(answer)}
+            by_kind = {get_args(_ADDED[record]["kind"])[0]: f"{REF}{record.__name__}" for record in get_args(answer)}
             return {
-                "oneOf": [{"$ref": each} for each in by_kind.values()],
+                "oneOf": [{"$ref": schema} for schema in by_kind.values()],
                 "discriminator": {"propertyName": "kind", "mapping": by_kind},
                 "description": summary_of(answer),
             }
 
 
-def _object(properties: Mapping[str, Schema], description: str) -> Schema:
+def _object_schema(properties: Mapping[str, Schema], description: str) -> Schema:
     return {
         "type": "object",
         "description": description,
@@ -134,15 +136,15 @@ def _object(properties: Mapping[str, Schema], description: str) -> Schema:
 
 
 @cache
-def _hints(record: type) -> Mapping[str, Any]:
+def _field_hints(record: type) -> Mapping[str, Any]:
     hints = type_hints(record)
-    return {**_ADDED.get(record, {}), **{each.name: hints[each.name] for each in fields(record)}}
+    return {**_ADDED.get(record, {}), **{field.name: hints[field.name] for field in fields(record)}}
 
 
-def _of(hint: Any) -> Schema:
-    """The schema of one annotation; that of any JSON where it says no more."""
+def _hint_schema(hint: Any) -> Schema:
+    """Return the schema of an annotation; one that allows any JSON where there is no other."""
     if get_origin(hint) is Annotated:
-        return _of(get_args(hint)[0])
+        return _hint_schema(get_args(hint)[0])
     origin, arguments = get_origin(hint), get_args(hint)
     schema: Schema = {}
     if _is_memory(hint) or (isinstance(hint, type) and is_dataclass(hint)):
@@ -152,32 +154,32 @@ def _of(hint: Any) -> Schema:
     elif origin is Literal:
         schema = {"type": "string", "enum": list(arguments)}
     elif origin in (Union, types.UnionType):
-        schema = _either([_of(each) for each in arguments])
+        schema = _union_schema([_hint_schema(choice) for choice in arguments])
     elif origin in (tuple, list):
-        schema = {"type": "array", "items": _of(arguments[0])}
+        schema = {"type": "array", "items": _hint_schema(arguments[0])}
     elif origin in (Mapping, dict):
-        schema = {"type": "object", "additionalProperties": _of(arguments[1])}
+        schema = {"type": "object", "additionalProperties": _hint_schema(arguments[1])}
     return schema
 
 
-def _either(choices: list[Schema]) -> Schema:
-    """One of several; of what differs by its type alone a list of types, as a reader expects."""
-    if all(set(each) <= {"type", "format"} for each in choices):
-        names = [each["type"] for each in choices]
-        merged = {key: value for each in choices for key, value in each.items()}
+def _union_schema(choices: list[Schema]) -> Schema:
+    """Return the schema of a union; of plain types, a list of types, as readers expect."""
+    if all(set(choice) <= {"type", "format"} for choice in choices):
+        names = [choice["type"] for choice in choices]
+        merged = {key: value for choice in choices for key, value in choice.items()}
         return {**merged, "type": names}
     return {"anyOf": choices}
 
 
-def _inside(answer: AnswerType) -> Iterator[Any]:
-    """The records that an answer holds."""
+def _inner_records(answer: AnswerType) -> Iterator[Any]:
+    """Yield the records in an answer."""
     match answer:
         case PageOf(item=item):
             yield item
         case BareValue(type=of):
             yield from _records(of)
         case type():
-            for hint in _hints(answer).values():
+            for hint in _field_hints(answer).values():
                 yield from _records(hint)
         case _:
             yield from get_args(answer)
@@ -187,8 +189,8 @@ def _records(hint: Any) -> Iterator[Any]:
     if _is_memory(hint) or (isinstance(hint, type) and issubclass(hint, Record)):
         yield hint
     else:
-        for each in get_args(hint):
-            yield from _records(each)
+        for argument in get_args(hint):
+            yield from _records(argument)
 
 
 def _is_memory(hint: Any) -> bool:

@@ -1,9 +1,9 @@
-"""What a monitor and an orchestrator ask: `/healthz`, `/readyz` and `/metrics`.
+"""Monitoring routes: `/healthz`, `/readyz` and `/metrics`.
 
-`/healthz` says that the process answers. `/readyz` says whether to send requests here, by status 200 or 503, and which
-check says no; why, and `/metrics`, are for who runs the memory: an admin of its own tenant, which without keys is
-everybody on this machine. They use no thread that the verbs use: where all of those wait for a database, these answer
-still.
+`/healthz` says that the process answers. `/readyz` says by status 200 or 503 whether to send requests here, and names
+the checks that failed; their messages, and `/metrics`, are for the operator: an admin of the memory's own tenant, which
+without keys is everybody on this machine. These routes use no thread that the verbs use: where all of those wait for a
+database, these still answer.
 """
 
 import json
@@ -20,17 +20,15 @@ from engrain.interfaces.access import require
 from engrain.interfaces.http.exposition import Exposition
 
 if TYPE_CHECKING:
-    from engrain.domain.maintenance.readiness import Readiness
     from engrain.interfaces.access import Gate
     from engrain.service import Memory
 
-_JSON = "application/json"
 _AT_ONCE = 4
 _Answer = TypeVar("_Answer")
 
 
-class Operations:
-    """The routes of one application."""
+class Monitoring:
+    """Monitoring routes of one application."""
 
     def __init__(self, memory: "Memory", gate: "Gate") -> None:
         self._memory = memory
@@ -44,44 +42,45 @@ class Operations:
         self.router.add_api_route("/metrics", self.metrics, response_model=None)
 
     async def healthz(self) -> Response:
-        """The process is alive."""
-        return _said({"status": "alive"}, HTTPStatus.OK)
+        """Answer that the process is alive."""
+        return _json({"status": "alive"}, HTTPStatus.OK)
 
     async def readyz(self, request: Request) -> Response:
-        """Whether requests may be sent here, and to an admin why not."""
-        return await self._apart(lambda: self._ready(request))
+        """Answer whether requests may be sent here, and to an admin why not."""
+        return await self._run(lambda: self._answer_readiness(request))
 
     async def metrics(self, request: Request) -> Response:
-        """The numbers, for an admin."""
-        return await self._apart(lambda: self._measured(request))
+        """Answer with the metrics, for an admin."""
+        return await self._run(lambda: self._answer_metrics(request))
 
-    async def _apart(self, work: Callable[[], _Answer]) -> _Answer:
-        """In one of a few threads that nothing else uses."""
+    async def _run(self, work: Callable[[], _Answer]) -> _Answer:
+        """Run some work in one of a few threads that nothing else uses."""
         return await to_thread.run_sync(work, limiter=self._threads)
 
-    def _ready(self, request: Request) -> Response:
+    def _answer_readiness(self, request: Request) -> Response:
         try:
-            found = self._memory.readiness()
+            readiness = self._memory.readiness()
         except MemoryClosed:
-            return _said({"status": "failed", "checks": []}, HTTPStatus.SERVICE_UNAVAILABLE)
-        shows_why = found.is_ready and self._runs_it(request)
-        status = HTTPStatus.OK if found.is_ready else HTTPStatus.SERVICE_UNAVAILABLE
-        return _said(_told(found, shows_why=shows_why), status)
+            return _json({"status": "failed", "checks": []}, HTTPStatus.SERVICE_UNAVAILABLE)
+        document = readiness.to_dict()
+        if not (readiness.is_ready and self._is_operator(request)):  # a failing database's message names its host
+            document["checks"] = [{"name": check.name, "status": check.status} for check in readiness.checks]
+        return _json(document, HTTPStatus.OK if readiness.is_ready else HTTPStatus.SERVICE_UNAVAILABLE)
 
-    def _runs_it(self, request: Request) -> bool:
+    def _is_operator(self, request: Request) -> bool:
         try:
             self._check(request)
         except EngrainError:
             return False
         return True
 
-    def _measured(self, request: Request) -> Response:
+    def _answer_metrics(self, request: Request) -> Response:
         self._check(request)
-        text, media_type = self._exposition.written(request.headers.get("accept", ""))
+        text, media_type = self._exposition.encode(request.headers.get("accept", ""))
         return Response(text, media_type=media_type)
 
     def _check(self, request: Request) -> None:
-        """Refuse whoever does not run this memory: the numbers are of every tenant.
+        """Refuse everybody but the operator: the metrics are of every tenant.
 
         Raises:
             Unauthenticated, RateLimited: as the gate says.
@@ -99,14 +98,6 @@ class Operations:
             raise Forbidden("this needs a key of whoever runs the memory: role admin, of its own tenant, for any agent")
 
 
-def _told(found: "Readiness", *, shows_why: bool) -> dict[str, Any]:
-    """A failing database's message names its host, which no stranger is told."""
-    document = found.to_dict()
-    if not shows_why:
-        document["checks"] = [{"name": each.name, "status": each.status} for each in found.checks]
-    return document
-
-
-def _said(document: dict[str, Any], status: HTTPStatus) -> Response:
+def _json(document: dict[str, Any], status: HTTPStatus) -> Response:
     headers = {"Cache-Control": "no-store"}
-    return Response(json.dumps(document), status_code=status, media_type=_JSON, headers=headers)
+    return Response(json.dumps(document), status_code=status, media_type="application/json", headers=headers)

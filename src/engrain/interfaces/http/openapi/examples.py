@@ -1,14 +1,14 @@
-"""Examples for the description of the API, made of what each word usually stands for."""
+"""Examples for the OpenAPI document: a typical value for each field, by its name or else by its type."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from engrain.interfaces.http.schemas import REF, Schema
+from engrain.interfaces.http.openapi.schemas import REF, Schema
 
 _ID, _OTHER = "019aa4d2-7c11-7000-8000-0000000000a1", "019aa4d2-7c11-7000-8000-0000000000b2"
 _AT = "2026-11-21T09:30:00Z"
-# By the name of a field; what is not here is told by its type.
-_SAID: Mapping[str, Any] = {
+# By the name of a field; other fields have a value by their type.
+_EXAMPLES: Mapping[str, Any] = {
     "id": _ID,
     "ids": [_ID],
     "source_id": _ID,
@@ -54,7 +54,7 @@ _SAID: Mapping[str, Any] = {
 
 
 def example(schema: Schema, components: Mapping[str, Schema], *, name: str = "") -> Any:
-    """A value that a schema allows: of an object all its required fields, and those that say what they look like."""
+    """Return a value that a schema allows: of an object its required fields, and those with an example of their own."""
     match schema:
         case {"$ref": str() as reference}:
             return example(components[reference.removeprefix(REF)], components, name=name)
@@ -63,20 +63,22 @@ def example(schema: Schema, components: Mapping[str, Schema], *, name: str = "")
         case {"oneOf": [*_, chosen]} | {"anyOf": [chosen, *_]}:
             return example(chosen, components, name=name)
         case {"type": "object", "properties": dict() as properties}:
-            wanted = {*schema.get("required", ()), *(each for each in properties if "examples" in properties[each])}
-            return {each: example(properties[each], components, name=each) for each in properties if each in wanted}
-        case {"type": "array", "items": dict() as items} if not _is_said(name, ["array"]):
+            wanted = {*schema.get("required", ()), *(field for field in properties if "examples" in properties[field])}
+            return {
+                field: example(properties[field], components, name=field) for field in properties if field in wanted
+            }
+        case {"type": "array", "items": dict() as items} if not _has_example(name, ["array"]):
             return [example(items, components, name=name)] if "$ref" in items else []
         case _:
             return _plain(schema, name)
 
 
 def _plain(schema: Schema, name: str) -> Any:
-    """The value of a field that holds no other: what its name stands for, else the least that its type allows."""
+    """Return the value of a field without inner fields: by its name, else the least that its type allows."""
     types = schema.get("type", "object")
     types = [types] if isinstance(types, str) else types
-    if _is_said(name, types):
-        return _SAID[name]
+    if _has_example(name, types):
+        return _EXAMPLES[name]
     if schema.get("format") == "date-time":
         return _AT
     if "null" in types:
@@ -84,7 +86,7 @@ def _plain(schema: Schema, name: str) -> Any:
     return {"string": name, "integer": 1, "number": 0.5, "boolean": False, "object": {}, "array": []}[types[0]]
 
 
-def _is_said(name: str, types: list[str]) -> bool:
-    """Whether the name alone tells a value, and it is of one of these types."""
+def _has_example(name: str, types: list[str]) -> bool:
+    """Tell whether the name has an example, of one of these types."""
     of = {str: "string", float: "number", list: "array"}
-    return name in _SAID and of[type(_SAID[name])] in types
+    return name in _EXAMPLES and of[type(_EXAMPLES[name])] in types

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI reads from the routes, with the schemas of answers and all faults."""
+"""OpenAPI document: FastAPI's reading of the routes, completed by the schemas of answers and all faults."""
 
 from http import HTTPStatus
 from typing import Any
@@ -7,10 +7,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from engrain.domain.records import Caller
-from engrain.interfaces.http.examples import example
+from engrain.interfaces.http.openapi.examples import example
+from engrain.interfaces.http.openapi.schemas import REF, Schema, answer_type, components
 from engrain.interfaces.http.problems import MEDIA_TYPE
 from engrain.interfaces.http.request_identity import AGENT, SESSION
-from engrain.interfaces.http.schemas import REF, Schema, answer_type, components
 from engrain.verbs.signatures import signature, signatures
 from engrain.verbs.table import by_name
 
@@ -69,7 +69,7 @@ _HEADERS = {
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document of an application, made once."""
+    """Return the OpenAPI document of an application, made once."""
     if app.openapi_schema is None:
         app.openapi_schema = _document(app)
     return app.openapi_schema
@@ -84,13 +84,13 @@ def _document(app: FastAPI) -> dict[str, Any]:
         tags=app.openapi_tags,
     )
     parts = whole.setdefault("components", {})
-    answers = [answer_type(found) for found in signatures() if found.answer is not None and not found.verb.sends]
+    answers = [answer_type(verb) for verb in signatures() if verb.answer is not None and not verb.verb.sends]
     parts.setdefault("schemas", {}).update(components([*answers, Caller]))
     parts["schemas"]["Problem"] = _PROBLEM
     for unused in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(unused, None)
     parts["responses"] = {status.name.title().replace("_", ""): _fault(status) for status in _FAULTS}
-    parts["parameters"] = {name: _header(name, said) for name, said in _HEADERS.items()}
+    parts["parameters"] = {name: _header(name, sentence) for name, sentence in _HEADERS.items()}
     parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "description": "A key of the server."}}
     security: list[dict[str, Any]] = [{"key": []}] if app.state.gate.keys_required else [{}, {"key": []}]
     for operations in whole["paths"].values():
@@ -102,11 +102,11 @@ def _document(app: FastAPI) -> dict[str, Any]:
 
 
 def _complete(operation: dict[str, Any], security: list[dict[str, Any]]) -> None:
-    """Add to one operation what all have: security, the headers of identity, and the faults."""
+    """Add security, the headers of identity and the faults to one operation."""
     operation["security"] = security
     names = [{"$ref": f"#/components/parameters/{name}"} for name in _HEADERS]
     operation["parameters"] = [*operation.get("parameters", ()), *names]
-    if any(each.get("name") == "If-None-Match" for each in operation["parameters"]):
+    if any(parameter.get("name") == "If-None-Match" for parameter in operation["parameters"]):
         operation["responses"]["304"] = {"description": "The version that If-None-Match names is the newest."}
     for status in _faults(operation):
         name = status.name.title().replace("_", "")
@@ -115,7 +115,7 @@ def _complete(operation: dict[str, Any], security: list[dict[str, Any]]) -> None
 
 def _exemplify(operation: dict[str, Any], schemas: dict[str, Schema]) -> None:
     """Add examples of body and answer to one operation."""
-    answers = [each for status, each in operation["responses"].items() if status in ("200", "201")]
+    answers = [answer for status, answer in operation["responses"].items() if status in ("200", "201")]
     for message in (operation.get("requestBody", {}), *answers):
         for media_type, content in message.get("content", {}).items():
             if media_type == "application/json":
@@ -123,19 +123,19 @@ def _exemplify(operation: dict[str, Any], schemas: dict[str, Schema]) -> None:
 
 
 def _faults(operation: dict[str, Any]) -> list[HTTPStatus]:
-    found = [*_ALWAYS]
-    found += _WITH_BODY if "requestBody" in operation else ()
-    found += _WRITING if operation["x-engrain-role"] != "reader" else ()
-    found += [HTTPStatus.NOT_FOUND] if _may_be_missing(operation["x-engrain-verb"]) else []
-    return sorted(found)
+    faults = [*_ALWAYS]
+    faults += _WITH_BODY if "requestBody" in operation else ()
+    faults += _WRITING if operation["x-engrain-role"] != "reader" else ()
+    faults += [HTTPStatus.NOT_FOUND] if _may_be_missing(operation["x-engrain-verb"]) else []
+    return sorted(faults)
 
 
 def _may_be_missing(verb: str) -> bool:
-    """Whether what a verb names may not be there."""
+    """Tell whether a verb may name something that is not there."""
     if verb not in by_name():
         return False
-    found = signature(verb)
-    return found.is_optional or "NotFound" in (found.method.__doc__ or "")
+    described = signature(verb)
+    return described.is_optional or "NotFound" in (described.method.__doc__ or "")
 
 
 def _fault(status: HTTPStatus) -> dict[str, Any]:

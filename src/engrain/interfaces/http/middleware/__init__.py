@@ -1,0 +1,1 @@
+"""Middleware of the HTTP server: request guards, concurrency limit, access log and slow-client timeouts."""

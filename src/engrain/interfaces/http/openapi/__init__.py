@@ -1,0 +1,1 @@
+"""OpenAPI document of the HTTP interface: routes, schemas of answers, and examples."""
