@@ -5,6 +5,7 @@ import math
 import operator
 import sys
 from datetime import UTC, date, datetime
+from typing import Any, get_args, get_origin
 
 import pytest
 from hypothesis import given
@@ -14,22 +15,23 @@ from engrain.domain.ids import derived_id
 from engrain.errors import InvalidInput, MemoryClosed, NotFound, StorageError
 from engrain.service import Memory
 from engrain.storage import open_store
+from engrain.verbs.signatures import signature
 from tests.support.engines import HashEmbedder
 from tests.support.uncounted import uncounted
 
-NOT_TEXT = [None, 7, 1.5, True, b"bytes", ["a list"], {"a": "mapping"}]
+# Values that no parameter of a sort may have, and None where the parameter has to be something.
+NOT_TEXT = [7, 1.5, True, b"bytes", ["a list"], {"a": "mapping"}]
 BLANK = ["", " \t\n", "\x00\x00", " \x00 "]
 TEXT = [*NOT_TEXT, *BLANK, "long" * 2_500_001]
 NAME = [*NOT_TEXT, *BLANK, "n" * 513]
-OPTIONAL_NAME = [value for value in NAME if value is not None]
 NAMES = [7, 1.5, True, b"bytes", [7], [None], [["nested"]], *BLANK, [""], ["fine", "n" * 513], "n" * 513]
 CHOICE = [*NOT_TEXT, *BLANK, "unknown", "Unknown" * 1_000]
-OPTIONAL_CHOICE = [value for value in CHOICE if value is not None]
 CHOICES = [7, True, b"bytes", [7], [None], "unknown", ["unknown"], "", "n" * 600]
 NOT_NUMBER = [math.nan, math.inf, -math.inf, True, "5", b"5", [5], 1j, 10**400, -1, -0.001]
 TIME = ["", "yesterday", "2026-13-01", "10000-01-01", 0, True, 1.5, b"2026", date(2026, 1, 1)]
 TIME += [["2026-01-01"], "2026" * 1_000]
 COUNT = [-1, -(10**30), 10**30, 10**5_000, 2.5, math.nan, True, "5", b"5", [5]]
+FLAG = [0, 1, "yes", b"true", [True]]
 
 
 def nested(levels):
@@ -46,122 +48,34 @@ METADATA += [{("a", "b"): 1}, {"a": {1, 2}}, {"a": 10**5_000}, nested(101), nest
 
 JSON_VALUES = [7, "text", b"bytes", {"a": "mapping"}, [...], [b"bytes"], [math.nan], [{"a": 10**5_000}]]
 JSON_VALUES += [[nested(100)], [ENDLESS]]
-FLAG = [None, 0, 1, "yes", b"true", [True]]
-LIMIT = [*COUNT, 1_001, None]
-WEIGHT = [*NOT_NUMBER, None, 1.001]
-KEY = [*OPTIONAL_NAME, "of a turn"]  # which an episode that says something else has
+PATH = [*NOT_TEXT, *BLANK, "a\x00b", "a\ud800b", "~nobody-of-that-name/x", "missing.jsonl", "."]
 
 TURN, FACT = (derived_id("default", "ana", "idempotency", f"of a {kind}", at=None) for kind in ("turn", "fact"))
 OBSERVE = {"content": "A turn"}
 REMEMBER = {"content": "A fact", "subject": "Ana", "predicate": "works in"}
-REFUSED = {
-    ("observe", "content"): TEXT,
-    ("observe", "role"): CHOICE,
-    ("observe", "speaker"): OPTIONAL_NAME,
-    ("observe", "session"): OPTIONAL_NAME,
-    ("observe", "event_time"): TIME,
-    ("observe", "importance"): [*NOT_NUMBER, 10.001],
-    ("observe", "ttl_days"): [*NOT_NUMBER, 36_501],
-    ("observe", "tokens"): [*COUNT, 1_000_000_001],
-    ("observe", "model"): OPTIONAL_NAME,
-    ("observe", "tool_calls"): JSON_VALUES,
-    ("observe", "tags"): NAMES,
-    ("observe", "metadata"): METADATA,
-    ("observe", "idempotency_key"): [*OPTIONAL_NAME, "of a fact"],
-    ("remember", "content"): TEXT,
-    ("remember", "subject"): OPTIONAL_NAME,
-    ("remember", "predicate"): OPTIONAL_NAME,
-    ("remember", "entity_id"): [*OPTIONAL_NAME, "of nobody"],
-    ("remember", "scope"): [*OPTIONAL_CHOICE, "pool:x", "GLOBAL", "another agent"],
-    ("remember", "valid_from"): TIME,
-    ("remember", "valid_to"): TIME,
-    ("remember", "category"): OPTIONAL_NAME,
-    ("remember", "permanence"): CHOICE,
-    ("remember", "importance"): [*NOT_NUMBER, 10.001],
-    ("remember", "confidence"): [*NOT_NUMBER, None, 1.001],
-    ("remember", "source"): OPTIONAL_NAME,
-    ("remember", "source_episode_id"): [*OPTIONAL_NAME, "of nothing", FACT],
-    ("remember", "tags"): NAMES,
-    ("remember", "metadata"): METADATA,
-    ("remember", "idempotency_key"): KEY,
-    ("rules.add", "content"): TEXT,
-    ("rules.add", "scope"): [*OPTIONAL_CHOICE, "pool:x", "GLOBAL", "another agent"],
-    ("rules.add", "source_episode_id"): [*OPTIONAL_NAME, "of nothing", FACT],
-    ("rules.add", "tags"): NAMES,
-    ("rules.add", "metadata"): METADATA,
-    ("rules.add", "idempotency_key"): KEY,
-    ("recall", "query"): NOT_TEXT,
-    ("recall", "limit"): [*COUNT, 1_001],
-    ("recall", "preset"): OPTIONAL_CHOICE,
-    ("recall", "kinds"): CHOICES,
-    ("recall", "sessions"): NAMES,
-    ("recall", "exclude_sessions"): NAMES,
-    ("recall", "roles"): CHOICES,
-    ("recall", "speakers"): NAMES,
-    ("recall", "subjects"): NAMES,
-    ("recall", "tags"): NAMES,
-    ("recall", "since"): TIME,
-    ("recall", "until"): TIME,
-    ("recall", "as_of"): TIME,
-    ("recall", "include_inactive"): FLAG,
-    ("context", "query"): NOT_TEXT,
-    ("context", "budget_tokens"): [*COUNT, 10_000_001],
-    ("get", "id_"): NAME,
-    ("get", "as_of"): TIME,
-    ("facts", "subject"): OPTIONAL_NAME,
-    ("facts", "predicate"): OPTIONAL_NAME,
-    ("facts", "as_of"): TIME,
-    ("facts", "include_inactive"): FLAG,
-    ("facts", "limit"): LIMIT,
-    ("correct", "id_"): [*NAME, TURN],
-    ("correct", "content"): TEXT,
-    ("correct", "valid_from"): TIME,
-    ("correct", "valid_to"): TIME,
-    ("correct", "confidence"): WEIGHT,
-    ("correct", "source"): OPTIONAL_NAME,
-    ("correct", "source_episode_id"): [*OPTIONAL_NAME, "of nothing", FACT],
-    ("correct", "metadata"): METADATA,
-    ("confirm", "id_"): [*NAME, TURN],
-    ("forget", "id_"): NAME,
-    ("erase", "ids"): NAMES,
-    ("link", "source_id"): [*NAME, TURN],
-    ("link", "target_id"): [*NAME, FACT],
-    ("link", "relation"): CHOICE,
-    ("link", "weight"): WEIGHT,
-    ("links", "id_"): NAME,
-    ("links", "direction"): CHOICE,
-    ("links", "relation"): OPTIONAL_CHOICE,
-    ("history", "id_"): NAME,
-    ("events", "id_"): OPTIONAL_NAME,
-    ("events", "event_type"): OPTIONAL_NAME,
-    ("events", "limit"): LIMIT,
-    ("stats", "scope"): [*OPTIONAL_CHOICE, "pool:x"],
-    ("audit", "kinds"): CHOICES,
-    ("audit", "limit"): LIMIT,
-    ("audit", "skip"): [*COUNT, 1_000_001, None],
-    ("audit", "unused_days"): [*NOT_NUMBER, None, 36_501],
-    ("entities.create", "name"): [*NAME, "Ana"],
-    ("entities.create", "entity_type"): CHOICE,
-    ("entities.create", "aliases"): NAMES,
-    ("entities.create", "metadata"): METADATA,
-    ("entities.get", "id_"): NAME,
-    ("notes.save", "key"): NAME,
-    ("notes.save", "content"): TEXT,
-    ("notes.recall", "key"): NAME,
-    ("notes.list", "limit"): LIMIT,
-    ("notes.list_by_category", "category"): NAME,
-    ("notes.list_by_category", "limit"): LIMIT,
-    ("notes.related", "note"): NAME,
-    ("notes.related", "limit"): LIMIT,
-    ("notes.search", "query"): NOT_TEXT,
-    ("notes.search", "mode"): CHOICE,
-    ("notes.search", "limit"): [*COUNT, 1_001],
-    ("notes.search", "category"): OPTIONAL_NAME,
-    ("notes.search", "min_similarity"): WEIGHT,
-    ("notes.forget", "key"): NAME,
-    ("notes.summarize_old", "older_than_days"): [*NOT_NUMBER, None, 36_501],
-    ("import_file", "path"): [*NOT_TEXT, *BLANK, "a\x00b", "a\ud800b", "~nobody-of-that-name/x", "missing.jsonl", "."],
-    ("import_file", "format"): CHOICE,
+OF_TYPE = {str: NAME, bool: FLAG, int: COUNT, float: NOT_NUMBER, list[str]: NAMES, dict[str, Any]: METADATA}
+# Of parameters whose name says more than their type.
+OF_NAME = {
+    "content": TEXT,
+    "query": NOT_TEXT,
+    "tool_calls": JSON_VALUES,
+    "path": PATH,
+    **dict.fromkeys(("event_time", "valid_from", "valid_to", "since", "until", "as_of"), TIME),
+    **dict.fromkeys(("preset", "scope", "format"), CHOICE),
+}
+# What is refused besides: beyond bounds that the word leaves to the verb, and what is there but of another sort.
+BESIDES = {
+    "ttl_days": [36_501],
+    "tokens": [1_000_000_001],
+    "entity_id": ["of nobody"],
+    "scope": ["pool:x", "GLOBAL", "another agent"],
+    "source_episode_id": ["of nothing", FACT],
+    ("observe", "idempotency_key"): ["of a fact"],
+    **{(verb, "idempotency_key"): ["of a turn"] for verb in ("remember", "rules.add")},
+    **{(verb, "id_"): [TURN] for verb in ("correct", "confirm")},
+    ("link", "source_id"): [TURN],
+    ("link", "target_id"): [FACT],
+    ("entities.create", "name"): ["Ana"],
 }
 GOOD = {
     "observe": OBSERVE,
@@ -193,7 +107,31 @@ GOOD = {
     "notes.summarize_old": {},
     "import_file": {"path": "export.jsonl"},
 }
-CASES = [(verb, parameter, value) for (verb, parameter), values in REFUSED.items() for value in values]
+
+
+def refused_values(verb, parameter):
+    """The values that a verb refuses for a parameter, by its name and type, its bounds, and what else is there."""
+    annotation = parameter.json_type
+    items = get_args(annotation)[0] if get_origin(annotation) is list else None
+    if parameter.name in OF_NAME:
+        values = OF_NAME[parameter.name]
+    elif annotation in OF_TYPE:
+        values = OF_TYPE[annotation]
+    else:
+        values = CHOICE if items is None else CHOICES
+    nothing = [] if parameter.is_optional or items is not None else [None]  # no list is an empty one
+    step = 1 if annotation is int else 0.001
+    beyond = [] if parameter.word.high is None else [parameter.word.high + step]
+    return [*values, *nothing, *beyond, *BESIDES.get(parameter.name, []), *BESIDES.get((verb, parameter.name), [])]
+
+
+CASES = [
+    (verb, parameter.name, value)
+    for verb in GOOD
+    for parameter in signature(verb).parameters
+    if parameter.name != "strict"  # any value counts as true or false
+    for value in refused_values(verb, parameter)
+]
 
 
 def shown(value):
@@ -273,10 +211,10 @@ def test_a_bad_value_is_refused_by_name_and_nothing_is_written(unchanged, verb, 
 
 
 OF_AGENT = {
-    "name": [*OPTIONAL_NAME, "global", "pool:x", " global ", "pool:"],
-    "session": OPTIONAL_NAME,
-    "tenant": OPTIONAL_NAME,
-    "request_id": OPTIONAL_NAME,
+    "name": [*NAME, "global", "pool:x", " global ", "pool:"],
+    "session": NAME,
+    "tenant": NAME,
+    "request_id": NAME,
 }
 
 
