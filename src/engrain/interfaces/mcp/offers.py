@@ -19,7 +19,7 @@ REMOVES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 LEARNS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Offer:
     """One tool: its function's name is the tool's, its docstring what a model is told, its first argument who acts."""
 
