@@ -24,6 +24,11 @@ def opened_with(path, embedder):
 
 
 @pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "memory.db")
+
+
+@pytest.fixture
 def old(path):
     """A file whose vectors are of the embedder that `opened` has."""
     with opened(path) as memory:
