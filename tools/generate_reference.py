@@ -48,7 +48,9 @@ def routes(_: str) -> str:
             rows.append(f"| **{group}** | | | |")
         method, _, path = (found.verb.route or "").partition(" ")
         route = f"{method} /v1{path.replace('_}', '}')}"
-        rows.append(f"| `{route}` | `{found.verb.name}` | {found.verb.role} | {found.summary} |")
+        notes = [" Answers pages."] if found.has_pages else []
+        notes += [" Takes an Idempotency-Key."] if found.takes_key else []
+        rows.append(f"| `{route}` | `{found.verb.name}` | {found.verb.role} | {found.summary}{''.join(notes)} |")
     return "\n".join([*rows, "| `GET /v1/caller` | `caller` | reader | Say as whom the request is served. |", ""])
 
 
