@@ -9,15 +9,9 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from engrain.domain.access.keys import AccessKey
 from engrain.domain.filters import Filter
-from engrain.domain.maintenance.retention import Retention
-from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
-from engrain.domain.runs.plans import Action, Plan
-from engrain.domain.runs.retries import Retry
-from engrain.domain.runs.runs import Claim
 from engrain.domain.text.bm25 import pack
 from engrain.storage.postgres import keywords, vectors
 from engrain.storage.postgres.index import near_code, own_code
@@ -25,8 +19,9 @@ from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.store import PostgresStore
 from tests.support.postgres import server
 from tests.support.recorded import recorded
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all
+from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
+from tests.support.store_calls import READS, WRITES, fill
+from tests.support.store_samples import DIMS, EMBEDDER, axis
 from tests.support.wiped import fresh_store
 
 LARGE, SMALL, OTHERS = 101, 102, 103
@@ -168,121 +163,11 @@ def test_a_walk_that_meets_only_others_gives_way_to_a_scan(city):
 def store():
     """A used database."""
     with fresh_store() as store:
-        turns = store.put(act(), conversation(*(f"Turn {place} of the tram." for place in range(20)), speaker="Ana"))
-        [lisbon] = store.put(act(), [fact("Lisbon")])
-        embed_all(store, {each.id: axis(0) for each in [*turns, lisbon]})
-        store.put_entity(act(), BEN)
-        store.mention(act(), turns[0].id, [BEN.id])
-        store.link(act(), link(turns[0], lisbon))
+        fill(store)
         yield store
 
 
-BEN = entity("Ben")
-KEY = AccessKey(id="k", tenant_id=CALLER.tenant_id, role="admin", created_at=NOON)
-
-
-def merge_and_part(store):
-    """Two who have a fact in one place, and whom one memory mentions both."""
-    [zoe] = [store.put_entity(act(), entity("Zoe"))]
-    store.put(act(), [fact("tea", predicate="drinks", entity_id=each.id) for each in (BEN, zoe)])
-    store.mention(act(), newest(store).id, [BEN.id, zoe.id])
-    store.merge_entities(act(), zoe.id, BEN.id)
-    store.unmerge_entities(act(), zoe.id)
-
-
-VERBS = {
-    "get": lambda store: store.get(CALLER, ["one", "two"]),
-    "find_active_fact": lambda store: store.find_active_fact(
-        CALLER, scope="global", subject="Ana", predicate="lives in"
-    ),
-    "notes": lambda store: store.recent(request(kinds=("fact",), scopes=("aide",), subjects=("aide",)), 10),
-    "history": lambda store: store.history(CALLER, newest(store, kinds=("fact",)).id),
-    "links": lambda store: store.links(CALLER, newest(store).id),
-    "events": lambda store: store.events(CALLER),
-    "events of a memory": lambda store: store.events(CALLER, memory_id="one"),
-    "entities": lambda store: store.entities(CALLER, ["one"]),
-    "recent": lambda store: store.recent(request(), 10),
-    "since": lambda store: store.recent(request(since=NOON, until=NOON + timedelta(days=1)), 10),
-    "of a session": lambda store: store.keyword(request(sessions=("monday",)), {"tram"}, 10),
-    "neighbours": lambda store: store.neighbours(request(), episode(session="monday", turn=5), 2),
-    "filtered": lambda store: store.keyword(request(speakers=("Ana",), tags=("x",), roles=("user",)), {"tram"}, 10),
-    "of the past": lambda store: store.keyword(request(as_of=NOON), {"tram"}, 10),
-    "nearest": lambda store: store.nearest(request(), axis(0), 10, also=[1, 2]),
-    "load": lambda store: store.load(request(), [1, 2, 3]),
-    "traits": lambda store: store.traits(request(), [1, 2, 3]),
-    "newest": lambda store: store.newest(request(), 10),
-    "important": lambda store: store.important(request(), 10),
-    "mentioning": lambda store: store.mentioning(request(), ["Ben"], 10),
-    "find_entities": lambda store: store.find_entities(CALLER, limit=10),
-    "entities_named": lambda store: store.entities_named(CALLER, ["Ben", "Tea"]),
-    "resembling": lambda store: store.resembling(CALLER, "Ben", fuzzy=True, limit=10),
-    "facts_about": lambda store: store.facts_about(CALLER, [BEN.id], 10),
-    "mentions_of": lambda store: store.mentions_of(request(), BEN.id, 10),
-    "unenriched": lambda store: store.unenriched(request(), most_entities=2, limit=10),
-    "change_entity": lambda store: store.change_entity(act(), BEN.id, aliases=["Benny"], also=["Benjamin"]),
-    "enrich": lambda store: store.enrich(act(), newest(store).id, [BEN.id]),
-    "merge and unmerge": merge_and_part,
-    "speakers": lambda store: store.speakers(request()),
-    "stats": lambda store: store.stats(CALLER, NOON),
-    "page": lambda store: store.page(request(), before="f", limit=10),
-    "links_from": lambda store: store.links_from(CALLER, ["one", "two"], ("supports", "contradicts")),
-    "vectors_of": lambda store: store.vectors_of(CALLER, ["one", "two"]),
-    "unmentioned": lambda store: store.unmentioned(CALLER, after=None, limit=10),
-    "waiting": lambda store: store.waiting(CALLER),
-    "unembedded": lambda store: store.unembedded(64),
-    "attach": lambda store: store.attach([1, 2], np.array([axis(0), axis(1)])),
-    "put": lambda store: store.put(act(), [episode("One more.", session="monday", speaker="Ben")]),
-    "put several": lambda store: store.put(act(), conversation("One.", "Two.", session="friday")),
-    "supersede": lambda store: store.put(act(), [fact("Porto")]),
-    "put_related": lambda store: store.put_related(act(), fact("Porto"), {newest(store).id: 0.5}),
-    "supersede several": lambda store: store.supersede(act(), fact("Faro"), [newest(store, kinds=("fact",)).id]),
-    "put a rule": lambda store: store.put(act(), [rule()]),
-    "mention": lambda store: store.mention(act(), newest(store).id, [BEN.id]),
-    "put an entity": lambda store: store.put_entity(act(), entity("Zoe")),
-    "touch": lambda store: store.touch(act(), ["one"]),
-    "confirm": lambda store: store.confirm(act(), newest(store, kinds=("fact",)).id),
-    "link": lambda store: store.link(act(), link(newest(store), newest(store, kinds=("fact",)))),
-    "forget": lambda store: store.forget(act(), newest(store).id),
-    "erase": lambda store: store.erase(act(), [newest(store).id]),
-    "mark": lambda store: [
-        store.mark(act(), marked.id, "harmful") for marked in store.put(act(), [rule()]) for _ in range(3)
-    ],
-    "applications": lambda store: store.applications(CALLER, store.put(act(), [rule()])[0].id, 10),
-    "tenants": lambda store: store.tenants(),
-    "backlogs": lambda store: store.backlogs(NOON),
-    "pending_sessions": lambda store: store.pending_sessions(CALLER, NOON),
-    "is_session_consolidated": lambda store: store.is_session_consolidated(CALLER, "monday", NOON),
-    "runs": lambda store: store.runs(CALLER, limit=9),
-    "after a place": lambda store: [
-        store.runs(CALLER, limit=9, after=(NOON, "z")),
-        store.events(CALLER, limit=9, after=(NOON, "z")),
-        store.applications(CALLER, store.put(act(), [rule()])[0].id, 9, after=(NOON, "z")),
-        store.recent(request(after=(NOON, "z")), 9),
-    ],
-    "keys": lambda store: store.keys(CALLER),
-    "find_key": lambda store: store.find_key(CALLER, "k"),
-    "claim": lambda store: claimed(store),  # noqa: PLW0108  # defined below
-    "renew": lambda store: store.renew(act(), claimed(store).run.id, 60),
-    "carry_out": lambda store: carried_out(store),  # noqa: PLW0108  # defined below
-    "give_up": lambda store: store.give_up(act(), claimed(store).run.id, "broken", Retry()),
-    "undo": lambda store: store.undo(act(), carried_out(store).run.id),
-    "put_key": lambda store: store.put_key(act(), KEY, "d"),
-    "revoke_key": lambda store: (store.put_key(act(), KEY, "d"), store.revoke_key(act(), "k")),
-    "use_key": lambda store: store.use_key(act(), "k", since=NOON),
-    "sweep": lambda store: store.sweep(act(NOON + timedelta(days=200)), "fact", DecayPolicy(), after="", limit=9),
-    "clean": lambda store: store.clean(act(NOON + timedelta(days=9)), Retention(max_entries=0), limit=9),
-}
-
-
-def claimed(store):
-    return store.claim(act(), Claim(kind="consolidation", worker="w", lease_s=60))
-
-
-def carried_out(store):
-    batch = claimed(store)
-    porto = Action(kind="new_fact", memory=fact("Porto"), sources=(batch.episodes[0].id,))
-    store.carry_out(act(), batch.run.id, Plan(episode_ids=batch.run.episode_ids, actions=(porto,)), {})
-    return batch
+VERBS = {**READS, **WRITES}
 
 
 @pytest.mark.parametrize(("verb", "index"), [("claim", "episodes_pending"), ("undo", "memory_events_run")])
@@ -290,10 +175,6 @@ def test_a_run_is_read_along_indexes_of_its_own(store, verb, index):
     with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
         VERBS[verb](store)
     assert any(index in line for lines in seen.plans.values() for line in lines)
-
-
-def newest(store, **conditions):
-    return store.recent(request(**conditions), 1)[0]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -375,7 +256,7 @@ def test_the_first_of_an_order_are_read_along_an_index(city, verb):
 
 def test_the_newest_that_mention_somebody_are_read_along_an_index(store):
     with recorded(store, explains=True, settings="SET LOCAL enable_seqscan = off") as seen:
-        assert len(store.mentioning(request(), ["Ben"], 10)) == 2
+        assert len(store.mentioning(request(), ["Ben"], 10)) == 3
     [plan] = ["\n".join(lines) for statement, lines in seen.plans.items() if "happened_at" in statement]
     assert "using memory_entities_time" in plan
     assert "using facts_about" in plan
@@ -394,7 +275,7 @@ SEARCH_OF_TWO_KINDS = 8  # and BEGIN and COMMIT
 
 
 def test_a_search_takes_one_transaction_and_asks_each_thing_once(store):
-    asked = request()
+    asked = request(kinds=("episode", "fact"))
 
     def work():
         found = [each.ref for each in store.keyword(asked, {"tram", "turn", "lisbon"}, 100)]
