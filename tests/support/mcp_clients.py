@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from tests.support.asgi import serving
 from tests.support.processes import engrain
 
@@ -57,7 +57,7 @@ def connected(server, mode):
 
 @contextmanager
 def in_memory(path, profile, mode="auto"):
-    with Memory.open(path, settings=SETTINGS) as memory, connected(server_of(memory, profile), mode) as tools:
+    with Memory.open(path, settings=SETTINGS) as memory, connected(make_server(memory, profile), mode) as tools:
         yield tools
 
 

@@ -12,7 +12,7 @@ import pytest
 from engrain import Memory
 from engrain.interfaces.cli import serving
 from engrain.interfaces.mcp.profiles import PROFILES
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from tests.support.mcp_clients import AGENT, SETTINGS, TENANT, WAYS, connected, in_memory
 
 CONTEXT = {"request_id": "req-7", "trace": {"of": "the host"}}
@@ -285,7 +285,7 @@ def test_calls_that_come_together_are_all_done(butler):
 
 
 def test_a_fault_of_the_memory_is_told_by_its_code(path):
-    with Memory.open(path, settings=SETTINGS) as memory, connected(server_of(memory, "notes"), "auto") as tools:
+    with Memory.open(path, settings=SETTINGS) as memory, connected(make_server(memory, "notes"), "auto") as tools:
         memory.close()
         assert tools.fault("list_notes")["code"] == "memory_closed"
 

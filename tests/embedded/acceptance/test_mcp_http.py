@@ -117,7 +117,7 @@ def test_without_a_key_that_opens_nothing_is_done_and_the_answer_says_so(memory,
 
 
 def test_a_key_does_what_its_role_allows(address, key):
-    needs = {offer.name: offer.needs for offer in profile_of("all").offers}
+    needs = {tool.name: tool.needs for tool in profile_of("all").tools}
     roles = ("reader", "writer", "admin")
     for role in roles:
         with posted(address, key=key(role)) as tools:

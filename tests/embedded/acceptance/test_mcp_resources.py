@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
 from engrain import Memory
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from tests.support.mcp_clients import SETTINGS, WAYS, connected, in_memory
 
 
@@ -151,7 +151,7 @@ def test_a_prompt_that_is_none_is_told_so(here, name, arguments):
 
 
 def test_a_fault_of_the_memory_is_an_error_of_the_protocol(path):
-    with Memory.open(path, settings=SETTINGS) as memory, connected(server_of(memory, "graph"), "auto") as tools:
+    with Memory.open(path, settings=SETTINGS) as memory, connected(make_server(memory, "graph"), "auto") as tools:
         assert read(tools, "memory://knowledge-graph")["entities"][0]["name"] == "Ana Sousa"
         memory.close()
         for ask in (

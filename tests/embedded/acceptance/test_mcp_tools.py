@@ -8,7 +8,7 @@ import pytest
 
 from engrain import Memory
 from engrain.interfaces.mcp.profiles import PROFILES, profile_of
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from engrain.verbs.table import VERBS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def offered():
     """The tools of each profile by name, as a client is told of them."""
     with Memory.open(":memory:", settings={"embedding": {"model": "none"}}) as memory:
         return {
-            profile: {each.name: each for each in asyncio.run(server_of(memory, profile).list_tools())}
+            profile: {each.name: each for each in asyncio.run(make_server(memory, profile).list_tools())}
             for profile in PROFILES
         }
 
@@ -210,9 +210,9 @@ def test_all_has_the_verbs_of_the_table_and_no_tool_of_a_published_profile(offer
 
 def test_what_a_tool_needs_is_what_it_does():
     """A reader may call what only reads; what is done to a whole tenant, or for good, needs an admin."""
-    offers = [offer for name in PROFILES for offer in profile_of(name).offers]
-    needs = {offer.name: offer.needs for offer in offers}
-    reads = {offer.name for offer in offers if offer.effect.read_only_hint}
+    definitions = [tool for name in PROFILES for tool in profile_of(name).tools]
+    needs = {tool.name: tool.needs for tool in definitions}
+    reads = {tool.name for tool in definitions if tool.effect.read_only_hint}
     assert {name for name, role in needs.items() if role == "reader"} == reads - ADMINS
     assert {name for name, role in needs.items() if role == "admin"} == ADMINS
 

@@ -10,7 +10,7 @@ import pytest
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from tests.support.asgi import serving
 from tests.support.mcp_clients import connected, posted
 
@@ -193,7 +193,7 @@ def test_tools_over_http_tell_no_more_and_tools_of_whoever_runs_it_tell_all(memo
         assert says_nothing_of(json.dumps(answer.model_dump(mode="json")), nowhere)
     assert sum(str(nowhere) in each["reason"] for each in logged(caplog)) >= len(outside)
     for profile, asked in TOOLS.items():
-        with connected(server_of(memory, profile), "auto") as tools:
+        with connected(make_server(memory, profile), "auto") as tools:
             for name, arguments in asked.items():
                 degraded = degraded_of(tools.call(name, **arguments))
                 [said] = [text for text in map(str, degraded) if "keywords alone" in text]

@@ -16,7 +16,7 @@ from engrain.domain.access.keys import ROLES, allows
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
 from engrain.interfaces.mcp.profiles import profile_of
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from tests.support.asgi import serving
 from tests.support.two_tenants import AGENT, NOTE, POOL, SESSION, WHO, Clock, TwoTenants
 
@@ -109,8 +109,8 @@ def _said(ids):
 
 def asks(memory, profile, ids):
     """Every tool, resource and prompt of a profile, asked for what another tenant has."""
-    server, said = server_of(memory, profile), _said(ids)
-    needs = {offer.name: offer.needs for offer in profile_of(profile).offers}
+    server, said = make_server(memory, profile), _said(ids)
+    needs = {offer.name: offer.needs for offer in profile_of(profile).tools}
     for tool in asyncio.run(server.list_tools()):
         known = arguments(tool.name, ids) if profile == "all" else said
         given = {name: known[name] for name in tool.input_schema.get("required", [])}
@@ -173,7 +173,7 @@ def fault_of(answer):
 
 def test_every_tool_is_a_readers_a_writers_or_an_admins(served):
     """What only reads is a reader's, but for what an admin alone may look at; whatever else is at least a writer's."""
-    for offer in profile_of(served.profile).offers:
+    for offer in profile_of(served.profile).tools:
         is_read = bool(offer.effect.read_only_hint)
         assert (offer.needs == "reader") == (is_read and offer.name not in {"agents", "audit", "jobs_list"}), offer.name
 
@@ -188,7 +188,7 @@ def test_whoever_shows_no_key_that_opens_is_refused_everywhere(served):
             refused[why] += 1
     assert refused == dict.fromkeys(shown, len(every))
     assert len(shown) == 7
-    assert len(every) == len(profile_of(served.profile).offers) + PROFILES[served.profile]
+    assert len(every) == len(profile_of(served.profile).tools) + PROFILES[served.profile]
 
 
 def test_a_role_may_what_it_may_and_nothing_above(served):
@@ -203,7 +203,7 @@ def test_a_role_may_what_it_may_and_nothing_above(served):
     expected = Counter({("writer", "reader"): needing["writer"]})
     expected |= {("admin", role): needing["admin"] for role in ("reader", "writer")}
     assert refused == expected
-    assert needing["writer"] == sum(offer.needs == "writer" for offer in profile_of(served.profile).offers)
+    assert needing["writer"] == sum(offer.needs == "writer" for offer in profile_of(served.profile).tools)
 
 
 @pytest.mark.req("N12", "N21")

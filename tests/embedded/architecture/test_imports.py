@@ -96,6 +96,6 @@ def test_a_first_answer_over_mcp_loads_no_server_no_model_and_no_other_database(
     assert {name.partition(".")[0] for name in loaded} & (others | models) == set()
     unasked = (
         "engrain.interfaces.http",
-        "engrain.interfaces.mcp.verbs",
+        "engrain.interfaces.mcp.verb_tools",
     )  # of those, only the profile `all` has the tools
     assert not any(name.startswith(unasked) for name in loaded)

@@ -17,7 +17,6 @@ from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.assistant import confirm_fact
-from engrain.interfaces.mcp.identity import Identity
 from engrain.service import Memory
 from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite.store import SqliteStore
@@ -182,7 +181,7 @@ def test_a_fact_that_is_corrected_while_it_is_protected_is_not_brought_back(memo
     old = other.remember("Porto", subject="Ana", predicate="lives in")
     store.after("touch", lambda: other.correct(old.id, "Lisbon"))
     with pytest.raises(InvalidInput, match="is superseded"):
-        confirm_fact(Identity(memory=memory, tenant="default", agent_name="aide"), old.id)
+        confirm_fact(memory.agent("aide"), old.id)
     assert [each.content for each in agent.facts("Ana")] == ["Lisbon"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from engrain import Memory
 from engrain.domain.records import Contribution, Degraded, Explanation, is_free_text
 from engrain.interfaces.mcp.profiles import profile_of
-from engrain.interfaces.mcp.server import server_of
+from engrain.interfaces.mcp.server import make_server
 from engrain.verbs.signatures import Signature, signatures
 from engrain.verbs.table import Verb
 from tests.servers.conformance.interfaces import BESIDES as VERBS_BESIDES
@@ -396,8 +396,8 @@ def by_tool(table: Table, folder: Path) -> Iterator[Way]:
         @cache
         def server(agent: str) -> tuple[Memory, Mapping[str, Tools]]:
             memory = stack.enter_context(Memory.open(folder / "memory.db", settings={**SETTINGS, "agent": agent}))
-            served = {name: stack.enter_context(connected(server_of(memory, name), "auto")) for name in PROFILES}
-            return memory, {offer.name: served[name] for name in PROFILES for offer in profile_of(name).offers}
+            served = {name: stack.enter_context(connected(make_server(memory, name), "auto")) for name in PROFILES}
+            return memory, {tool.name: served[name] for name in PROFILES for tool in profile_of(name).tools}
 
         yield ByTool(table, server)
 
@@ -407,7 +407,7 @@ def offered() -> dict[str, frozenset[str]]:
     found = {}
     with Memory.open(":memory:", settings=SETTINGS) as memory:
         for name in PROFILES:
-            with connected(server_of(memory, name), "auto") as tools:
+            with connected(make_server(memory, name), "auto") as tools:
                 listed = tools.portal.call(tools.client.list_tools).tools
                 found |= {tool.name: frozenset(tool.input_schema["properties"]) for tool in listed}
     return found

@@ -1,4 +1,4 @@
-"""On whose behalf a call is done, which no argument of it can change."""
+"""Identity of a call: tenant, agent and role, which no argument can change."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -37,8 +37,8 @@ RequestContextArgument = Annotated[
 class Identity:
     """Tenant, agent and role of whoever asks: of the server itself on stdio, of the key that a request shows over HTTP.
 
-    `session` and `request_id` are what the request says around its call; what the call itself says goes before.
-    `runs_it`: whether it is whoever runs the memory, and so may hear of the machine.
+    `session` and `request_id` are those of the request; the call's own `request_context` goes before.
+    `is_operator`: whether the caller runs the memory, and so may read details of the machine.
     """
 
     memory: "Memory"
@@ -46,23 +46,23 @@ class Identity:
     agent_name: str
     role: Role = "admin"
     is_bound: bool = False  # whether it speaks for this agent alone, whatever its role
-    runs_it: bool = True
+    is_operator: bool = True
     session: str | None = None
     request_id: str | None = None
 
     def agent(self, context: RequestContext | None = None, *, session: str | None = None) -> "Agent":
-        """The memory as the agent sees it that the call speaks for."""
-        said = context or RequestContext()
+        """Return the memory as the call's agent sees it."""
+        context = context or RequestContext()
         return self.memory.agent(
             self.agent_name,
             tenant=self.tenant,
-            session=session or said.session_id or self.session,
-            request_id=said.request_id or self.request_id,
+            session=session or context.session_id or self.session,
+            request_id=context.request_id or self.request_id,
         )
 
     @property
     def whole_tenant(self) -> str:
-        """The tenant, for what is done to all of it.
+        """Return the tenant, for a verb on all of it.
 
         Raises:
             Forbidden: the key speaks for one agent alone.
@@ -71,85 +71,87 @@ class Identity:
             raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.agent_name!r:.80}")
         return self.tenant
 
-    def require(self, needs: Role, what: str) -> None:
-        """Whether the role allows something.
+    def require(self, needs: Role, tool: str) -> None:
+        """Check that the role allows a tool.
 
         Raises:
             Forbidden: it does not.
         """
         if not allows(self.role, needs):
-            raise Forbidden(f"{what} needs the role {needs}, and the key has the role {self.role}")
+            raise Forbidden(f"{tool} needs the role {needs}, and the key has the role {self.role}")
 
     def require_butler(self, butler: str) -> None:
-        """A butler that a tool names is the server's own agent.
+        """Check that a butler which a tool names is the server's own agent.
 
         Raises:
             InvalidInput: it is another.
         """
         if butler != self.agent_name:
-            said = f"butler {butler!r:.80} is not the agent that this call speaks for, {self.agent_name!r}"
-            raise InvalidInput(f"{said}; name that one, or start the server with --agent")
+            message = f"butler {butler!r:.80} is not the agent that this call speaks for, {self.agent_name!r}"
+            raise InvalidInput(f"{message}; name that one, or start the server with --agent")
 
     def require_tenant(self, tenant_id: str) -> None:
-        """A tenant that a tool names is the server's own, which "default" means as well.
+        """Check that a tenant which a tool names is the server's own, or "default", which means the same.
 
         Raises:
             InvalidInput: it is another.
         """
         if tenant_id not in (self.tenant, DEFAULT_TENANT):
-            said = f"tenant_id {tenant_id!r:.80} is not the tenant of this server"
-            raise InvalidInput(f"{said}; leave it {DEFAULT_TENANT!r}, or start the server with --tenant")
+            message = f"tenant_id {tenant_id!r:.80} is not the tenant of this server"
+            raise InvalidInput(f"{message}; leave it {DEFAULT_TENANT!r}, or start the server with --tenant")
 
 
-def within(who: Identity, meta: object) -> Identity:
-    """Who asks, with what the request's `_meta` says in `request_context`.
+def apply_request_context(identity: Identity, meta: object) -> Identity:
+    """Add the `request_context` in a request's `_meta` to an identity.
 
     Raises:
         InvalidInput: it is no such object.
     """
-    said = meta.get("request_context") if isinstance(meta, Mapping) else None
-    if said is None:
-        return who
+    value = meta.get("request_context") if isinstance(meta, Mapping) else None
+    if value is None:
+        return identity
     try:
-        context = RequestContext.model_validate(said)
+        context = RequestContext.model_validate(value)
     except ValidationError as error:
-        wrong = ", ".join(".".join(map(str, each["loc"])) or "it" for each in error.errors())
+        wrong = ", ".join(".".join(map(str, fault["loc"])) or "it" for fault in error.errors())
         raise InvalidInput(f"_meta.request_context is no request context: {wrong} is wrong") from error
-    return replace(who, session=context.session_id or who.session, request_id=context.request_id or who.request_id)
+    return replace(
+        identity, session=context.session_id or identity.session, request_id=context.request_id or identity.request_id
+    )
 
 
-_Done = TypeVar("_Done")
-_ASKING: ContextVar[Identity] = ContextVar("asking")
+_Answer = TypeVar("_Answer")
+_CURRENT: ContextVar[Identity] = ContextVar("engrain_mcp_identity")
 
 
 @contextmanager
-def speaking(who: Identity) -> Iterator[None]:
-    """Let whatever is called inside, in this task and the threads it starts, be done on somebody's behalf."""
-    token = _ASKING.set(who)
+def act_as(identity: Identity) -> Iterator[None]:
+    """Set the identity of all calls inside the block, in this task and the threads it starts."""
+    token = _CURRENT.set(identity)
     try:
         yield
     finally:
-        _ASKING.reset(token)
+        _CURRENT.reset(token)
 
 
-def asking() -> Identity:
-    """Whoever asks just now.
+def current_identity() -> Identity:
+    """Return the identity of the current call.
 
     Raises:
-        LookupError: nobody does; a call came past the server's own door.
+        LookupError: there is none; the call did not come through the server.
     """
-    return _ASKING.get()
+    return _CURRENT.get()
 
 
-def on_behalf(call: Callable[..., _Done]) -> Callable[..., _Done]:
-    """A function of somebody, as a function without that parameter: whoever asks when it is called."""
+def bind_identity(call: Callable[..., _Answer]) -> Callable[..., _Answer]:
+    """Return a function without its parameter `identity`, which is the current one at each call."""
 
     @wraps(call)
-    def called(*args: object, **named: object) -> _Done:
-        return call(asking(), *args, **named)
+    def bound(*args: object, **named: object) -> _Answer:
+        return call(current_identity(), *args, **named)
 
-    whole = inspect.signature(call)
-    called.__signature__ = whole.replace(parameters=list(whole.parameters.values())[1:])  # type: ignore[attr-defined]  # PEP 362: what signature() answers
-    called.__annotations__ = {name: each for name, each in call.__annotations__.items() if name != "who"}
-    del called.__wrapped__  # whose signature has the parameter
-    return called
+    signature = inspect.signature(call)
+    bound.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]  # PEP 362: what signature() answers
+    bound.__annotations__ = {name: hint for name, hint in call.__annotations__.items() if name != "identity"}
+    del bound.__wrapped__  # whose signature has the parameter
+    return bound

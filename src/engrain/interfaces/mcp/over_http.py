@@ -1,7 +1,7 @@
-"""The tools over HTTP: each message is answered for whom its own request speaks, whatever came before it.
+"""MCP over HTTP: every message is answered under the identity of its own request.
 
-Streamable HTTP of both eras of the protocol without sessions: an answer is one JSON document. Nothing is sent that
-nobody asked for, so there is no stream to listen to. Whoever serves this checks Host and Origin before.
+Streamable HTTP of both eras of the protocol without sessions: an answer is one JSON document. The server sends nothing
+unasked, so there is no stream to listen to. The guards of the server check Host and Origin before.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 _IDENTITY = "engrain.identity"
-# One memory may have 10 MB, and JSON escapes of it are longer; whoever serves this may allow less.
+# One memory may have 10 MB, and JSON escapes of it are longer; the server's guards may allow less.
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -34,7 +34,7 @@ class McpApp:
     """An ASGI application that serves the tools of a profile at whatever path it is mounted on."""
 
     def __init__(self, memory: "Memory", gate: "Gate", *, profile: str = "butler") -> None:
-        """`gate` says whom a request speaks for.
+        """Set up the tools of a profile; `gate` admits requests by their keys.
 
         Raises:
             InvalidInput: an unknown profile.
@@ -42,12 +42,12 @@ class McpApp:
         self._memory = memory
         self._gate = gate
         chosen = profile_of(checks.choice(profile, PROFILES, name="profile"))
-        self._server = MemoryServer(chosen, _identity, tell=detail_of)
+        self._server = MemoryServer(chosen, _identity, describe=detail_of)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer one request."""
         request = Request(scope, receive)
-        answer = await self._refused(request)
+        answer = await self._admit(request)
         if answer is not None:
             await answer(scope, receive, send)
             return
@@ -59,22 +59,22 @@ class McpApp:
         async with manager.run():
             await manager.handle_request(scope, receive, send)
 
-    async def _refused(self, request: Request) -> Response | None:
-        """Why a request gets no answer of the protocol; None where it does, and its scope says on whose behalf."""
+    async def _admit(self, request: Request) -> Response | None:
+        """Return the refusal of a request; None where it is admitted, with its identity in the scope."""
         if request.method != "POST":
-            said = "messages are posted here; there is no stream to listen to and no session to end"
-            return problem(request, 405, code="method_not_allowed", detail=said, headers={"Allow": "POST"})
+            detail = "messages are posted here; there is no stream to listen to and no session to end"
+            return problem(request, 405, code="method_not_allowed", detail=detail, headers={"Allow": "POST"})
         try:
-            asking = await identify_for(request, "reader", memory=self._memory, gate=self._gate)
+            caller = await identify_for(request, "reader", memory=self._memory, gate=self._gate)
             request.scope[_IDENTITY] = Identity(
                 memory=self._memory,
-                tenant=asking.tenant,
-                agent_name=asking.agent().caller.agent,
-                role=asking.grant.role,
-                is_bound=asking.grant.agent is not None,
-                runs_it=False,
-                session=asking.session,
-                request_id=asking.request_id,
+                tenant=caller.tenant,
+                agent_name=caller.agent().caller.agent,
+                role=caller.grant.role,
+                is_bound=caller.grant.agent is not None,
+                is_operator=False,
+                session=caller.session,
+                request_id=caller.request_id,
             )
         except EngrainError as error:
             return problem_of(request, error)
@@ -82,12 +82,12 @@ class McpApp:
 
 
 def _identity(ctx: ServerRequestContext[Any, Any]) -> Identity:
-    """On whose behalf a message is answered: what its own request was let in as.
+    """Return the identity of a message: that of its own request.
 
     Raises:
         Unauthenticated: it came on no request.
     """
-    found = ctx.request.scope.get(_IDENTITY) if isinstance(ctx.request, Request) else None
-    if not isinstance(found, Identity):
+    identity = ctx.request.scope.get(_IDENTITY) if isinstance(ctx.request, Request) else None
+    if not isinstance(identity, Identity):
         raise Unauthenticated("this message came on no request of its own; post it")
-    return found
+    return identity

@@ -1,26 +1,26 @@
-"""Which tools a server offers: each profile by name, as data."""
+"""Profiles of tools that a server offers, by name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from engrain.interfaces.compat import assistant, butler, consolidator, graph, notes
-from engrain.interfaces.mcp.offers import Offer
-from engrain.interfaces.mcp.resources import KNOWLEDGE_GRAPH, Address
+from engrain.interfaces.mcp.resources import KNOWLEDGE_GRAPH, Resource
+from engrain.interfaces.mcp.tools import ToolDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The tools of a server, and what a client is told of them as a whole."""
+    """The tools of a server, and its instructions for a client."""
 
-    offers: tuple[Offer, ...]
+    tools: tuple[ToolDefinition, ...]
     instructions: str
-    addresses: tuple[Address, ...] = ()  # what it lets a client read besides what all do
+    resources: tuple[Resource, ...] = ()  # besides those of all profiles
 
 
 _FEW: Mapping[str, Profile] = {
     "butler": Profile(
-        offers=butler.OFFERS,
+        tools=butler.TOOLS,
         instructions=(
             "Long-term memory. Ask memory_context for what matters to a prompt when a session begins; store what "
             "happened with memory_store_episode when it ends, facts with memory_store_fact, what works with "
@@ -28,7 +28,7 @@ _FEW: Mapping[str, Profile] = {
         ),
     ),
     "assistant": Profile(
-        offers=assistant.OFFERS,
+        tools=assistant.TOOLS,
         instructions=(
             "Long-term memory of earlier conversations. Use search_memory before saying that something is not known; "
             "remember_fact for what will matter later, correct_fact where the user corrects what is remembered, "
@@ -36,7 +36,7 @@ _FEW: Mapping[str, Profile] = {
         ),
     ),
     "consolidator": Profile(
-        offers=consolidator.OFFERS,
+        tools=consolidator.TOOLS,
         instructions=(
             "Learn from a session: is_session_consolidated, then get_episodes_for_consolidation page by page, "
             "save_facts_batch with what they teach, detect_conflicts for each saved fact and resolve_conflict where "
@@ -44,12 +44,12 @@ _FEW: Mapping[str, Profile] = {
         ),
     ),
     "notes": Profile(
-        offers=notes.OFFERS,
+        tools=notes.TOOLS,
         instructions="Notes that an agent keeps for itself under keys such as project:alpha; saving a key replaces it.",
     ),
     "graph": Profile(
-        offers=graph.OFFERS,
-        addresses=(KNOWLEDGE_GRAPH,),
+        tools=graph.TOOLS,
+        resources=(KNOWLEDGE_GRAPH,),
         instructions=(
             "A knowledge graph: entities, what is observed of them, and how they relate. create_entities before "
             "add_observations; search_nodes finds an entity by any part of its name, type or observations."
@@ -60,17 +60,17 @@ PROFILES = (*_FEW, "all")
 
 
 def profile_of(name: str) -> Profile:
-    """The profile of a name, one of PROFILES."""
+    """Return the profile of a name, one of PROFILES."""
     return _verbs() if name == "all" else _FEW[name]
 
 
 @cache
 def _verbs() -> Profile:
-    """Every verb of the library as a tool, made when it is asked for: a server of few tools does not load them."""
-    from engrain.interfaces.mcp import verbs
+    """Make the profile of all verbs, when first needed: a server of few tools does not load them."""
+    from engrain.interfaces.mcp import verb_tools
 
     return Profile(
-        offers=verbs.offers(),
+        tools=verb_tools.tools(),
         instructions=(
             "Long-term memory, with every verb of the library as a tool of its own name (observe, remember, recall, "
             "context, ...): recall finds what is known, observe stores what happened, remember what is true, rules_add "

@@ -1,4 +1,4 @@
-"""What a user can choose in a client's menu: prompts made of the memory, as whoever asks sees it."""
+"""Prompts for a client's menu, made from the memory as the caller sees it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ _NOTHING = "(nothing yet)"
 
 
 @dataclass(frozen=True, slots=True)
-class Menu:
-    """One prompt: its function's name is the prompt's, its docstring what a user is told."""
+class PromptDefinition:
+    """One prompt: its function's name and docstring are the prompt's."""
 
     call: Callable[..., str]
     title: str
@@ -28,10 +28,10 @@ class Menu:
 
 
 def recall_topic(
-    who: Identity, topic: Annotated[str, Field(description="What to think of: a question, a name, a project.")]
+    identity: Identity, topic: Annotated[str, Field(description="What to think of: a question, a name, a project.")]
 ) -> str:
     """Put what is remembered of a topic before the conversation goes on."""
-    block = who.agent().context(topic)
+    block = identity.agent().context(topic)
     return (
         f"This is what is remembered about {topic!r}:\n\n{block.text or _NOTHING}\n\n"
         "Say in a few sentences what of it matters here, and what is missing. Do not add what is not there."
@@ -39,12 +39,12 @@ def recall_topic(
 
 
 def review_known(
-    who: Identity, name: Annotated[str, Field(description="A person, place, project or other thing.")]
+    identity: Identity, name: Annotated[str, Field(description="A person, place, project or other thing.")]
 ) -> str:
     """Go through what is known of somebody or something, so that it can be corrected."""
-    facts = _facts_of(who, name)
+    facts = _facts_of(identity, name)
     lines = "\n".join(
-        f"- {each.predicate}: {each.content} (since {each.happened_at:%Y-%m-%d}, id {each.id})" for each in facts
+        f"- {fact.predicate}: {fact.content} (since {fact.happened_at:%Y-%m-%d}, id {fact.id})" for fact in facts
     )
     return (
         f"This is what is known of {name!r}:\n\n{lines or _NOTHING}\n\n"
@@ -54,15 +54,15 @@ def review_known(
 
 
 def remember_session(
-    who: Identity,
+    identity: Identity,
     session: Annotated[str, Field(description="Name of the conversation; left out: the one that is going on.")] = "",
 ) -> str:
     """Keep at the end of a conversation what will matter in the next one."""
-    agent = who.agent()
+    agent = identity.agent()
     turns = agent.consolidation.episodes(session, limit=_MOST_TURNS) if session else []
-    said = "\n".join(f"- {each.speaker or each.role}: {each.content}" for each in turns)
+    lines = "\n".join(f"- {turn.speaker or turn.role}: {turn.content}" for turn in turns)
     last = agent.latest_reflection()
-    begins = f"This was said in {session!r}:\n\n{said or _NOTHING}" if session else "This conversation ends."
+    begins = f"This was said in {session!r}:\n\n{lines or _NOTHING}" if session else "This conversation ends."
     return (
         f"{begins}\n\n"
         f"What you thought the last time you looked back:\n\n{_NOTHING if last is None else last.content}\n\n"
@@ -73,18 +73,18 @@ def remember_session(
     )
 
 
-def _facts_of(who: Identity, name: str) -> list[Fact]:
-    """What is believed of an entity, or where the registry knows none, of a subject of that name."""
-    agent = who.agent()
+def _facts_of(identity: Identity, name: str) -> list[Fact]:
+    """Return the active facts about an entity, or where the registry has none, about a subject of that name."""
+    agent = identity.agent()
     try:
         known = agent.entities.profile(name).facts.values()
     except NotFound:
         return list(agent.facts(name, limit=_MOST_FACTS))
-    return [each for facts in known for each in facts if each.validity == "active"][:_MOST_FACTS]
+    return [fact for facts in known for fact in facts if fact.validity == "active"][:_MOST_FACTS]
 
 
-PROMPTS: Sequence[Menu] = (
-    Menu(recall_topic, "Recall a topic"),
-    Menu(review_known, "Review what is known"),
-    Menu(remember_session, "Remember this conversation"),
+PROMPTS: Sequence[PromptDefinition] = (
+    PromptDefinition(recall_topic, "Recall a topic"),
+    PromptDefinition(review_known, "Review what is known"),
+    PromptDefinition(remember_session, "Remember this conversation"),
 )

@@ -1,4 +1,4 @@
-"""What tools answer: JSON as the library's own `to_dict()` says it, ids as strings, times as ISO 8601, no vectors."""
+"""Results of tools: JSON of the library's own `to_dict()`, ids as strings, times as ISO 8601, no vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,90 +9,101 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic_core import core_schema
 
 from engrain.agent.agent import Agent
-from engrain.domain.entities.registry import EntityMatch, EntityMerge, EntityProfile, RelatedEntity
+from engrain.domain.entities.registry import EntityMatch, RelatedEntity
 from engrain.domain.maintenance.stats import FactStats, RuleStats, Stats
 from engrain.domain.memories.notes import Note, NoteHit, NoteRelation
 from engrain.domain.records import Answer, Degraded, Entity, Episode, Fact, Hit, Kind, MemoryRecord, Record, Rule
-from engrain.interfaces.mcp.identity import asking
+from engrain.interfaces.mcp.identity import current_identity
 from engrain.interfaces.redaction import redact
 
 
-def _said(record: Record) -> dict[str, Any]:
-    said = record.to_dict()
-    return said if asking().runs_it else redact(said)
+def _to_json(record: Record) -> dict[str, Any]:
+    document = record.to_dict()
+    return document if current_identity().is_operator else redact(document)
 
 
-def text_of(reason: Degraded) -> str:
-    """A reason as one text; its detail is for the operator alone."""
-    return str(reason) if asking().runs_it else str(redact(reason.to_dict())["message"])
+def reason_text(reason: Degraded) -> str:
+    """Return a reason as one text; its detail is for the operator alone."""
+    return str(reason) if current_identity().is_operator else str(redact(reason.to_dict())["message"])
 
 
-def texts_of(reasons: Sequence[Degraded]) -> list[str]:
-    """Each reason as one text."""
-    return [text_of(reason) for reason in reasons]
+def reason_texts(reasons: Sequence[Degraded]) -> list[str]:
+    """Return every reason as one text."""
+    return [reason_text(reason) for reason in reasons]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A record of ours as it says itself: pydantic neither checks it nor learns, at every start, what is in it."""
+class JsonSchema:
+    """Schema of a record of ours: pydantic neither checks it nor reads its fields at every start."""
 
-    what: str
+    description: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """A value that is taken as it comes, and told as a JSON object."""
-        told = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+        """Accept any value, and serialize it as a JSON object."""
+        document = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
         return core_schema.any_schema(
-            serialization=core_schema.plain_serializer_function_ser_schema(_said, return_schema=told)
+            serialization=core_schema.plain_serializer_function_ser_schema(_to_json, return_schema=document)
         )
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """An object; docs/library.md has the fields of each record."""
-        return {"type": "object", "description": self.what}
+        """Describe an object; docs/library.md has the fields of each record."""
+        return {"type": "object", "description": self.description}
 
 
-MemoryJson = Annotated[Episode | Fact | Rule, Told("The memory, whole: id, kind, content, scope, times, ...")]
-EpisodeJson = Annotated[Episode, Told("An episode, whole: id, content, role, speaker, session, event_time, ...")]
-FactJson = Annotated[Fact, Told("A fact, whole: id, subject, predicate, content, confidence, validity, ...")]
-RuleJson = Annotated[Rule, Told("A rule, whole: id, content, maturity, confidence, ...")]
-EntityJson = Annotated[Entity, Told("An entity, whole: id, canonical_name, entity_type, aliases, metadata, ...")]
-NoteJson = Annotated[Note, Told("A note, whole: key, content, category, times, ...")]
-NoteHitJson = Annotated[NoteHit, Told("A note that was found, its score and where that comes from.")]
-NoteRelationJson = Annotated[NoteRelation, Told("A note, and how many words it shares.")]
+MemoryJson = Annotated[Episode | Fact | Rule, JsonSchema("The memory, whole: id, kind, content, scope, times, ...")]
+EpisodeJson = Annotated[Episode, JsonSchema("An episode, whole: id, content, role, speaker, session, event_time, ...")]
+FactJson = Annotated[Fact, JsonSchema("A fact, whole: id, subject, predicate, content, confidence, validity, ...")]
+RuleJson = Annotated[Rule, JsonSchema("A rule, whole: id, content, maturity, confidence, ...")]
+EntityJson = Annotated[Entity, JsonSchema("An entity, whole: id, canonical_name, entity_type, aliases, metadata, ...")]
+NoteJson = Annotated[Note, JsonSchema("A note, whole: key, content, category, times, ...")]
+NoteHitJson = Annotated[NoteHit, JsonSchema("A note that was found, its score and where that comes from.")]
+NoteRelationJson = Annotated[NoteRelation, JsonSchema("A note, and how many words it shares.")]
 
 
 class Result(BaseModel):
     """An answer to one call."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
     request_id: str | None = Field(default=None, description="The request_id of the call's request_context.")
 
+    def for_request(self, agent: Agent) -> Self:
+        """Return the same result, naming the request of an agent's caller."""
+        return self.model_copy(update={"request_id": agent.caller.request_id})
 
-class Stored(Result):
+
+class OptionalResult(Result):
+    """The one value of a result, or `found` false where it is not there."""
+
+    found: bool
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """Make the result of a value, None where it is not there."""
+        *_, field = cls.model_fields
+        return cls.model_validate({"found": value is not None, field: value})
+
+
+class StoredMemory(Result):
     """A memory that was stored; `id` names it from now on."""
 
     id: str
     memory: MemoryJson
 
     @classmethod
-    def of(cls, agent: Agent, memory: MemoryRecord) -> Self:
-        return cls(id=memory.id, memory=memory, request_id=agent.caller.request_id)
+    def of(cls, memory: MemoryRecord) -> Self:
+        return cls(id=memory.id, memory=memory)
 
 
-class Found(Result):
+class FoundMemory(OptionalResult):
     """A memory as it stands now, or `found` false where there is no such one."""
 
-    found: bool
     memory: MemoryJson | None = None
 
-    @classmethod
-    def of(cls, agent: Agent, memory: MemoryRecord | None) -> Self:
-        return cls(found=memory is not None, memory=memory, request_id=agent.caller.request_id)
 
-
-class Match(BaseModel):
+class HitJson(BaseModel):
     """One hit; `why` says what each part of the ranking gave to its score."""
 
     score: float
@@ -100,22 +111,20 @@ class Match(BaseModel):
     why: str
 
 
-class Matches(Result):
+class SearchHits(Result):
     """The hits of a search, best first; `degraded` has a sentence for each thing it had to do without."""
 
-    hits: list[Match]
+    hits: list[HitJson]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
     degraded: list[str]
 
     @classmethod
-    def of(cls, agent: Agent, answer: Answer) -> Self:
-        hits = [Match(score=hit.score, memory=hit.memory, why=str(hit.why)) for hit in answer]
-        return cls(
-            hits=hits, evidence=answer.evidence, degraded=texts_of(answer.degraded), request_id=agent.caller.request_id
-        )
+    def of(cls, answer: Answer) -> Self:
+        hits = [HitJson(score=hit.score, memory=hit.memory, why=str(hit.why)) for hit in answer]
+        return cls(hits=hits, evidence=answer.evidence, degraded=reason_texts(answer.degraded))
 
 
-class Known(BaseModel):
+class MemorySummary(BaseModel):
     """One memory in short."""
 
     id: str
@@ -145,10 +154,10 @@ class Known(BaseModel):
         )
 
 
-class Recollection(Result):
+class SearchSummary(Result):
     """What a search found, best first, in short."""
 
-    memories: list[Known]
+    memories: list[MemorySummary]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
     degraded: list[str]
 
@@ -166,7 +175,7 @@ class EpisodeCounts(BaseModel):
     last_event_at: datetime | None
 
 
-class Counts(Result):
+class MemoryCounts(Result):
     """How much the agent remembers, by kind and state."""
 
     episodes: EpisodeCounts
@@ -176,14 +185,13 @@ class Counts(Result):
     latest_at: datetime | None = Field(description="When something was last written.")
 
     @classmethod
-    def of(cls, agent: Agent, stats: Stats, latest_at: datetime | None) -> Self:
+    def of(cls, stats: Stats, latest_at: datetime | None) -> Self:
         return cls(
             episodes=EpisodeCounts.model_validate(stats.episodes, from_attributes=True),
             facts=stats.facts,
             rules=stats.rules,
             pending_embeddings=stats.pending_embeddings,
             latest_at=latest_at,
-            request_id=agent.caller.request_id,
         )
 
 
@@ -198,24 +206,19 @@ class ContextText(Result):
     degraded: list[str]
 
 
-class FoundEntity(Result):
+class FoundEntity(OptionalResult):
     """An entity, or `found` false where there is no such one."""
 
-    found: bool
     entity: EntityJson | None = None
 
-    @classmethod
-    def of(cls, agent: Agent, entity: Entity | None) -> Self:
-        return cls(found=entity is not None, entity=entity, request_id=agent.caller.request_id)
 
-
-class Candidates(Result):
+class EntityCandidates(Result):
     """Whom a name may mean, the likeliest first."""
 
     candidates: list[EntityMatch]
 
 
-class Merged(Result):
+class MergeResult(Result):
     """What a merge did; `source` is a tombstone now."""
 
     source: EntityJson
@@ -224,20 +227,11 @@ class Merged(Result):
     facts_superseded: list[str]
     aliases_added: list[str]
 
-    @classmethod
-    def of(cls, agent: Agent, done: EntityMerge) -> Self:
-        return cls(
-            source=done.source,
-            target=done.target,
-            facts_repointed=list(done.facts_repointed),
-            facts_superseded=list(done.facts_superseded),
-            aliases_added=list(done.aliases_added),
-            request_id=agent.caller.request_id,
-        )
 
-
-class Profiled(BaseModel):
+class Profile(BaseModel):
     """Everything that is known of an entity: facts by predicate, the last active one holds."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     entity: EntityJson
     facts: dict[str, list[FactJson]]
@@ -247,27 +241,14 @@ class Profiled(BaseModel):
     first_seen_at: datetime | None
     last_seen_at: datetime | None
 
-    @classmethod
-    def of(cls, profile: EntityProfile) -> Self:
-        return cls(
-            entity=profile.entity,
-            facts={predicate: list(facts) for predicate, facts in profile.facts.items()},
-            episodes=list(profile.episodes),
-            rules=list(profile.rules),
-            related=list(profile.related),
-            first_seen_at=profile.first_seen_at,
-            last_seen_at=profile.last_seen_at,
-        )
 
-
-class EntityInfo(Result):
+class EntityInfo(OptionalResult):
     """The profile of an entity, or `found` false where nobody has that name."""
 
-    found: bool
-    profile: Profiled | None = None
+    profile: Profile | None = None
 
 
-class Consolidated(Result):
+class ConsolidationResult(Result):
     """What a consolidation came to; a dry run only counted what is due."""
 
     dry_run: bool
@@ -281,7 +262,7 @@ class Consolidated(Result):
     run_ids: list[str]
 
 
-class Cleaned(Result):
+class CleanupResult(Result):
     """How many episodes were removed, and how many there are now."""
 
     expired_deleted: int
@@ -333,15 +314,10 @@ class SavedNote(Result):
     note: NoteJson
 
 
-class FoundNote(Result):
+class FoundNote(OptionalResult):
     """A note, or `found` false where there is none under the key."""
 
-    found: bool
     note: NoteJson | None = None
-
-    @classmethod
-    def of(cls, agent: Agent, note: Note | None) -> Self:
-        return cls(found=note is not None, note=note, request_id=agent.caller.request_id)
 
 
 class NoteList(Result):

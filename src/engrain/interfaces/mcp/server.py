@@ -1,4 +1,4 @@
-"""A memory as an MCP server: its tools, and what a fault of theirs looks like outside."""
+"""MCP server of a memory: the tools, resources and prompts of a profile, and the codes of their faults."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -31,12 +31,12 @@ from pydantic import AnyUrl, ValidationError
 from engrain import __version__, metrics
 from engrain.errors import EngrainError, Forbidden, InvalidInput, NotFound
 from engrain.interfaces import logs
-from engrain.interfaces.mcp.identity import Identity, asking, on_behalf, speaking, within
-from engrain.interfaces.mcp.json_schemas import plain
-from engrain.interfaces.mcp.offers import Offer
+from engrain.interfaces.mcp.identity import Identity, act_as, apply_request_context, bind_identity, current_identity
 from engrain.interfaces.mcp.profiles import Profile, profile_of
 from engrain.interfaces.mcp.prompts import PROMPTS
-from engrain.interfaces.mcp.resources import ADDRESSES, proposals
+from engrain.interfaces.mcp.resources import RESOURCES, proposals
+from engrain.interfaces.mcp.schemas import inline_references
+from engrain.interfaces.mcp.tools import ToolDefinition
 
 if TYPE_CHECKING:
     from engrain.service import Memory
@@ -47,48 +47,54 @@ Identify: TypeAlias = Callable[[ServerRequestContext[Any, Any]], Identity]
 
 
 class MemoryServer(MCPServer[Any]):
-    """The tools of one profile; `identify` says on whose behalf each message is answered."""
+    """Serves the tools of one profile; `identify` gives the identity of each message."""
 
-    def __init__(self, profile: Profile, identify: Identify, *, tell: Callable[[EngrainError], str] = str) -> None:
-        """`tell` says what a client may hear of a fault."""
-        tools = [_tool(offer) for offer in profile.offers]
+    def __init__(self, profile: Profile, identify: Identify, *, describe: Callable[[EngrainError], str] = str) -> None:
+        """Set up the tools; `describe` gives the public message of a fault."""
+        tools = [_tool(definition) for definition in profile.tools]
         super().__init__(
             "engrain",
             instructions=profile.instructions,
             version=__version__,
             tools=tools,
             log_level="WARNING",
-            middleware=[self._on_behalf],
+            middleware=[self._identify_sender],
             subscriptions=False,
             resource_security=_NO_PATHS,
         )
-        for each in (*ADDRESSES, *profile.addresses):
+        for resource in (*RESOURCES, *profile.resources):
             self.resource(
-                each.uri, name=each.name, title=each.title, description=_told(each.call), mime_type=each.mime_type
-            )(on_behalf(each.call))
-        for choice in PROMPTS:
+                resource.uri,
+                name=resource.name,
+                title=resource.title,
+                description=_description(resource.call),
+                mime_type=resource.mime_type,
+            )(bind_identity(resource.call))
+        for prompt in PROMPTS:
             self.add_prompt(
-                Prompt.from_function(on_behalf(choice.call), title=choice.title, description=_told(choice.call))
+                Prompt.from_function(
+                    bind_identity(prompt.call), title=prompt.title, description=_description(prompt.call)
+                )
             )
-        self.completion()(self._proposed)  # type: ignore[no-untyped-call]  # the SDK does not annotate it
+        self.completion()(self._complete)  # type: ignore[no-untyped-call]  # the SDK does not annotate it
         self._identify = identify
-        self._tell = tell
-        self._offers = {offer.name: offer for offer in profile.offers}
-        self._parameters = {each.name: frozenset(each.parameters["properties"]) for each in tools}
+        self._describe = describe
+        self._definitions = {definition.name: definition for definition in profile.tools}
+        self._parameters = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call one tool; what is refused, or fails on purpose, is a result that says so by its code.
+        """Call one tool; a refusal or an error of ours is a result with its code.
 
         Raises:
-            ToolError: there is no such tool, or it failed as nobody foresaw.
+            ToolError: there is no such tool, or it failed unforeseen.
         """
-        offer = self._offers.get(name)
+        definition = self._definitions.get(name)
         try:
-            if offer is not None:
-                asking().require(offer.needs, name)
-                arguments = self._known(offer, arguments)
+            if definition is not None:
+                current_identity().require(definition.needs, name)
+                arguments = self._known_arguments(definition, arguments)
             return await super().call_tool(name, arguments, context)
         except EngrainError as fault:
             return self._fault(fault)
@@ -104,11 +110,11 @@ class MemoryServer(MCPServer[Any]):
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """The contents behind an address.
+        """Read the contents of a resource.
 
         Raises:
-            MCPError: nothing is there, or it cannot be read; by the code of why.
-            ResourceError: it failed as nobody foresaw.
+            MCPError: nothing is there, or it cannot be read; with the code of the error.
+            ResourceError: it failed unforeseen.
         """
         try:
             return await super().read_resource(uri, context)
@@ -121,20 +127,22 @@ class MemoryServer(MCPServer[Any]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """One prompt, made of the memory.
+        """Make one prompt from the memory.
 
         Raises:
             MCPError: there is none of that name, an argument is missing, or the memory cannot answer.
         """
-        wanted = next((each for each in await self.list_prompts() if each.name == name), None)
-        if wanted is None:
+        prompt = next((prompt for prompt in await self.list_prompts() if prompt.name == name), None)
+        if prompt is None:
             raise self._refusal(NotFound(f"there is no prompt {name!r:.80}"))
-        takes = {each.name: each.required for each in wanted.arguments or []}
-        missing = [each for each, required in takes.items() if required and each not in (arguments or {})]
+        takes = {argument.name: argument.required for argument in prompt.arguments or []}
+        missing = [argument for argument, required in takes.items() if required and argument not in (arguments or {})]
         unknown = sorted(set(arguments or {}) - set(takes))
         if missing or unknown:
-            said = f"prompt {name} takes {', '.join(takes)}"
-            raise self._refusal(InvalidInput(f"{said}; {', '.join([*missing, *unknown]):.200} is missing or not known"))
+            message = f"prompt {name} takes {', '.join(takes)}"
+            raise self._refusal(
+                InvalidInput(f"{message}; {', '.join([*missing, *unknown]):.200} is missing or not known")
+            )
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
@@ -143,54 +151,54 @@ class MemoryServer(MCPServer[Any]):
                 raise
             raise self._refusal(fault) from error
 
-    async def _proposed(
+    async def _complete(
         self,
         ref: PromptReference | ResourceTemplateReference,  # noqa: ARG002  # the same argument means the same everywhere
         argument: CompletionArgument,
         context: CompletionContext | None,  # noqa: ARG002  # none of them depends on another
     ) -> Completion:
-        """How an argument may go on."""
+        """Complete an argument."""
         try:
-            found = await to_thread.run_sync(proposals, asking(), argument.name, argument.value)
+            values = await to_thread.run_sync(proposals, current_identity(), argument.name, argument.value)
         except EngrainError as fault:
             raise self._refusal(fault) from fault
-        return Completion(values=found, total=None, has_more=None)
+        return Completion(values=values, total=None, has_more=None)
 
     def _refusal(self, fault: EngrainError) -> MCPError:
-        """A fault as an error of the protocol, where there is no result to say it in."""
-        is_asked_wrong = isinstance(fault, InvalidInput | NotFound)
-        message = self._tell(fault)
+        """Make an error of the protocol from a fault, where there is no result to carry it."""
+        is_bad_request = isinstance(fault, InvalidInput | NotFound)
+        message = self._describe(fault)
         data = {"error": {"code": fault.code, "message": message}}
-        code = INVALID_PARAMS if is_asked_wrong else INTERNAL_ERROR
+        code = INVALID_PARAMS if is_bad_request else INTERNAL_ERROR
         return MCPError(code=code, message=f"{fault.code}: {message}", data=data)
 
-    async def _on_behalf(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Answer one message on behalf of whoever sent it."""
+    async def _identify_sender(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answer one message under the identity of its sender."""
         try:
-            who = within(self._identify(ctx), (ctx.params or {}).get("_meta"))
+            identity = apply_request_context(self._identify(ctx), (ctx.params or {}).get("_meta"))
         except EngrainError as fault:
             raise self._refusal(fault) from fault
-        with speaking(who):
+        with act_as(identity):
             return await call_next(ctx)
 
-    def _known(self, offer: Offer, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments that a tool has.
+    def _known_arguments(self, definition: ToolDefinition, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments that a tool has.
 
         Raises:
-            InvalidInput: there are others, and the tool does not pass them over.
+            InvalidInput: there are others, and the tool does not ignore them.
         """
-        known = self._parameters[offer.name]
+        known = self._parameters[definition.name]
         unknown = sorted(set(arguments) - known)
-        if unknown and not offer.ignores_unknown:
+        if unknown and not definition.ignores_unknown:
             takes = ", ".join(sorted(known)) or "nothing"
-            raise InvalidInput(f"{offer.name} takes no {', '.join(unknown):.200}; it takes {takes}")
+            raise InvalidInput(f"{definition.name} takes no {', '.join(unknown):.200}; it takes {takes}")
         return {name: value for name, value in arguments.items() if name in known}
 
     def _fault(self, fault: EngrainError) -> CallToolResult:
-        """What a client is told of a fault: the code and the message, for a model and for a program."""
+        """Make the result of a fault: code and message, for a model and for a program."""
         if isinstance(fault, Forbidden):
             metrics.count("rejected_requests", reason=fault.code)
-        message = self._tell(fault)
+        message = self._describe(fault)
         return CallToolResult(
             content=[TextContent(type="text", text=f"{fault.code}: {message}")],
             structured_content={"error": {"code": fault.code, "message": message}},
@@ -198,45 +206,45 @@ class MemoryServer(MCPServer[Any]):
         )
 
 
-def server_of(memory: "Memory", profile: str) -> MemoryServer:
-    """The server of a profile, for the tenant and agent of the memory's settings."""
+def make_server(memory: "Memory", profile: str) -> MemoryServer:
+    """Make the server of a profile, for the tenant and agent of the memory's settings."""
     caller = memory.agent().caller
-    who = Identity(memory=memory, tenant=caller.tenant_id, agent_name=caller.agent)
-    return MemoryServer(profile_of(profile), lambda _: who)
+    identity = Identity(memory=memory, tenant=caller.tenant_id, agent_name=caller.agent)
+    return MemoryServer(profile_of(profile), lambda _: identity)
 
 
 def serve_stdio(memory: "Memory", profile: str) -> None:
-    """Speak the protocol on stdin and stdout until the client closes its end; what is logged goes to stderr."""
+    """Serve the protocol on stdin and stdout until the client closes its end; logs go to stderr."""
     # A host that reads no stderr has its pipe filled by many lines, and this process would wait for it.
     logs.configure(memory.settings.logging, level="warning")
-    server_of(memory, profile).run("stdio")
+    make_server(memory, profile).run("stdio")
 
 
 @cache
-def _tool(offer: Offer) -> Tool:
-    """Build the tool of an offer, once for all servers of a process: the schemas of 80 take 0.2 s."""
+def _tool(definition: ToolDefinition) -> Tool:
+    """Build a tool, once for all servers of a process: the schemas of 80 take 0.2 s."""
     tool = Tool.from_function(
-        on_behalf(offer.call),
-        title=offer.title,
-        description=_told(offer.call),
-        annotations=offer.effect,
+        definition.bind(),
+        title=definition.title,
+        description=_description(definition.call),
+        annotations=definition.effect,
         structured_output=True,
     )
-    tool.parameters = plain(tool.parameters)
-    tool.fn_metadata.output_schema = plain(tool.fn_metadata.output_schema)
+    tool.parameters = inline_references(tool.parameters)
+    tool.fn_metadata.output_schema = inline_references(tool.fn_metadata.output_schema)
     return tool
 
 
-def _told(call: Callable[..., object]) -> str:
+def _description(call: Callable[..., object]) -> str:
     return " ".join((call.__doc__ or "").split())
 
 
 def _fault_behind(error: BaseException) -> EngrainError | None:
-    """The error of ours that the SDK has wrapped; None where there is none."""
+    """Return the error of ours that the SDK has wrapped; None where there is none."""
     cause = error.__cause__
     return cause if cause is None or isinstance(cause, EngrainError) else _fault_behind(cause)
 
 
 def _refusals(refused: ValidationError) -> str:
-    """Which arguments are wrong, and how; not what they said."""
-    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in refused.errors())
+    """Name the arguments that are wrong, and the reasons; never quote the values."""
+    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in refused.errors())

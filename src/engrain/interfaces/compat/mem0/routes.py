@@ -18,8 +18,8 @@ from fastapi.routing import APIRoute
 from engrain.domain import checks
 from engrain.domain.records import KINDS, Episode, Kind
 from engrain.errors import EngrainError, Forbidden, InvalidInput
-from engrain.interfaces.compat.mem0 import vocabulary as words
-from engrain.interfaces.compat.mem0.vocabulary import Json, Owner, Where
+from engrain.interfaces.compat.mem0 import conversion
+from engrain.interfaces.compat.mem0.conversion import Json, Owner, Where
 from engrain.interfaces.http.problems import problem_of
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 
@@ -88,32 +88,32 @@ def ping(identity: Identified) -> Json:
 @_needing("writer")
 def add(identity: Identified, body: Posted) -> Json:
     """Keep messages as they are, each as an episode of its owner; `infer` changes nothing."""
-    given = words.known(body, _ADD)
+    given = conversion.known(body, _ADD)
     named = given.get("filters") or {}
     if not isinstance(named, dict):
         raise InvalidInput(f"filters must be an object, not {type(named).__name__}")
-    where = words.owned({**given, **named})
-    said = words.messages(given.get("messages"))
+    where = conversion.owned({**given, **named})
+    said = conversion.messages(given.get("messages"))
     now = identity.memory.now
     agent = _agent(identity, where)
     about: Json = {
         "session": where.ids.get("run_id"),
-        "event_time": words.moment(given.get("timestamp")),
-        "ttl_days": words.ttl_days(given.get("expiration_date"), now),
+        "event_time": conversion.moment(given.get("timestamp")),
+        "ttl_days": conversion.ttl_days(given.get("expiration_date"), now),
         "tags": where.tags,
-        "metadata": words.metadata_of(given.get("metadata"), where.ids, ends=given.get("expiration_date")),
+        "metadata": conversion.metadata_of(given.get("metadata"), where.ids, ends=given.get("expiration_date")),
     }
     _register(identity, where.owner)
     kept = [agent.observe(each.content, role=each.role, speaker=each.speaker, **about) for each in said]
-    return {"results": [{"id": words.shown(each)["id"], "memory": each.content, "event": "ADD"} for each in kept]}
+    return {"results": [{"id": conversion.shown(each)["id"], "memory": each.content, "event": "ADD"} for each in kept]}
 
 
 @router.post("/v3/memories/search/")
 @_needing("reader")
 def search(identity: Identified, body: Posted) -> Json:
     """The best memories of an owner for a question, best first."""
-    given = words.known(body, _SEARCH)
-    where = words.narrowed(_with(given, "metadata"))
+    given = conversion.known(body, _SEARCH)
+    where = conversion.narrowed(_with(given, "metadata"))
     most = checks.count(given.get("top_k", given.get("limit", 10)), name="top_k")
     least = checks.number(given.get("threshold", 0), name="threshold", low=0, high=1_000)
     answer = _agent(identity, where).recall(
@@ -124,7 +124,7 @@ def search(identity: Identified, body: Posted) -> Json:
         **_narrowing(where),
     )
     found = [
-        words.shown(hit.memory, score=hit.score)
+        conversion.shown(hit.memory, score=hit.score)
         for hit in answer
         if isinstance(hit.memory, Episode) and where.holds(hit.memory) and hit.score >= least
     ]
@@ -141,11 +141,11 @@ def get_all(
     page_size: Annotated[int, Query(ge=1)] = _PAGE,
 ) -> Json:
     """What an owner has, the newest first."""
-    given = words.known(body, _LIST)
+    given = conversion.known(body, _LIST)
     dates = {"gte": given.get("start_date"), "lte": given.get("end_date")}
     between = {name: value for name, value in dates.items() if value is not None}
-    where = words.narrowed(_with({**given, "created_at": between} if between else given, "created_at"))
-    found = [words.shown(each) for each in _all(identity, where)]
+    where = conversion.narrowed(_with({**given, "created_at": between} if between else given, "created_at"))
+    found = [conversion.shown(each) for each in _all(identity, where)]
     first = (page - 1) * page_size
     later = None if first + page_size >= len(found) else f"{PREFIX}/v3/memories/?page={page + 1}&page_size={page_size}"
     earlier = None if page == 1 else f"{PREFIX}/v3/memories/?page={page - 1}&page_size={page_size}"
@@ -156,14 +156,14 @@ def get_all(
 @_needing("reader")
 def get(identity: Identified, memory_id: str) -> Json:
     """One memory as it stands."""
-    return words.shown(_live(identity, memory_id, _versions(identity, memory_id)))
+    return conversion.shown(_live(identity, memory_id, _versions(identity, memory_id)))
 
 
 @router.put("/v1/memories/{memory_id}/")
 @_needing("writer")
 def update(identity: Identified, memory_id: str, body: Posted) -> Json:
     """Put a new version in the place of a memory: text, metadata, or when it ends; the rest stays."""
-    return _updated(identity, memory_id, words.known(body, _UPDATE), ends=body.get("expiration_date", ...))
+    return _updated(identity, memory_id, conversion.known(body, _UPDATE), ends=body.get("expiration_date", ...))
 
 
 @router.delete("/v1/memories/{memory_id}/")
@@ -178,14 +178,14 @@ def delete(identity: Identified, memory_id: str) -> Json:
 @_needing("reader")
 def history(identity: Identified, memory_id: str) -> list[Json]:
     """What happened to a memory, oldest first."""
-    return words.history(_versions(identity, memory_id), identity.memory.now)
+    return conversion.history(_versions(identity, memory_id), identity.memory.now)
 
 
 @router.delete("/v1/memories/")
 @_needing("writer")
 def delete_all(request: Request, identity: Identified) -> Json:
     """Forget what an owner has, narrowed by the other ids; nothing is forgotten where nobody is named."""
-    where = words.owned(words.known(dict(request.query_params), ("user_id", "agent_id", "app_id", "run_id")))
+    where = conversion.owned(conversion.known(dict(request.query_params), ("user_id", "agent_id", "app_id", "run_id")))
     agent = _agent(identity, where)
     while found := _all(identity, where):
         for each in found:
@@ -238,7 +238,7 @@ def users(identity: Identified) -> Json:
 @_needing("admin")
 def delete_user(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
-    where = words.owned({f"{checks.choice(kind, words.OWNERS, name='entity type')}_id": name})
+    where = conversion.owned({f"{checks.choice(kind, conversion.OWNERS, name='entity type')}_id": name})
     _check(identity, where.owner)
     agent = _agent(identity, where)
     while own := _own(identity, agent, where.owner):
@@ -322,11 +322,11 @@ def _versions(identity: RequestIdentity, memory_id: str) -> list[Episode]:
     Raises:
         NotFound: no such memory is the owner's.
     """
-    owner, inner = words.inner_id(memory_id)
+    owner, inner = conversion.inner_id(memory_id)
     agent = _agent_of(identity, owner)
     found = agent.get(inner)
     if not isinstance(found, Episode) or found.scope != owner.agent:
-        raise words.no_memory(memory_id)
+        raise conversion.no_memory(memory_id)
     later = [agent.get(each.source_id) for each in agent.links(inner, direction="incoming", relation="supersedes")]
     return [found, *sorted((each for each in later if isinstance(each, Episode)), key=lambda each: each.created_at)]
 
@@ -335,39 +335,39 @@ def _live(identity: RequestIdentity, memory_id: str, versions: Iterable[Episode]
     now = identity.memory.now
     live = [each for each in versions if each.is_live(now)]
     if not live:
-        raise words.no_memory(memory_id)
+        raise conversion.no_memory(memory_id)
     return live[-1]
 
 
 def _updated(identity: RequestIdentity, memory_id: str, given: Json, *, ends: Any = ...) -> Json:
     versions = _versions(identity, memory_id)
     old = _live(identity, memory_id, versions)
-    agent = _agent_of(identity, words.inner_id(memory_id)[0])
+    agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
     text = given.get("text", old.content)
-    own = given.get("metadata", {name: value for name, value in old.metadata.items() if name != words.OURS})
+    own = given.get("metadata", {name: value for name, value in old.metadata.items() if name != conversion.OURS})
     now = identity.memory.now
-    ends = words.end_of(old) if ends is ... else ends
+    ends = conversion.end_of(old) if ends is ... else ends
     new = agent.observe(
         text,
         role=old.role,
         speaker=old.speaker,
         session=old.session,
-        event_time=words.moment(given["timestamp"]) if "timestamp" in given else old.event_time,
-        ttl_days=words.ttl_days(ends, now),
+        event_time=conversion.moment(given["timestamp"]) if "timestamp" in given else old.event_time,
+        ttl_days=conversion.ttl_days(ends, now),
         tags=old.tags,
-        metadata=words.metadata_of(own, words.ids_of(old), ends=ends, first=versions[0]),
+        metadata=conversion.metadata_of(own, conversion.ids_of(old), ends=ends, first=versions[0]),
     )
     agent.link(new.id, versions[0].id, "supersedes")
     agent.forget(old.id)
-    return words.shown(new)
+    return conversion.shown(new)
 
 
 def _forget(identity: RequestIdentity, memory_id: str) -> None:
     now = identity.memory.now
     live = [each for each in _versions(identity, memory_id) if each.is_live(now)]
     if not live:
-        raise words.no_memory(memory_id)
-    agent = _agent_of(identity, words.inner_id(memory_id)[0])
+        raise conversion.no_memory(memory_id)
+    agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
     for each in live:
         agent.forget(each.id)
 
@@ -387,7 +387,7 @@ def _batch(identity: RequestIdentity, body: Json) -> list[Json]:
     for each in named:
         if each.get("text"):
             checks.content(each["text"])
-        words.metadata_of(each.get("metadata") or None, {}, ends=None)
+        conversion.metadata_of(each.get("metadata") or None, {}, ends=None)
         _live(identity, each["memory_id"], _versions(identity, each["memory_id"]))
     return named
 

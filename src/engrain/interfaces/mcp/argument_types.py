@@ -1,4 +1,4 @@
-"""What several tools take, written once."""
+"""Annotated types of arguments that several tools take."""
 
 from typing import Annotated, Literal
 
@@ -20,14 +20,16 @@ MemoryId = Annotated[str, Field(description="Id of a memory, as a search gives i
 RuleId = Annotated[str, Field(description="Id of a rule.")]
 FactId = Annotated[str, Field(description="Id of a fact.")]
 EntityId = Annotated[str, Field(description="Id of an entity.")]
-TypeOfEntity = Annotated[EntityType, Field(description="What sort of thing it is.")]
+EntityTypeName = Annotated[EntityType, Field(description="What sort of thing it is.")]
 Mode = Annotated[
     Literal["hybrid", "semantic", "keyword"],
     Field(description="By meaning and words, by meaning alone, or by words alone."),
 ]
-HowLong = Annotated[Permanence, Field(description="How slowly it fades when nobody confirms it.")]
-Butler = Annotated[str, Field(description="The agent of this server; another name is refused.")]
-Tenant = Annotated[str, Field(description="The tenant of this server, or default, which means it; another is refused.")]
+PermanenceName = Annotated[Permanence, Field(description="How slowly it fades when nobody confirms it.")]
+ButlerName = Annotated[str, Field(description="The agent of this server; another name is refused.")]
+TenantId = Annotated[
+    str, Field(description="The tenant of this server, or default, which means it; another is refused.")
+]
 IdempotencyKey = Annotated[
     str | None, Field(description="The same key again gives what was stored first, and stores nothing.")
 ]

@@ -11,8 +11,8 @@ from engrain.context.block import ContextBlock
 from engrain.errors import NotFound
 from engrain.interfaces.json_arguments import described, field_type, library_value
 from engrain.interfaces.mcp.identity import Identity, RequestContext, RequestContextArgument
-from engrain.interfaces.mcp.offers import Offer
 from engrain.interfaces.mcp.results import Result
+from engrain.interfaces.mcp.tools import ToolDefinition
 from engrain.interfaces.redaction import redact
 from engrain.verbs.signatures import Parameter, Signature, signatures
 from engrain.verbs.table import Verb
@@ -32,15 +32,17 @@ class VerbAnswer(Result):
     )
 
 
-def offers() -> tuple[Offer, ...]:
-    """The tools of all verbs that are offered, in the order of the table."""
+def tools() -> tuple[ToolDefinition, ...]:
+    """Return the tools of all verbs that are offered, in the order of the table."""
     return tuple(
-        Offer(_tool(found), _annotations(found.verb), role=found.verb.role) for found in signatures() if found.verb.tool
+        ToolDefinition(_tool(signature), _annotations(signature.verb), role=signature.verb.role)
+        for signature in signatures()
+        if signature.verb.tool
     )
 
 
 def _annotations(verb: Verb) -> ToolAnnotations:
-    """Hints for a client: whether the tool only reads, may destroy, can be repeated, and asks somebody outside."""
+    """Return hints for a client: whether a tool only reads, may destroy, can be repeated, and asks somebody outside."""
     if verb.effect == "reads":
         return ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return ToolAnnotations(
@@ -51,57 +53,59 @@ def _annotations(verb: Verb) -> ToolAnnotations:
     )
 
 
-def _tool(found: Signature) -> Callable[..., Any]:
-    """The function behind a tool; the SDK reads its parameters from its signature."""
-    by_json_name = {parameter.json_name: parameter for parameter in _arguments(found)}
+def _tool(signature: Signature) -> Callable[..., Any]:
+    """Make the function behind a tool; the SDK reads the parameters from its signature."""
+    by_json_name = {parameter.json_name: parameter for parameter in _arguments(signature)}
 
-    def call(who: Identity, **values: Any) -> Any:
+    def call(identity: Identity, **values: Any) -> Any:
         context = values.pop(CONTEXT, None)
         arguments = {by_json_name[name].name: library_value(value) for name, value in values.items()}
-        return _answer(found, who, context, arguments)
+        return _answer(signature, identity, context, arguments)
 
     parameters = [
         inspect.Parameter("who", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Identity),
         *(_declared(parameter) for parameter in by_json_name.values()),
         inspect.Parameter(CONTEXT, _KEYWORD_ONLY, annotation=RequestContextArgument, default=None),
     ]
-    returned = Annotated[CallToolResult, VerbAnswer] if found.answer is ContextBlock else VerbAnswer
-    call.__name__ = found.verb.identifier
-    call.__doc__ = found.summary
+    returned = Annotated[CallToolResult, VerbAnswer] if signature.answer is ContextBlock else VerbAnswer
+    call.__name__ = signature.verb.identifier
+    call.__doc__ = signature.summary
     call.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]  # PEP 362
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": returned}
     return call
 
 
-def _arguments(found: Signature) -> list[Parameter]:
-    """The parameters of a tool: those of the verb, but for the agent, which the identity gives."""
+def _arguments(signature: Signature) -> list[Parameter]:
+    """Return the parameters of a tool: those of the verb, without the agent, which the identity gives."""
     return [
-        parameter for parameter in found.parameters if not (found.verb.owner == "memory" and parameter.name == "agent")
+        parameter
+        for parameter in signature.parameters
+        if not (signature.verb.owner == "memory" and parameter.name == "agent")
     ]
 
 
 def _declared(parameter: Parameter) -> inspect.Parameter:
-    """A parameter as the SDK reads it; the library itself checks bounds, and says which value is wrong."""
-    told = {name: value for name, value in described(parameter.word).items() if value is not None}
-    bounds = {_JSON_BOUNDS[name]: told.pop(name) for name in _JSON_BOUNDS.keys() & told.keys()}
-    annotation: Any = Annotated[field_type(parameter), Field(**told, json_schema_extra=bounds or None)]
+    """Declare a parameter for the SDK; the library itself checks bounds, and names a wrong value."""
+    options = {name: value for name, value in described(parameter.word).items() if value is not None}
+    bounds = {_JSON_BOUNDS[name]: options.pop(name) for name in _JSON_BOUNDS.keys() & options.keys()}
+    annotation: Any = Annotated[field_type(parameter), Field(**options, json_schema_extra=bounds or None)]
     default = inspect.Parameter.empty if parameter.is_required else parameter.default
     return inspect.Parameter(parameter.json_name, _KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-def _answer(found: Signature, who: Identity, context: RequestContext | None, arguments: dict[str, Any]) -> Any:
-    """Do the verb on behalf of whoever asks; what is not there is an answer and no fault."""
-    agent = who.agent(context)
+def _answer(signature: Signature, identity: Identity, context: RequestContext | None, arguments: dict[str, Any]) -> Any:
+    """Call the verb under an identity; something that is not there is an answer and no fault."""
+    agent = identity.agent(context)
     try:
-        value = found.bind(who.memory, agent)(**arguments, **_caller_arguments(found, who))
+        value = signature.bind(identity.memory, agent)(**arguments, **_caller_arguments(signature, identity))
     except NotFound:
         value, is_found = None, False
     else:
-        is_found = not (value is None and found.is_optional)
-    json = found.to_json(value)
+        is_found = not (value is None and signature.is_optional)
+    json = signature.to_json(value)
     answer = VerbAnswer(
         found=is_found,
-        answer=json if who.runs_it else redact(json),
+        answer=json if identity.is_operator else redact(json),
         request_id=agent.caller.request_id,
     )
     if not isinstance(value, ContextBlock):
@@ -111,12 +115,12 @@ def _answer(found: Signature, who: Identity, context: RequestContext | None, arg
     )
 
 
-def _caller_arguments(found: Signature, who: Identity) -> dict[str, str | None]:
-    """Tenant and agent of a verb of the whole memory, which no argument says."""
-    if found.verb.owner == "agent":
+def _caller_arguments(signature: Signature, identity: Identity) -> dict[str, str | None]:
+    """Return tenant and agent for a verb of the whole memory, which no argument gives."""
+    if signature.verb.owner == "agent":
         return {}
-    names_agent = "agent" in found.by_name or "agent" in found.caller_parameters
-    made: dict[str, str | None] = {"agent": who.agent_name} if names_agent else {}
-    if "tenant" in found.caller_parameters:
-        made["tenant"] = who.tenant if names_agent else who.whole_tenant
+    names_agent = "agent" in signature.by_name or "agent" in signature.caller_parameters
+    made: dict[str, str | None] = {"agent": identity.agent_name} if names_agent else {}
+    if "tenant" in signature.caller_parameters:
+        made["tenant"] = identity.tenant if names_agent else identity.whole_tenant
     return made

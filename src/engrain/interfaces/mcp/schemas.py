@@ -1,0 +1,27 @@
+"""JSON schemas of tools, in one piece for clients that cannot follow references."""
+
+from typing import Any
+
+
+def inline_references(schema: Any) -> Any:
+    """Return a schema without references, which some clients cannot follow, and without titles: a third of its size.
+
+    Recursive schemas are not supported; none of ours is.
+    """
+    return _inline(schema, schema.get("$defs", {}) if isinstance(schema, dict) else {})
+
+
+def _inline(schema: Any, known: dict[str, Any]) -> Any:
+    match schema:
+        case {"$ref": str(ref), **rest}:
+            return _inline({**known[ref.removeprefix("#/$defs/")], **rest}, known)
+        case dict():
+            return {
+                name: _inline(value, known)
+                for name, value in schema.items()
+                if name != "$defs" and not (name == "title" and isinstance(value, str))
+            }
+        case list():
+            return [_inline(item, known) for item in schema]
+        case _:
+            return schema
