@@ -10,7 +10,7 @@ import pytest
 from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Episode, Fact
 from engrain.errors import InvalidInput
-from tests.support.backups import DATABASES, content, everything, fill, memory_in, rows, said
+from tests.support.backups import DATABASES, EXTRA_ROWS, content, everything, fill, memory_in, rows, said
 from tests.support.engines import HashEmbedder
 
 pytestmark = pytest.mark.req("G13")
@@ -62,24 +62,8 @@ def test_every_table_of_an_agent_has_rows_in_this_suite(tmp_path, file, kind):
 @pytest.mark.parametrize(("source", "target"), DIRECTIONS[:2])
 @pytest.mark.parametrize("whose", [{"tenant": "acme"}, {}])
 def test_a_tenant_and_a_whole_database_come_back_whole(tmp_path, file, source, target, whose):
-    more = {
-        "memory_metadata": [{"tenant_id": "acme", "key": "plan", "value": "ü"}],
-        "pools": [{"tenant_id": "acme", "name": "crew", "created_at": "2024-05-07T12:00:00+00:00", "metadata": {}}],
-        "pool_members": [
-            {"tenant_id": "acme", "pool": "crew", "agent": "ana", "joined_at": "2024-05-07T12:00:00+00:00"}
-        ],
-        "sessions_consolidations": [
-            {
-                "tenant_id": "acme",
-                "scope": "ana",
-                "session": "old",
-                "first_seen_at": "2024-05-07T12:00:00+00:00",
-                "consolidated_at": "2024-05-07T12:00:00+00:00",
-            }
-        ],
-    }
     with memory_in(source, tmp_path) as memory:
-        for table, given in more.items():
+        for table, given in EXTRA_ROWS.items():
             memory.parts.store.restore(table, given)
         for tenant, name in (("acme", "ana"), ("acme", "bruno"), ("beta", "ana")):
             fill(memory, name, tenant=tenant)
