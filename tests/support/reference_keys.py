@@ -19,36 +19,31 @@ class ReferenceKeys(ReferenceRecords):
         self._keys: dict[tuple[str, str], StoredKey] = {}
 
     def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
-        with self._writing():
-            place = key.tenant_id, key.id
-            if key.tenant_id != act.caller.tenant_id or place in self._keys:
-                raise InvalidInput(f"{key.id} cannot be put")
-            self._keys[place] = StoredKey(key=key, digest=digest)
-            self._events.append(events.key_changed(act, "key_created", key, self._ids))
+        place = key.tenant_id, key.id
+        if key.tenant_id != act.caller.tenant_id or place in self._keys:
+            raise InvalidInput(f"{key.id} cannot be put")
+        self._keys[place] = StoredKey(key=key, digest=digest)
+        self._events.append(events.key_changed(act, "key_created", key, self._ids))
 
     def keys(self, caller: Caller) -> list[AccessKey]:
-        with self._open():
-            own = [held.key for (tenant_id, _), held in self._keys.items() if tenant_id == caller.tenant_id]
-            return sorted(own, key=lambda key: (key.created_at, key.id), reverse=True)
+        own = [held.key for (tenant_id, _), held in self._keys.items() if tenant_id == caller.tenant_id]
+        return sorted(own, key=lambda key: (key.created_at, key.id), reverse=True)
 
     def find_key(self, caller: Caller, key_id: str) -> StoredKey | None:
-        with self._open():
-            return self._keys.get((caller.tenant_id, key_id))
+        return self._keys.get((caller.tenant_id, key_id))
 
     def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:
-        with self._writing():
-            held = self._keys.get((act.caller.tenant_id, key_id))
-            if held is None or held.key.revoked_at is not None:
-                return None if held is None else held.key
-            revoked = replace(held.key, revoked_at=act.at)
-            self._keys[revoked.tenant_id, key_id] = replace(held, key=revoked)
-            self._events.append(events.key_changed(act, "key_revoked", revoked, self._ids))
-            return revoked
+        held = self._keys.get((act.caller.tenant_id, key_id))
+        if held is None or held.key.revoked_at is not None:
+            return None if held is None else held.key
+        revoked = replace(held.key, revoked_at=act.at)
+        self._keys[revoked.tenant_id, key_id] = replace(held, key=revoked)
+        self._events.append(events.key_changed(act, "key_revoked", revoked, self._ids))
+        return revoked
 
     def use_key(self, act: Act, key_id: str, *, since: datetime) -> bool:
-        with self._writing():
-            held = self._keys.get((act.caller.tenant_id, key_id))
-            if held is None or (held.key.last_used_at is not None and held.key.last_used_at >= since):
-                return False
-            self._keys[act.caller.tenant_id, key_id] = replace(held, key=replace(held.key, last_used_at=act.at))
-            return True
+        held = self._keys.get((act.caller.tenant_id, key_id))
+        if held is None or (held.key.last_used_at is not None and held.key.last_used_at >= since):
+            return False
+        self._keys[act.caller.tenant_id, key_id] = replace(held, key=replace(held.key, last_used_at=act.at))
+        return True

@@ -29,47 +29,42 @@ class ReferencePools(ReferenceRecords):
         return tuple(pool.name for pool in self.pools(caller))
 
     def pools(self, caller: Caller) -> list[Pool]:
-        with self._open():
-            return [pool for _, pool in sorted(self._pools.items()) if _is_in(pool, caller)]
+        return [pool for _, pool in sorted(self._pools.items()) if _is_in(pool, caller)]
 
     def create_pool(self, act: Act, name: str, members: Sequence[str], metadata: Mapping[str, Any]) -> Pool:
-        with self._writing():
-            tenant = act.caller.tenant_id
-            if (tenant, name) in self._pools:
-                raise InvalidInput(f"{name} is taken")
-            joined = tuple(sorted({act.caller.agent, *members}))
-            pool = Pool(name=name, tenant_id=tenant, members=joined, created_at=act.at, metadata=dict(metadata))
-            self._pools[tenant, name] = pool
-            self._tell_members(act, "pool_created", name, joined)
-            return pool
+        tenant = act.caller.tenant_id
+        if (tenant, name) in self._pools:
+            raise InvalidInput(f"{name} is taken")
+        joined = tuple(sorted({act.caller.agent, *members}))
+        pool = Pool(name=name, tenant_id=tenant, members=joined, created_at=act.at, metadata=dict(metadata))
+        self._pools[tenant, name] = pool
+        self._tell_members(act, "pool_created", name, joined)
+        return pool
 
     def join_pool(self, act: Act, name: str, member: str) -> Pool | None:
-        with self._writing():
-            pool = self._of(act, name)
-            return None if pool is None else self._with(act, pool, {*pool.members, member}, "pool_joined", member)
+        pool = self._of(act, name)
+        return None if pool is None else self._with(act, pool, {*pool.members, member}, "pool_joined", member)
 
     def leave_pool(self, act: Act, name: str, member: str) -> Pool | None:
-        with self._writing():
-            pool = self._of(act, name)
-            if pool is None:
-                return None
-            if not {*pool.members} - {member}:
-                raise InvalidInput(f"{member} is the last member of {name}")
-            return self._with(act, pool, {*pool.members} - {member}, "pool_left", member)
+        pool = self._of(act, name)
+        if pool is None:
+            return None
+        if not {*pool.members} - {member}:
+            raise InvalidInput(f"{member} is the last member of {name}")
+        return self._with(act, pool, {*pool.members} - {member}, "pool_left", member)
 
     def delete_pool(self, act: Act, name: str) -> bool:
-        with self._writing():
-            if self._of(act, name) is None:
-                return False
-            tenant = act.caller.tenant_id
-            if any(
-                (entry.memory.tenant_id, entry.memory.scope) == (tenant, pool_scope(name))
-                for entry in self._entries.values()
-            ):
-                raise InvalidInput(f"{name} holds memories")
-            del self._pools[tenant, name]
-            self._tell_members(act, "pool_deleted", name, ())
-            return True
+        if self._of(act, name) is None:
+            return False
+        tenant = act.caller.tenant_id
+        if any(
+            (entry.memory.tenant_id, entry.memory.scope) == (tenant, pool_scope(name))
+            for entry in self._entries.values()
+        ):
+            raise InvalidInput(f"{name} holds memories")
+        del self._pools[tenant, name]
+        self._tell_members(act, "pool_deleted", name, ())
+        return True
 
     def _of(self, act: Act, name: str) -> Pool | None:
         pool = self._pools.get((act.caller.tenant_id, name))

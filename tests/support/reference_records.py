@@ -1,11 +1,13 @@
 """The memories of the reference store as rows: what is written, what it changes, and what is written down of it."""
 
+import functools
+import inspect
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from engrain.domain import events
 from engrain.domain.entities.registry import merged_into
@@ -31,12 +33,40 @@ from engrain.errors import InvalidInput, MemoryClosed, NotFound
 from tests.support.reference_entries import Entries, Entry, turn_of
 
 AT_MOST = 1_000
+Store = TypeVar("Store")
 
 
 def aged_event(act, before, to, ids):
     """What is written down when time moves a fact or rule to another standing."""
     event_type, payload = events.standing_changed(before.kind, decay.standing(before, act.at), to)
     return events.memory_event(act, event_type, before, ids, payload=payload)
+
+
+# What writes for no caller; every other write has an act.
+_WRITES = {"add_job", "take_job", "renew_job", "end_job", "retry_job", "prune_jobs"}
+_WRITES |= {"begin_version", "attach", "prune_vectors"}
+
+
+def locked(store: type[Store]) -> type[Store]:
+    """Makes each public method run alone, raise MemoryClosed once the store is closed, and write in no snapshot."""
+    for name, method in inspect.getmembers(store, inspect.isfunction):
+        if not name.startswith("_") and name != "close":
+            is_write = name in _WRITES or "act" in inspect.signature(method).parameters
+            setattr(store, name, _alone(method, is_write=is_write))
+    return store
+
+
+def _alone(method: Callable[..., Any], *, is_write: bool) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        with self._lock:
+            if self._closed:
+                raise MemoryClosed("this store is closed")
+            if is_write and self._reading:
+                raise RuntimeError("a snapshot only reads")
+            return method(self, *arguments, **named)
+
+    return call
 
 
 class ReferenceRecords:
@@ -59,177 +89,162 @@ class ReferenceRecords:
         self._reading = 0  # snapshots that are being read, one in another
 
     def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        with self._writing():
-            new = self._new(act, memories)
-            self._check_references(act, new)
-            added = [self._add(act, memory) for memory in new]
-            if len(memories) > 1 or any(not isinstance(each, Episode) for each in memories):
-                self._entries.flush_index(self._entries.unflushed())
-            return [entry.memory for entry in added]
+        new = self._new(act, memories)
+        self._check_references(act, new)
+        added = [self._add(act, memory) for memory in new]
+        if len(memories) > 1 or any(not isinstance(each, Episode) for each in memories):
+            self._entries.flush_index(self._entries.unflushed())
+        return [entry.memory for entry in added]
 
     def get(self, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
-        with self._open():
-            return [entry.memory for entry in self._entries.named(caller, ids)]
+        return [entry.memory for entry in self._entries.named(caller, ids)]
 
     def find_active_fact(self, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
-        with self._open():
-            seen = [entry.memory for entry in self._entries.visible(caller)]
-            active = [each for each in seen if isinstance(each, Fact) and each.validity == "active"]
-            asked = (None, scope, subject, predicate)
-            return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
+        seen = [entry.memory for entry in self._entries.visible(caller)]
+        active = [each for each in seen if isinstance(each, Fact) and each.validity == "active"]
+        asked = (None, scope, subject, predicate)
+        return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
 
     def put_related(
         self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
     ) -> Fact | None:
-        with self._writing():
-            for entry in self._entries.values() if after is not None else ():
-                held = entry.memory
-                if isinstance(held, Fact) and held.validity == "active" and held.slot == fact.slot:
-                    fact = after(fact, held)
-                    break
-            for stored in self.put(act, [fact]):
-                self._links = {
-                    key: link
-                    for key, link in self._links.items()
-                    if (key[0], key[1], link.relation) != (fact.tenant_id, stored.supersedes_id, "related_to")
-                }
-                for entry in self._entries.named(act.caller, list(related)):
-                    weight = related[entry.memory.id]
-                    edge = Link(
-                        source_id=fact.id,
-                        target_id=entry.memory.id,
-                        relation="related_to",
-                        weight=weight,
-                        created_at=act.at,
-                    )
-                    self.link(act, edge)
-                return stored
-            return None
+        for entry in self._entries.values() if after is not None else ():
+            held = entry.memory
+            if isinstance(held, Fact) and held.validity == "active" and held.slot == fact.slot:
+                fact = after(fact, held)
+                break
+        for stored in self.put(act, [fact]):
+            self._links = {
+                key: link
+                for key, link in self._links.items()
+                if (key[0], key[1], link.relation) != (fact.tenant_id, stored.supersedes_id, "related_to")
+            }
+            for entry in self._entries.named(act.caller, list(related)):
+                weight = related[entry.memory.id]
+                edge = Link(
+                    source_id=fact.id,
+                    target_id=entry.memory.id,
+                    relation="related_to",
+                    weight=weight,
+                    created_at=act.at,
+                )
+                self.link(act, edge)
+            return stored
+        return None
 
     def supersede(self, act: Act, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
-        with self._writing():
-            is_new = bool(self._new(act, [fact]))
-            named = self._entries.named(act.caller, ids)
-            active = [each for each in named if isinstance(each.memory, Fact) and each.memory.validity == "active"]
-            holders = {
-                entry.memory.id
-                for entry in self._entries.values()
-                if isinstance(entry.memory, Fact)
-                and entry.memory.validity == "active"
-                and entry.memory.slot == fact.slot
-            }
-            if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
-                return None
-            for entry in active:
-                if entry.memory.id not in holders:
-                    self._close(act, entry, fact)
-            [stored] = self.put(act, [fact])
-            for id_ in ids if derives else ():
-                edge = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=act.at)
-                self._connect(fact.tenant_id, edge)
-            return stored
+        is_new = bool(self._new(act, [fact]))
+        named = self._entries.named(act.caller, ids)
+        active = [each for each in named if isinstance(each.memory, Fact) and each.memory.validity == "active"]
+        holders = {
+            entry.memory.id
+            for entry in self._entries.values()
+            if isinstance(entry.memory, Fact) and entry.memory.validity == "active" and entry.memory.slot == fact.slot
+        }
+        if not is_new or {each.memory.id for each in active} != set(ids) or not holders <= set(ids):
+            return None
+        for entry in active:
+            if entry.memory.id not in holders:
+                self._close(act, entry, fact)
+        [stored] = self.put(act, [fact])
+        for id_ in ids if derives else ():
+            edge = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=act.at)
+            self._connect(fact.tenant_id, edge)
+        return stored
 
     def touch(self, act: Act, ids: Sequence[str]) -> list[MemoryRecord]:
-        with self._writing():
-            touched = self._entries.named(act.caller, ids)
-            for entry in touched:
-                count = entry.memory.reference_count + 1
-                entry.memory = replace(entry.memory, reference_count=count, last_referenced_at=act.at)
-            return [entry.memory for entry in touched]
+        touched = self._entries.named(act.caller, ids)
+        for entry in touched:
+            count = entry.memory.reference_count + 1
+            entry.memory = replace(entry.memory, reference_count=count, last_referenced_at=act.at)
+        return [entry.memory for entry in touched]
 
     def confirm(self, act: Act, id_: str) -> MemoryRecord | None:
-        with self._writing():
-            for entry in self._entries.named(act.caller, [id_]):
-                before = entry.memory
-                if isinstance(before, Episode) or not before.is_live(act.at):
-                    raise InvalidInput(f"{id_} is an episode or no longer active; confirm a live fact or rule")
-                kept = {k: v for k, v in before.metadata.items() if (k, v) != ("status", "fading")}
-                entry.memory = replace(before, last_confirmed_at=act.at, metadata=kept)
-                self._events.append(events.memory_confirmed(act, before, self._ids))
-                return entry.memory
-            return None
+        for entry in self._entries.named(act.caller, [id_]):
+            before = entry.memory
+            if isinstance(before, Episode) or not before.is_live(act.at):
+                raise InvalidInput(f"{id_} is an episode or no longer active; confirm a live fact or rule")
+            kept = {k: v for k, v in before.metadata.items() if (k, v) != ("status", "fading")}
+            entry.memory = replace(before, last_confirmed_at=act.at, metadata=kept)
+            self._events.append(events.memory_confirmed(act, before, self._ids))
+            return entry.memory
+        return None
 
     def age(self, act: Act, id_: str, to: Standing) -> MemoryRecord | None:
-        with self._writing():
-            for entry in self._entries.named(act.caller, [id_]):
-                before = entry.memory
-                if isinstance(before, Episode):
-                    raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
-                if before.is_live(act.at) and decay.standing(before, act.at) != to:
-                    entry.memory = decay.with_standing(before, to, act.at)
-                    if to == "expired":
-                        entry.take_out()
-                    self._events.append(aged_event(act, before, to, self._ids))
-                return entry.memory
-            return None
+        for entry in self._entries.named(act.caller, [id_]):
+            before = entry.memory
+            if isinstance(before, Episode):
+                raise InvalidInput(f"{id_} is an episode; age a fact or a rule")
+            if before.is_live(act.at) and decay.standing(before, act.at) != to:
+                entry.memory = decay.with_standing(before, to, act.at)
+                if to == "expired":
+                    entry.take_out()
+                self._events.append(aged_event(act, before, to, self._ids))
+            return entry.memory
+        return None
 
     def forget(self, act: Act, id_: str) -> MemoryRecord | None:
-        with self._writing():
-            for entry in self._entries.named(act.caller, [id_]):
-                before = entry.memory
-                if entry.gone or not before.is_live(act.at):
-                    return before
-                self._entries.flush_index(self._entries.unflushed())
-                entry.memory = _forgotten(before, act.at)
-                entry.take_out()
-                if isinstance(before, Episode) and before.session is not None:
-                    self._entries.index_around([before], act.at)
-                self._events.append(events.memory_forgotten(act, before, self._ids))
-                return entry.memory
-            return None
+        for entry in self._entries.named(act.caller, [id_]):
+            before = entry.memory
+            if entry.gone or not before.is_live(act.at):
+                return before
+            self._entries.flush_index(self._entries.unflushed())
+            entry.memory = _forgotten(before, act.at)
+            entry.take_out()
+            if isinstance(before, Episode) and before.session is not None:
+                self._entries.index_around([before], act.at)
+            self._events.append(events.memory_forgotten(act, before, self._ids))
+            return entry.memory
+        return None
 
     def erase(self, act: Act, ids: Sequence[str]) -> list[str]:
-        with self._writing():
-            self._entries.flush_index(self._entries.unflushed())
-            going = self._entries.named(act.caller, ids)
-            tenant_id = act.caller.tenant_id
-            gone = {entry.memory.id for entry in going}
-            for entry in going:
-                del self._entries[entry.ref]
-                self._tombstones[tenant_id, entry.memory.id] = events.digest_memory(entry.memory)
-            for entry in going:
-                if isinstance(entry.memory, Episode) and entry.memory.session is not None:
-                    self._entries.index_around([entry.memory], act.at)
-            self._forget_everywhere(tenant_id, gone)
-            self._events += [events.memory_erased(act, entry.memory, self._ids) for entry in going]
-            return [entry.memory.id for entry in going]
+        self._entries.flush_index(self._entries.unflushed())
+        going = self._entries.named(act.caller, ids)
+        tenant_id = act.caller.tenant_id
+        gone = {entry.memory.id for entry in going}
+        for entry in going:
+            del self._entries[entry.ref]
+            self._tombstones[tenant_id, entry.memory.id] = events.digest_memory(entry.memory)
+        for entry in going:
+            if isinstance(entry.memory, Episode) and entry.memory.session is not None:
+                self._entries.index_around([entry.memory], act.at)
+        self._forget_everywhere(tenant_id, gone)
+        self._events += [events.memory_erased(act, entry.memory, self._ids) for entry in going]
+        return [entry.memory.id for entry in going]
 
     def history(self, caller: Caller, id_: str) -> list[Fact]:
-        with self._open():
-            seen = [entry.memory for entry in self._entries.visible(caller)]
-            facts = [memory for memory in seen if isinstance(memory, Fact)]
-            places = {fact.slot for fact in facts if fact.id == id_}
-            return sorted((fact for fact in facts if fact.slot in places), key=lambda fact: (fact.created_at, fact.id))
+        seen = [entry.memory for entry in self._entries.visible(caller)]
+        facts = [memory for memory in seen if isinstance(memory, Fact)]
+        places = {fact.slot for fact in facts if fact.id == id_}
+        return sorted((fact for fact in facts if fact.slot in places), key=lambda fact: (fact.created_at, fact.id))
 
     def link(self, act: Act, link: Link) -> bool:
-        with self._writing():
-            ends = self._entries.named(act.caller, [link.source_id, link.target_id])
-            found = {entry.memory.id: entry.memory for entry in ends}
-            for id_ in (link.source_id, link.target_id):
-                if id_ not in found:
-                    raise NotFound(f"no memory {id_}; link two that are there")
-            if not self._connect(act.caller.tenant_id, link):
-                return False
-            self._events.append(events.link_created(act, link, self._ids, ends=list(found.values())))
-            return True
+        ends = self._entries.named(act.caller, [link.source_id, link.target_id])
+        found = {entry.memory.id: entry.memory for entry in ends}
+        for id_ in (link.source_id, link.target_id):
+            if id_ not in found:
+                raise NotFound(f"no memory {id_}; link two that are there")
+        if not self._connect(act.caller.tenant_id, link):
+            return False
+        self._events.append(events.link_created(act, link, self._ids, ends=list(found.values())))
+        return True
 
     def links(
         self, caller: Caller, id_: str, *, direction: Direction = "both", relation: Relation | None = None
     ) -> list[Link]:
-        with self._open():
-            seen = {entry.memory.id for entry in self._entries.visible(caller)}
-            found = [
-                link
-                for (tenant_id, *_), link in self._links.items()
-                if tenant_id == caller.tenant_id
-                and {link.source_id, link.target_id} <= seen
-                and relation in (None, link.relation)
-                and (
-                    (direction != "incoming" and link.source_id == id_)
-                    or (direction != "outgoing" and link.target_id == id_)
-                )
-            ]
-            return sorted(found, key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation))
+        seen = {entry.memory.id for entry in self._entries.visible(caller)}
+        found = [
+            link
+            for (tenant_id, *_), link in self._links.items()
+            if tenant_id == caller.tenant_id
+            and {link.source_id, link.target_id} <= seen
+            and relation in (None, link.relation)
+            and (
+                (direction != "incoming" and link.source_id == id_)
+                or (direction != "outgoing" and link.target_id == id_)
+            )
+        ]
+        return sorted(found, key=lambda link: (link.created_at, link.source_id, link.target_id, link.relation))
 
     def events(
         self,
@@ -240,70 +255,51 @@ class ReferenceRecords:
         limit: int = AT_MOST,
         after: TimePosition | None = None,
     ) -> list[Event]:
-        with self._open():
-            found = [
-                event
-                for event in self._events
-                if event.tenant_id == caller.tenant_id
-                and event.scope in caller.scopes
-                and memory_id in (None, event.memory_id)
-                and event_type in (None, event.event_type)
-                and (after is None or (event.created_at, event.id) < after)
-            ]
-            return sorted(found, key=lambda event: (event.created_at, event.id), reverse=True)[: max(limit, 0)]
+        found = [
+            event
+            for event in self._events
+            if event.tenant_id == caller.tenant_id
+            and event.scope in caller.scopes
+            and memory_id in (None, event.memory_id)
+            and event_type in (None, event.event_type)
+            and (after is None or (event.created_at, event.id) < after)
+        ]
+        return sorted(found, key=lambda event: (event.created_at, event.id), reverse=True)[: max(limit, 0)]
 
     def mention(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        with self._writing():
-            found = self._entries.named(act.caller, [memory_id])
-            if not found:
-                raise NotFound(f"no memory {memory_id} to mention anybody")
-            tenant_id = act.caller.tenant_id
-            for id_ in sorted(entity_ids):
-                self._check_entity(tenant_id, id_)
-            new = sorted(id_ for id_ in set(entity_ids) if (tenant_id, memory_id, id_) not in self._mentions)
-            self._mentions |= {(tenant_id, memory_id, id_) for id_ in new}
-            if new:
-                self._events.append(events.entities_mentioned(act, found[0].memory, new, self._ids))
-            return new
+        found = self._entries.named(act.caller, [memory_id])
+        if not found:
+            raise NotFound(f"no memory {memory_id} to mention anybody")
+        tenant_id = act.caller.tenant_id
+        for id_ in sorted(entity_ids):
+            self._check_entity(tenant_id, id_)
+        new = sorted(id_ for id_ in set(entity_ids) if (tenant_id, memory_id, id_) not in self._mentions)
+        self._mentions |= {(tenant_id, memory_id, id_) for id_ in new}
+        if new:
+            self._events.append(events.entities_mentioned(act, found[0].memory, new, self._ids))
+        return new
 
     def put_entity(self, act: Act, entity: Entity) -> Entity:
-        with self._writing():
-            if entity.tenant_id != act.caller.tenant_id:
-                raise InvalidInput(f"the entity {entity.id} is of another tenant")
-            name = (entity.tenant_id, entity.canonical_name, entity.entity_type)
-            known = self._entities.values()
-            if (entity.tenant_id, entity.id) in self._entities or name in {
-                (each.tenant_id, each.canonical_name, each.entity_type) for each in known
-            }:
-                raise InvalidInput(f"there is an entity {entity.id} or {entity.canonical_name!r} already; update that")
-            self._entities[entity.tenant_id, entity.id] = entity
-            self._events.append(events.entity_created(act, entity, self._ids))
-            return entity
+        if entity.tenant_id != act.caller.tenant_id:
+            raise InvalidInput(f"the entity {entity.id} is of another tenant")
+        name = (entity.tenant_id, entity.canonical_name, entity.entity_type)
+        known = self._entities.values()
+        if (entity.tenant_id, entity.id) in self._entities or name in {
+            (each.tenant_id, each.canonical_name, each.entity_type) for each in known
+        }:
+            raise InvalidInput(f"there is an entity {entity.id} or {entity.canonical_name!r} already; update that")
+        self._entities[entity.tenant_id, entity.id] = entity
+        self._events.append(events.entity_created(act, entity, self._ids))
+        return entity
 
     def entities(self, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-        with self._open():
-            asked = [(caller.tenant_id, id_) for id_ in dict.fromkeys(ids)]
-            found = [self._entities[key] for key in asked if key in self._entities]
-            seen = {entry.memory.id for entry in self._entries.visible(caller)}
-            counts = Counter(
-                entity
-                for tenant_id, memory, entity in self._mentions
-                if tenant_id == caller.tenant_id and memory in seen
-            )
-            return [replace(entity, mention_count=entity.mention_count + counts[entity.id]) for entity in found]
-
-    def _open(self) -> threading.RLock:
-        """The lock, to be held while the store is used."""
-        if self._closed:
-            raise MemoryClosed("this store is closed")
-        return self._lock
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._open():
-            if self._reading:
-                raise RuntimeError("a snapshot only reads")
-            yield
+        asked = [(caller.tenant_id, id_) for id_ in dict.fromkeys(ids)]
+        found = [self._entities[key] for key in asked if key in self._entities]
+        seen = {entry.memory.id for entry in self._entries.visible(caller)}
+        counts = Counter(
+            entity for tenant_id, memory, entity in self._mentions if tenant_id == caller.tenant_id and memory in seen
+        )
+        return [replace(entity, mention_count=entity.mention_count + counts[entity.id]) for entity in found]
 
     def _mentioned_by(self, caller: Caller, id_: str) -> set[str]:
         """Whom a memory mentions, and whom it is about."""

@@ -33,29 +33,28 @@ class ReferenceRegistry(ReferenceRecords):
         also: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
     ) -> Entity | None:
-        with self._writing():
-            before = self._entities.get((act.caller.tenant_id, id_))
-            if before is None:
-                return None
-            if merged_into(before) is not None:
-                raise InvalidInput(f"{id_} was merged; change what it was merged into")
-            name, kept = canonical_name or before.canonical_name, before.aliases if aliases is None else tuple(aliases)
-            new = new_names((name, *kept), also)
-            if also and not new and (canonical_name, aliases, metadata) == (None, None, None):
-                return before
-            after = replace(
-                before,
-                canonical_name=name,
-                aliases=(*kept, *new),
-                metadata={**before.metadata, **(metadata or {})},
-                updated_at=act.at,
-            )
-            for other in self._of_tenant(act.caller):
-                if other.id != id_ and _name(other) == _name(after):
-                    raise InvalidInput(f"{other.id} is called so")
-            self._keep(after)
-            self._events.append(events.entity_updated(act, before, after, self._ids))
-            return after
+        before = self._entities.get((act.caller.tenant_id, id_))
+        if before is None:
+            return None
+        if merged_into(before) is not None:
+            raise InvalidInput(f"{id_} was merged; change what it was merged into")
+        name, kept = canonical_name or before.canonical_name, before.aliases if aliases is None else tuple(aliases)
+        new = new_names((name, *kept), also)
+        if also and not new and (canonical_name, aliases, metadata) == (None, None, None):
+            return before
+        after = replace(
+            before,
+            canonical_name=name,
+            aliases=(*kept, *new),
+            metadata={**before.metadata, **(metadata or {})},
+            updated_at=act.at,
+        )
+        for other in self._of_tenant(act.caller):
+            if other.id != id_ and _name(other) == _name(after):
+                raise InvalidInput(f"{other.id} is called so")
+        self._keep(after)
+        self._events.append(events.entity_updated(act, before, after, self._ids))
+        return after
 
     def put_mentioning(
         self,
@@ -64,185 +63,171 @@ class ReferenceRegistry(ReferenceRecords):
         names: Collection[str],
         whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
     ) -> list[MemoryRecord]:
-        with self._writing():
-            chosen = whom(self.entities_named(act.caller, names))
-            added = self.put(act, memories)
-            for memory in added:
-                known = self.entities(act.caller, list(chosen.get(memory.id, ())))
-                self.mention(act, memory.id, [each.id for each in known if merged_into(each) is None])
-            return added
+        chosen = whom(self.entities_named(act.caller, names))
+        added = self.put(act, memories)
+        for memory in added:
+            known = self.entities(act.caller, list(chosen.get(memory.id, ())))
+            self.mention(act, memory.id, [each.id for each in known if merged_into(each) is None])
+        return added
 
     def introduce(self, act: Act, entities: Sequence[Entity], memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-        with self._writing():
-            before = dict(self._entities), list(self._events)
-            try:
-                for entity in entities:
-                    self.put_entity(act, entity)
-                return self.put(act, memories)
-            except InvalidInput:
-                self._entities, self._events = before
-                raise
+        before = dict(self._entities), list(self._events)
+        try:
+            for entity in entities:
+                self.put_entity(act, entity)
+            return self.put(act, memories)
+        except InvalidInput:
+            self._entities, self._events = before
+            raise
 
     def remove_entities(self, act: Act, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
-        with self._writing():
-            tenant_id = act.caller.tenant_id
-            there = sorted((each for each in self._of_tenant(act.caller) if each.id in ids), key=lambda one: one.id)
-            going = [each for each in there if merged_into(each) is None]
-            for id_ in sorted(set(forgetting)):
-                self.forget(act, id_)
-            gone = {each.id for each in going}
-            for _ in self._entities:  # as deep as merges may go
-                gone |= {each.id for each in self._of_tenant(act.caller) if merged_into(each) in gone}
-            parted = [each for each in self._facts(tenant_id) if each.entity_id in gone]
-            for fact in sorted(parted, key=lambda one: one.id):
-                self._part(act, fact)
-            self._mentions = {each for each in self._mentions if each[0] != tenant_id or each[2] not in gone}
-            for id_ in gone:
-                del self._entities[tenant_id, id_]
-            for each in going:
-                about = [fact for fact in parted if fact.entity_id == each.id]
-                self._events += events.entity_removed(act, each, about, self._ids)
-            return going
+        tenant_id = act.caller.tenant_id
+        there = sorted((each for each in self._of_tenant(act.caller) if each.id in ids), key=lambda one: one.id)
+        going = [each for each in there if merged_into(each) is None]
+        for id_ in sorted(set(forgetting)):
+            self.forget(act, id_)
+        gone = {each.id for each in going}
+        for _ in self._entities:  # as deep as merges may go
+            gone |= {each.id for each in self._of_tenant(act.caller) if merged_into(each) in gone}
+        parted = [each for each in self._facts(tenant_id) if each.entity_id in gone]
+        for fact in sorted(parted, key=lambda one: one.id):
+            self._part(act, fact)
+        self._mentions = {each for each in self._mentions if each[0] != tenant_id or each[2] not in gone}
+        for id_ in gone:
+            del self._entities[tenant_id, id_]
+        for each in going:
+            about = [fact for fact in parted if fact.entity_id == each.id]
+            self._events += events.entity_removed(act, each, about, self._ids)
+        return going
 
     def find_entities(
         self, caller: Caller, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
     ) -> list[Entity]:
-        with self._open():
-            found = [
-                each
-                for each in self._of_tenant(caller)
-                if merged_into(each) is None and entity_type in (None, each.entity_type) and _name(each) > after
-            ]
-            found.sort(key=_name)
-            return self.entities(caller, [each.id for each in found[: max(limit, 0)]])
+        found = [
+            each
+            for each in self._of_tenant(caller)
+            if merged_into(each) is None and entity_type in (None, each.entity_type) and _name(each) > after
+        ]
+        found.sort(key=_name)
+        return self.entities(caller, [each.id for each in found[: max(limit, 0)]])
 
     def entities_named(self, caller: Caller, names: Collection[str]) -> list[Entity]:
-        with self._open():
-            keys = {name_key(name) for name in names} - {""}
-            ids = {
-                each.id for each in self._of_tenant(caller) if each.canonical_name in names or keys & set(_keys(each))
-            }
-            while (
-                more := {into for each in self.entities(caller, sorted(ids)) if (into := merged_into(each)) is not None}
-                - ids
-            ):
-                ids |= more
-            return self.entities(caller, sorted(ids))
+        keys = {name_key(name) for name in names} - {""}
+        ids = {each.id for each in self._of_tenant(caller) if each.canonical_name in names or keys & set(_keys(each))}
+        while (
+            more := {into for each in self.entities(caller, sorted(ids)) if (into := merged_into(each)) is not None}
+            - ids
+        ):
+            ids |= more
+        return self.entities(caller, sorted(ids))
 
     def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
-        with self._open():
-            key = name_key(name)
-            if not key:
-                return []
-            known = self._of_tenant(caller)
-            ids = {each.id for each in known if key in _keys(each)}
-            ids |= {id_ for _, id_ in sorted((k, each.id) for each in known for k in _keys(each) if key in k)[:limit]}
-            asked = trigrams(key)
-            if fuzzy and asked:
-                shared = [(-len(asked & _grams(each)), each.id) for each in known]
-                least = ceil(0.3 * len(asked))
-                ids |= {id_ for count, id_ in sorted(shared)[:limit] if -count >= least}
-            return self.entities(caller, sorted(ids))
+        key = name_key(name)
+        if not key:
+            return []
+        known = self._of_tenant(caller)
+        ids = {each.id for each in known if key in _keys(each)}
+        ids |= {id_ for _, id_ in sorted((k, each.id) for each in known for k in _keys(each) if key in k)[:limit]}
+        asked = trigrams(key)
+        if fuzzy and asked:
+            shared = [(-len(asked & _grams(each)), each.id) for each in known]
+            least = ceil(0.3 * len(asked))
+            ids |= {id_ for count, id_ in sorted(shared)[:limit] if -count >= least}
+        return self.entities(caller, sorted(ids))
 
     def facts_about(self, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
-        with self._open():
-            facts = sorted(self._facts_seen(caller), key=_age, reverse=True)
-            newest = [[each for each in facts if each.entity_id == id_][: max(limit, 0)] for id_ in set(entity_ids)]
-            return sorted((each for some in newest for each in some), key=_age, reverse=True)
+        facts = sorted(self._facts_seen(caller), key=_age, reverse=True)
+        newest = [[each for each in facts if each.entity_id == id_][: max(limit, 0)] for id_ in set(entity_ids)]
+        return sorted((each for some in newest for each in some), key=_age, reverse=True)
 
     def mentions_of(self, request: Request, entity_id: str, limit: int) -> Mentions:
-        with self._open():
-            caller = request.caller
-            seen = [entry.memory for entry in self._entries.visible(caller)]
-            whom = {each.id: self._mentioned_by(caller, each.id) for each in seen}
-            found = sorted((each for each in seen if entity_id in whom[each.id]), key=_age, reverse=True)
-            return Mentions(
-                memories=tuple(found[: max(limit, 0)]),
-                mentions={each.id: tuple(sorted(whom[each.id])) for each in found[: max(limit, 0)]},
-                first_at=found[-1].happened_at if found else None,
-                last_at=found[0].happened_at if found else None,
-            )
+        caller = request.caller
+        seen = [entry.memory for entry in self._entries.visible(caller)]
+        whom = {each.id: self._mentioned_by(caller, each.id) for each in seen}
+        found = sorted((each for each in seen if entity_id in whom[each.id]), key=_age, reverse=True)
+        return Mentions(
+            memories=tuple(found[: max(limit, 0)]),
+            mentions={each.id: tuple(sorted(whom[each.id])) for each in found[: max(limit, 0)]},
+            first_at=found[-1].happened_at if found else None,
+            last_at=found[0].happened_at if found else None,
+        )
 
     def merge_entities(self, act: Act, source_id: str, target_id: str) -> EntityMerge:
-        with self._writing():
-            tenant_id = act.caller.tenant_id
-            known = {each.id: each for each in self._of_tenant(act.caller)}
-            merges.check_merge(source_id, target_id, known)
-            source, target = known[source_id], known[target_id]
-            facts = {each.id: each for each in self._facts(tenant_id)}
-            of_source = [each for each in facts.values() if each.entity_id == source_id]
-            conflicts = merges.find_conflicts(
-                of_source, [each for each in facts.values() if each.entity_id == target_id]
-            )
-            scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
-            for each in conflicts:
-                self._replace(merges.supersede(each.loser, act.at), leaves=True)
-                edge = Link(source_id=each.winner.id, target_id=each.loser.id, relation="supersedes", created_at=act.at)
-                told = scopes[each.loser.scope]
-                told["facts_superseded"].append(each.loser.id)
-                told["conflicts"].append([each.loser.id, each.winner.id, self._connect(tenant_id, edge)])
-                closed = merges.supersede(each.loser, act.at)
-                self._events.append(events.fact_superseded(act, closed, each.winner, self._ids, was_open=False))
-            for each in sorted(of_source, key=lambda fact: fact.id):
-                scopes[each.scope]["facts_repointed"].append(each.id)
-                self._point(tenant_id, each.id, target_id)
-            scope_of = {entry.memory.id: entry.memory.scope for entry in self._entries.values()}
-            for memory_id in sorted(m for t, m, e in self._mentions if (t, e) == (tenant_id, source_id)):
-                told = scopes[scope_of[memory_id]]
-                if (tenant_id, memory_id, target_id) in self._mentions:
-                    told["mentions_shared"][memory_id] = format_time(act.at)
-                else:
-                    told["mentions_moved"].append(memory_id)
-                    self._mentions.add((tenant_id, memory_id, target_id))
-                self._mentions.discard((tenant_id, memory_id, source_id))
-            tombstone, united = merges.unite(source, target, act.at)
-            self._keep(tombstone)
-            self._keep(united)
-            added = merges.aliases_added(source, target)
-            everywhere = {
-                "number": 1 + max((each["number"] for each in self._told(tenant_id, target_id)), default=0),
-                "merged_at": format_time(act.at),
-                "source_entity_id": source_id,
-                "target_entity_id": target_id,
-                "aliases_added": list(added),
-                "metadata_added": merges.metadata_added(source, target),
-            }
-            self._tell(act, "entity_merge", scopes, everywhere)
-            return _seen(act, tombstone, united, scopes, added)
+        tenant_id = act.caller.tenant_id
+        known = {each.id: each for each in self._of_tenant(act.caller)}
+        merges.check_merge(source_id, target_id, known)
+        source, target = known[source_id], known[target_id]
+        facts = {each.id: each for each in self._facts(tenant_id)}
+        of_source = [each for each in facts.values() if each.entity_id == source_id]
+        conflicts = merges.find_conflicts(of_source, [each for each in facts.values() if each.entity_id == target_id])
+        scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
+        for each in conflicts:
+            self._replace(merges.supersede(each.loser, act.at), leaves=True)
+            edge = Link(source_id=each.winner.id, target_id=each.loser.id, relation="supersedes", created_at=act.at)
+            told = scopes[each.loser.scope]
+            told["facts_superseded"].append(each.loser.id)
+            told["conflicts"].append([each.loser.id, each.winner.id, self._connect(tenant_id, edge)])
+            closed = merges.supersede(each.loser, act.at)
+            self._events.append(events.fact_superseded(act, closed, each.winner, self._ids, was_open=False))
+        for each in sorted(of_source, key=lambda fact: fact.id):
+            scopes[each.scope]["facts_repointed"].append(each.id)
+            self._point(tenant_id, each.id, target_id)
+        scope_of = {entry.memory.id: entry.memory.scope for entry in self._entries.values()}
+        for memory_id in sorted(m for t, m, e in self._mentions if (t, e) == (tenant_id, source_id)):
+            told = scopes[scope_of[memory_id]]
+            if (tenant_id, memory_id, target_id) in self._mentions:
+                told["mentions_shared"][memory_id] = format_time(act.at)
+            else:
+                told["mentions_moved"].append(memory_id)
+                self._mentions.add((tenant_id, memory_id, target_id))
+            self._mentions.discard((tenant_id, memory_id, source_id))
+        tombstone, united = merges.unite(source, target, act.at)
+        self._keep(tombstone)
+        self._keep(united)
+        added = merges.aliases_added(source, target)
+        everywhere = {
+            "number": 1 + max((each["number"] for each in self._told(tenant_id, target_id)), default=0),
+            "merged_at": format_time(act.at),
+            "source_entity_id": source_id,
+            "target_entity_id": target_id,
+            "aliases_added": list(added),
+            "metadata_added": merges.metadata_added(source, target),
+        }
+        self._tell(act, "entity_merge", scopes, everywhere)
+        return _seen(act, tombstone, united, scopes, added)
 
     def unmerge_entities(self, act: Act, source_id: str) -> EntityMerge:
-        with self._writing():
-            tenant_id = act.caller.tenant_id
-            source = self._entities.get((tenant_id, source_id))
-            if source is None:
-                raise NotFound(f"no entity {source_id}; look for it first")
-            target_id = merged_into(source)
-            target = self._entities.get((tenant_id, target_id or ""))
-            if target is None or merged_into(target) is not None:
-                raise InvalidInput(f"{source_id} was not merged, or unmerge {target_id} first")
-            told = self._told(tenant_id, target.id)
-            number = merges.last_merge(told, source_id, target.id)
-            parts = [each for each in told if each["number"] == number]
-            scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
-            facts = {each.id: each for each in self._facts(tenant_id)}
-            for id_ in [id_ for part in parts for id_ in part["facts_repointed"]]:
-                if id_ in facts and facts[id_].entity_id == target.id:
-                    self._point(tenant_id, id_, source_id)
-                    scopes[facts[id_].scope]["facts_repointed"].append(id_)
-            merged_at = datetime.fromisoformat(parts[0]["merged_at"])
-            for loser, winner, was_linked in [each for part in parts for each in part["conflicts"]]:
-                if was_linked:
-                    self._links.pop((tenant_id, winner, loser, "supersedes"), None)
-                fact = self._restore(act, loser, merged_at)
-                if fact is not None:
-                    scopes[fact.scope]["facts_restored"].append(fact.id)
-            self._return_mentions(tenant_id, parts, source_id, target.id)
-            apart, left = merges.separate(source, target, gave=parts[0], at=act.at)
-            self._keep(apart)
-            self._keep(left)
-            same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
-            self._tell(act, "entity_unmerge", scopes, {**same, "aliases_removed": parts[0]["aliases_added"]})
-            return _seen(act, apart, left, scopes, ())
+        tenant_id = act.caller.tenant_id
+        source = self._entities.get((tenant_id, source_id))
+        if source is None:
+            raise NotFound(f"no entity {source_id}; look for it first")
+        target_id = merged_into(source)
+        target = self._entities.get((tenant_id, target_id or ""))
+        if target is None or merged_into(target) is not None:
+            raise InvalidInput(f"{source_id} was not merged, or unmerge {target_id} first")
+        told = self._told(tenant_id, target.id)
+        number = merges.last_merge(told, source_id, target.id)
+        parts = [each for each in told if each["number"] == number]
+        scopes: defaultdict[str, dict[str, Any]] = defaultdict(_nothing)
+        facts = {each.id: each for each in self._facts(tenant_id)}
+        for id_ in [id_ for part in parts for id_ in part["facts_repointed"]]:
+            if id_ in facts and facts[id_].entity_id == target.id:
+                self._point(tenant_id, id_, source_id)
+                scopes[facts[id_].scope]["facts_repointed"].append(id_)
+        merged_at = datetime.fromisoformat(parts[0]["merged_at"])
+        for loser, winner, was_linked in [each for part in parts for each in part["conflicts"]]:
+            if was_linked:
+                self._links.pop((tenant_id, winner, loser, "supersedes"), None)
+            fact = self._restore(act, loser, merged_at)
+            if fact is not None:
+                scopes[fact.scope]["facts_restored"].append(fact.id)
+        self._return_mentions(tenant_id, parts, source_id, target.id)
+        apart, left = merges.separate(source, target, gave=parts[0], at=act.at)
+        self._keep(apart)
+        self._keep(left)
+        same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
+        self._tell(act, "entity_unmerge", scopes, {**same, "aliases_removed": parts[0]["aliases_added"]})
+        return _seen(act, apart, left, scopes, ())
 
     def _return_mentions(
         self, tenant_id: str, parts: Sequence[Mapping[str, Any]], source_id: str, target_id: str
@@ -255,25 +240,22 @@ class ReferenceRegistry(ReferenceRecords):
                         self._mentions.remove((tenant_id, memory_id, target_id))
 
     def enrich(self, act: Act, memory_id: str, entity_ids: Collection[str]) -> list[str]:
-        with self._writing():
-            new = self.mention(act, memory_id, entity_ids)
-            for entry in self._entries.named(act.caller, [memory_id]):
-                metadata = {**entry.memory.metadata, "enriched_at": format_time(act.at)}
-                entry.memory = replace(entry.memory, metadata=metadata)
-                self._events.append(events.memory_enriched(act, entry.memory, self._ids))
-            return new
+        new = self.mention(act, memory_id, entity_ids)
+        for entry in self._entries.named(act.caller, [memory_id]):
+            metadata = {**entry.memory.metadata, "enriched_at": format_time(act.at)}
+            entry.memory = replace(entry.memory, metadata=metadata)
+            self._events.append(events.memory_enriched(act, entry.memory, self._ids))
+        return new
 
     def unenriched(self, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
-        with self._open():
-            found = [
-                entry.memory
-                for entry in self._entries.visible(request.caller)
-                if matches(request.filter, entry.memory, request.now)
-                and "enriched_at" not in entry.memory.metadata
-                and sum((request.caller.tenant_id, entry.memory.id) == each[:2] for each in self._mentions)
-                <= most_entities
-            ]
-            return sorted(found, key=_age, reverse=True)[: max(limit, 0)]
+        found = [
+            entry.memory
+            for entry in self._entries.visible(request.caller)
+            if matches(request.filter, entry.memory, request.now)
+            and "enriched_at" not in entry.memory.metadata
+            and sum((request.caller.tenant_id, entry.memory.id) == each[:2] for each in self._mentions) <= most_entities
+        ]
+        return sorted(found, key=_age, reverse=True)[: max(limit, 0)]
 
     def _of_tenant(self, caller: Caller) -> list[Entity]:
         return [each for each in self._entities.values() if each.tenant_id == caller.tenant_id]

@@ -49,136 +49,129 @@ class ReferenceRuns(ReferenceUpkeep):
         self._traces: dict[str, Trace] = {}
 
     def backlogs(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
-        with self._open():
-            found: dict[tuple[str, str], list[Episode]] = {}
-            for entry in self._entries.values():
-                episode = entry.memory
-                if not isinstance(episode, Episode) or not _is_due(episode, now):
-                    continue
-                scopes = {"global", episode.agent}
-                if episode.scope in scopes or episode.scope.startswith("pool:"):
-                    found.setdefault((episode.tenant_id, episode.agent), []).append(episode)
-            busy = {
-                (run.tenant_id, run.agent)
-                for run in self._runs.values()
-                if run.kind == "consolidation" and run.status == "running" and run.lease_until > now
-            }
-            return [
-                AgentBacklog(
-                    tenant_id=tenant,
-                    agent=agent,
-                    pools=tuple(sorted({e.scope[5:] for e in due if e.scope.startswith("pool:")})),
-                    episodes=len(due),
-                    sessions=len({(e.scope, e.session) for e in due if e.session is not None}),
-                )
-                for (tenant, agent), due in sorted(found.items())
-                if (tenant, agent) not in busy and tenant_id in (None, tenant)
-            ]
+        found: dict[tuple[str, str], list[Episode]] = {}
+        for entry in self._entries.values():
+            episode = entry.memory
+            if not isinstance(episode, Episode) or not _is_due(episode, now):
+                continue
+            scopes = {"global", episode.agent}
+            if episode.scope in scopes or episode.scope.startswith("pool:"):
+                found.setdefault((episode.tenant_id, episode.agent), []).append(episode)
+        busy = {
+            (run.tenant_id, run.agent)
+            for run in self._runs.values()
+            if run.kind == "consolidation" and run.status == "running" and run.lease_until > now
+        }
+        return [
+            AgentBacklog(
+                tenant_id=tenant,
+                agent=agent,
+                pools=tuple(sorted({e.scope[5:] for e in due if e.scope.startswith("pool:")})),
+                episodes=len(due),
+                sessions=len({(e.scope, e.session) for e in due if e.session is not None}),
+            )
+            for (tenant, agent), due in sorted(found.items())
+            if (tenant, agent) not in busy and tenant_id in (None, tenant)
+        ]
 
     def pending_sessions(self, caller: Caller, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
-        with self._open():
-            waiting: dict[str, list[Episode]] = {}
-            for episode in self._own(caller):
-                if episode.session is not None and episode.session not in exclude and _waits(episode, now):
-                    waiting.setdefault(episode.session, []).append(episode)
-            found = []
-            for session, episodes in waiting.items():
-                scopes = {episode.scope for episode in episodes}
-                turns = [
-                    entry.memory.created_at
-                    for entry in self._entries.values()
-                    if isinstance(entry.memory, Episode)
-                    and entry.memory.tenant_id == caller.tenant_id
-                    and entry.memory.session == session
-                    and entry.memory.scope in scopes
-                ]
-                found.append(PendingSession(session=session, first_seen_at=min(turns), episodes=len(episodes)))
-            return sorted(found, key=lambda each: (each.first_seen_at, each.session))
+        waiting: dict[str, list[Episode]] = {}
+        for episode in self._own(caller):
+            if episode.session is not None and episode.session not in exclude and _waits(episode, now):
+                waiting.setdefault(episode.session, []).append(episode)
+        found = []
+        for session, episodes in waiting.items():
+            scopes = {episode.scope for episode in episodes}
+            turns = [
+                entry.memory.created_at
+                for entry in self._entries.values()
+                if isinstance(entry.memory, Episode)
+                and entry.memory.tenant_id == caller.tenant_id
+                and entry.memory.session == session
+                and entry.memory.scope in scopes
+            ]
+            found.append(PendingSession(session=session, first_seen_at=min(turns), episodes=len(episodes)))
+        return sorted(found, key=lambda each: (each.first_seen_at, each.session))
 
     def is_session_consolidated(self, caller: Caller, session: str, now: datetime) -> bool:
-        with self._open():
-            there = [episode for episode in self._own(caller) if episode.session == session]
-            return bool(there) and not any(_waits(episode, now) for episode in there)
+        there = [episode for episode in self._own(caller) if episode.session == session]
+        return bool(there) and not any(_waits(episode, now) for episode in there)
 
     def claim(self, act: Act, claim: Claim) -> Batch | None:
-        with self._writing():
-            if claim.limit < 1 or claim.lease_s <= 0:
-                raise InvalidInput("claim at least one episode for more than no time")
-            for run in list(self._runs.values()):
-                if (run.tenant_id, run.agent, run.kind) != (act.caller.tenant_id, act.caller.agent, claim.kind):
-                    continue
-                if run.status == "running" and run.lease_until > act.at:
-                    return None
-                if run.status == "running":
-                    before = {entry.memory.id: entry.memory for entry in self._entries.values()}
-                    self._set_back(act, run, WORKER_GONE, lambda turn: after_loss(turn, claim.retry, act.at))
-                    self._trace(run, before, dict(self._links))
-                    self._end(act, replace(run, status="abandoned", error=WORKER_GONE))
-            claimed: list[Episode] = []
-            if claim.kind == "consolidation":
-                due = sorted(
-                    (e for e in self._own(act.caller) if _is_due(e, act.at) and _is_asked(e, claim)),
-                    key=lambda episode: (episode.created_at, episode.id),
-                )
-                alike = [e for e in due if e.consolidation_attempts == due[0].consolidation_attempts]
-                claimed = alike[: claim.limit]
-                if not claimed:
-                    return None
-            run = Run(
-                id=self._ids(),
-                tenant_id=act.caller.tenant_id,
-                kind=claim.kind,
-                agent=act.caller.agent,
-                worker=claim.worker,
-                lease_until=act.at + timedelta(seconds=claim.lease_s),
-                started_at=act.at,
-                model=claim.model,
-                prompt_version=claim.prompt_version,
-                episode_ids=tuple(episode.id for episode in claimed),
+        if claim.limit < 1 or claim.lease_s <= 0:
+            raise InvalidInput("claim at least one episode for more than no time")
+        for run in list(self._runs.values()):
+            if (run.tenant_id, run.agent, run.kind) != (act.caller.tenant_id, act.caller.agent, claim.kind):
+                continue
+            if run.status == "running" and run.lease_until > act.at:
+                return None
+            if run.status == "running":
+                before = {entry.memory.id: entry.memory for entry in self._entries.values()}
+                self._set_back(act, run, WORKER_GONE, lambda turn: after_loss(turn, claim.retry, act.at))
+                self._trace(run, before, dict(self._links))
+                self._end(act, replace(run, status="abandoned", error=WORKER_GONE))
+        claimed: list[Episode] = []
+        if claim.kind == "consolidation":
+            due = sorted(
+                (e for e in self._own(act.caller) if _is_due(e, act.at) and _is_asked(e, claim)),
+                key=lambda episode: (episode.created_at, episode.id),
             )
-            self._runs[run.id] = run
-            self._events.append(events.run_changed(act, run, self._ids, payload={}))
-            return Batch(run=run, episodes=tuple(claimed))
+            alike = [e for e in due if e.consolidation_attempts == due[0].consolidation_attempts]
+            claimed = alike[: claim.limit]
+            if not claimed:
+                return None
+        run = Run(
+            id=self._ids(),
+            tenant_id=act.caller.tenant_id,
+            kind=claim.kind,
+            agent=act.caller.agent,
+            worker=claim.worker,
+            lease_until=act.at + timedelta(seconds=claim.lease_s),
+            started_at=act.at,
+            model=claim.model,
+            prompt_version=claim.prompt_version,
+            episode_ids=tuple(episode.id for episode in claimed),
+        )
+        self._runs[run.id] = run
+        self._events.append(events.run_changed(act, run, self._ids, payload={}))
+        return Batch(run=run, episodes=tuple(claimed))
 
     def renew(self, act: Act, run_id: str, lease_s: float) -> bool:
-        with self._writing():
-            if lease_s <= 0:
-                raise InvalidInput("renew for more than no time")
-            run = self._running(act, run_id)
-            if run is not None:
-                self._runs[run_id] = replace(run, lease_until=act.at + timedelta(seconds=lease_s))
-            return run is not None
+        if lease_s <= 0:
+            raise InvalidInput("renew for more than no time")
+        run = self._running(act, run_id)
+        if run is not None:
+            self._runs[run_id] = replace(run, lease_until=act.at + timedelta(seconds=lease_s))
+        return run is not None
 
     def carry_out(self, act: Act, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
-        with self._writing():
-            run = self._running(act, run_id)
-            if run is None:
-                return None
-            of_run = replace(act, run_id=run_id)
-            before = {entry.memory.id: entry.memory for entry in self._entries.values()}
-            edges = dict(self._links)
-            done: list[ActionResult] = []
-            renamed: dict[str, str] = {}
-            for action in plan.actions:
-                done.append(self._tried(of_run, action.with_ids(renamed)))
-                if action.memory is not None and done[-1].memory_id is not None:
-                    renamed[action.memory.id] = done[-1].memory_id
-            for entry in self._claimed(run, plan.episode_ids):
-                self._events.append(events.episode_consolidated(of_run, turn_of(entry), self._ids))
-                entry.memory = replace(turn_of(entry), consolidation_status="consolidated")
-            self._trace(run, before, edges)
-            self._end(act, replace(run, status="done", report=report))
-            return done
+        run = self._running(act, run_id)
+        if run is None:
+            return None
+        of_run = replace(act, run_id=run_id)
+        before = {entry.memory.id: entry.memory for entry in self._entries.values()}
+        edges = dict(self._links)
+        done: list[ActionResult] = []
+        renamed: dict[str, str] = {}
+        for action in plan.actions:
+            done.append(self._tried(of_run, action.with_ids(renamed)))
+            if action.memory is not None and done[-1].memory_id is not None:
+                renamed[action.memory.id] = done[-1].memory_id
+        for entry in self._claimed(run, plan.episode_ids):
+            self._events.append(events.episode_consolidated(of_run, turn_of(entry), self._ids))
+            entry.memory = replace(turn_of(entry), consolidation_status="consolidated")
+        self._trace(run, before, edges)
+        self._end(act, replace(run, status="done", report=report))
+        return done
 
     def give_up(self, act: Act, run_id: str, error: str, retry: Retry) -> Run | None:
-        with self._writing():
-            run = self._running(act, run_id)
-            if run is None:
-                return None
-            before = {entry.memory.id: entry.memory for entry in self._entries.values()}
-            self._set_back(act, run, error, lambda turn: after_failure(turn, retry, act.at))
-            self._trace(run, before, dict(self._links))
-            return self._end(act, replace(run, status="failed", error=error))
+        run = self._running(act, run_id)
+        if run is None:
+            return None
+        before = {entry.memory.id: entry.memory for entry in self._entries.values()}
+        self._set_back(act, run, error, lambda turn: after_failure(turn, retry, act.at))
+        self._trace(run, before, dict(self._links))
+        return self._end(act, replace(run, status="failed", error=error))
 
     def _set_back(self, act: Act, run: Run, error: str, after: Callable[[Episode], Setback]) -> None:
         for entry in self._claimed(run, run.episode_ids):
@@ -198,42 +191,34 @@ class ReferenceRuns(ReferenceUpkeep):
     def runs(
         self, caller: Caller, *, kind: RunKind | None = None, limit: int = 50, after: TimePosition | None = None
     ) -> list[Run]:
-        with self._open():
-            mine = [
-                run for run in self._runs.values() if (run.tenant_id, run.agent) == (caller.tenant_id, caller.agent)
-            ]
-            of_kind = [run for run in mine if kind in (None, run.kind)]
-            of_kind = [run for run in of_kind if after is None or (run.started_at, run.id) < after]
-            return sorted(of_kind, key=lambda run: (run.started_at, run.id), reverse=True)[: max(limit, 0)]
+        mine = [run for run in self._runs.values() if (run.tenant_id, run.agent) == (caller.tenant_id, caller.agent)]
+        of_kind = [run for run in mine if kind in (None, run.kind)]
+        of_kind = [run for run in of_kind if after is None or (run.started_at, run.id) < after]
+        return sorted(of_kind, key=lambda run: (run.started_at, run.id), reverse=True)[: max(limit, 0)]
 
     def undo(self, act: Act, run_id: str) -> UndoResult:
-        with self._writing():
-            run = self._undoable(act, run_id)
-            of_run = replace(act, run_id=run_id)
-            trace = self._traces[run_id]
-            restored: list[RestoredItem] = []
-            kept: list[KeptItem] = []
-            stays: set[str] = set()
-            # What it made goes first: only then is the place of what that superseded free.
-            for before, after in reversed(list(trace.memories.values())):
-                if before is None:
-                    self._take_back(of_run, after, restored, kept, stays=stays)
-            for key, link in trace.links.items():
-                if (
-                    link.source_id not in stays
-                    and self._links.pop(key, None) is not None
-                    and link.relation != "supersedes"
-                ):
-                    self._events.append(_event(of_run, "link_removed", link.source_id, self._ids()))
-            against = [link for link in trace.links.values() if link.relation == "supersedes"]
-            spoken_against = {link.target_id for link in against if link.source_id in stays}
-            for before, after in reversed(list(trace.memories.values())):
-                if before is not None and before.id in spoken_against:
-                    kept.append(KeptItem(memory_id=before.id, reason="what speaks against it was kept"))
-                elif before is not None:
-                    self._put_back(of_run, before, after, restored, kept)
-            undone = self._end(act, replace(run, status="undone", finished_at=None))
-            return UndoResult(run=undone, restored=tuple(restored), kept=tuple(kept))
+        run = self._undoable(act, run_id)
+        of_run = replace(act, run_id=run_id)
+        trace = self._traces[run_id]
+        restored: list[RestoredItem] = []
+        kept: list[KeptItem] = []
+        stays: set[str] = set()
+        # What it made goes first: only then is the place of what that superseded free.
+        for before, after in reversed(list(trace.memories.values())):
+            if before is None:
+                self._take_back(of_run, after, restored, kept, stays=stays)
+        for key, link in trace.links.items():
+            if link.source_id not in stays and self._links.pop(key, None) is not None and link.relation != "supersedes":
+                self._events.append(_event(of_run, "link_removed", link.source_id, self._ids()))
+        against = [link for link in trace.links.values() if link.relation == "supersedes"]
+        spoken_against = {link.target_id for link in against if link.source_id in stays}
+        for before, after in reversed(list(trace.memories.values())):
+            if before is not None and before.id in spoken_against:
+                kept.append(KeptItem(memory_id=before.id, reason="what speaks against it was kept"))
+            elif before is not None:
+                self._put_back(of_run, before, after, restored, kept)
+        undone = self._end(act, replace(run, status="undone", finished_at=None))
+        return UndoResult(run=undone, restored=tuple(restored), kept=tuple(kept))
 
     def _undoable(self, act: Act, run_id: str) -> Run:
         run = self._runs.get(run_id)

@@ -41,304 +41,278 @@ from tests.support.reference_entries import Entry, best_first
 from tests.support.reference_jobs import ReferenceJobs
 from tests.support.reference_keys import ReferenceKeys
 from tests.support.reference_pools import ReferencePools
-from tests.support.reference_records import AT_MOST
+from tests.support.reference_records import AT_MOST, locked
 from tests.support.reference_registry import ReferenceRegistry
 from tests.support.reference_runs import ReferenceRuns
 
 Result = TypeVar("Result")
 
 
+@locked
 class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferencePools, ReferenceKeys):
     """What was put, found: every search a loop over all there is."""
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
-        with self._open():
-            seen = [entry.memory for entry in self._entries.visible(caller)]
-            episodes = [memory for memory in seen if isinstance(memory, Episode) and memory.is_live(now)]
-            pending = [each.created_at for each in episodes if each.consolidation_status == "pending"]
-            times = [memory.event_time for memory in episodes]
-            counted = [each for each in seen if scope is None or each.scope in {"global", scope}]
-            facts = Counter(each.state for each in counted if isinstance(each, Fact))
-            rules = Counter(
-                "forgotten" if each.is_forgotten else each.maturity for each in counted if isinstance(each, Rule)
-            )
-            return Stats(
-                tenant_id=caller.tenant_id,
-                agent=caller.agent,
-                episodes=EpisodeStats(
-                    total=len(episodes),
-                    unconsolidated=len(pending),
-                    given_up=sum(each.consolidation_status in {"failed", "dead_letter"} for each in episodes),
-                    backlog_age_hours=days_between(min(pending), now) * 24 if pending else None,
-                    sessions=len({episode.session for episode in episodes} - {None}),
-                    speakers=len({episode.speaker for episode in episodes} - {None}),
-                    first_event_at=min(times, default=None),
-                    last_event_at=max(times, default=None),
-                ),
-                facts=FactStats(**{each.name: facts[each.name] for each in fields(FactStats)}),
-                rules=RuleStats(**{each.name: rules[each.name] for each in fields(RuleStats)}),
-                pending_embeddings=self.waiting(caller),
-            )
+        seen = [entry.memory for entry in self._entries.visible(caller)]
+        episodes = [memory for memory in seen if isinstance(memory, Episode) and memory.is_live(now)]
+        pending = [each.created_at for each in episodes if each.consolidation_status == "pending"]
+        times = [memory.event_time for memory in episodes]
+        counted = [each for each in seen if scope is None or each.scope in {"global", scope}]
+        facts = Counter(each.state for each in counted if isinstance(each, Fact))
+        rules = Counter(
+            "forgotten" if each.is_forgotten else each.maturity for each in counted if isinstance(each, Rule)
+        )
+        return Stats(
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            episodes=EpisodeStats(
+                total=len(episodes),
+                unconsolidated=len(pending),
+                given_up=sum(each.consolidation_status in {"failed", "dead_letter"} for each in episodes),
+                backlog_age_hours=days_between(min(pending), now) * 24 if pending else None,
+                sessions=len({episode.session for episode in episodes} - {None}),
+                speakers=len({episode.speaker for episode in episodes} - {None}),
+                first_event_at=min(times, default=None),
+                last_event_at=max(times, default=None),
+            ),
+            facts=FactStats(**{each.name: facts[each.name] for each in fields(FactStats)}),
+            rules=RuleStats(**{each.name: rules[each.name] for each in fields(RuleStats)}),
+            pending_embeddings=self.waiting(caller),
+        )
 
     def keyword(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
-        with self._open():
-            asked = sorted(set(terms))
-            holders = [entry for entry in self._entries.searched(request) if entry.words & set(asked)]
-            corpus = self._entries.corpus(request.caller, request.filter.kinds, request.filter.scopes)
-            raws = scores([entry.packed for entry in holders], asked, corpus).tolist()
-            return best_first([Candidate(entry.ref, raw) for entry, raw in zip(holders, raws, strict=True)], limit)
+        asked = sorted(set(terms))
+        holders = [entry for entry in self._entries.searched(request) if entry.words & set(asked)]
+        corpus = self._entries.corpus(request.caller, request.filter.kinds, request.filter.scopes)
+        raws = scores([entry.packed for entry in holders], asked, corpus).tolist()
+        return best_first([Candidate(entry.ref, raw) for entry, raw in zip(holders, raws, strict=True)], limit)
 
     def nearest(
         self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
     ) -> list[Candidate]:
-        with self._open():
-            version = self._active_number()
-            self._check_embedder()
-            best = best_first(_judged(self._entries.searched(request), version, vector), limit)
-            others = [entry for entry in self._entries.matching(request) if entry.ref in also]
-            added = [each for each in _judged(others, version, vector) if each not in best]
-            return best_first(best + added, len(best + added))
+        version = self._active_number()
+        self._check_embedder()
+        best = best_first(_judged(self._entries.searched(request), version, vector), limit)
+        others = [entry for entry in self._entries.matching(request) if entry.ref in also]
+        added = [each for each in _judged(others, version, vector) if each not in best]
+        return best_first(best + added, len(best + added))
 
     def speakers(self, request: Request) -> list[str]:
-        with self._open():
-            spoken = {
-                entry.memory.speaker
-                for entry in self._entries.visible(request.caller)
-                if isinstance(entry.memory, Episode) and entry.memory.speaker is not None
-            }
-            return sorted(spoken)[:AT_MOST]
+        spoken = {
+            entry.memory.speaker
+            for entry in self._entries.visible(request.caller)
+            if isinstance(entry.memory, Episode) and entry.memory.speaker is not None
+        }
+        return sorted(spoken)[:AT_MOST]
 
     def newest(self, request: Request, limit: int) -> list[Candidate]:
-        with self._open():
-            found = sorted(self._entries.matching(request), key=_age, reverse=True)
-            return [Candidate(entry.ref, entry.memory.happened_at.timestamp()) for entry in found[: max(limit, 0)]]
+        found = sorted(self._entries.matching(request), key=_age, reverse=True)
+        return [Candidate(entry.ref, entry.memory.happened_at.timestamp()) for entry in found[: max(limit, 0)]]
 
     def important(self, request: Request, limit: int) -> list[Candidate]:
-        with self._open():
-            found = [(_importance(entry.memory), *_age(entry), entry.ref) for entry in self._entries.matching(request)]
-            return [Candidate(ref, raw) for raw, _, _, ref in sorted(found, reverse=True)[: max(limit, 0)]]
+        found = [(_importance(entry.memory), *_age(entry), entry.ref) for entry in self._entries.matching(request)]
+        return [Candidate(ref, raw) for raw, _, _, ref in sorted(found, reverse=True)[: max(limit, 0)]]
 
     def mentioning(self, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
-        with self._open():
-            asked = {name_key(name) for name in names} - {""}
-            named = {
-                entity.id
-                for entity in self._entities.values()
-                if entity.tenant_id == request.caller.tenant_id
-                and asked & {name_key(name) for name in (entity.canonical_name, *entity.aliases)}
-            }
-            seen = {entry.memory.id for entry in self._entries.visible(request.caller)}
-            counts = {id_: count for id_ in seen if (count := len(named & self._mentioned_by(request.caller, id_)))}
-            edges = [
-                {link.source_id, link.target_id}
-                for (tenant_id, *_), link in self._links.items()
-                if tenant_id == request.caller.tenant_id and {link.source_id, link.target_id} <= seen
-            ]
-            near = {id_ for ends in edges if ends & counts.keys() for id_ in ends}
-            raws = {**dict.fromkeys(near, 0.5), **counts}
-            found = [
-                (float(raws[entry.memory.id]), *_age(entry), entry.ref)
-                for entry in self._entries.matching(request)
-                if entry.memory.id in raws
-            ]
-            return [Candidate(ref, raw) for raw, _, _, ref in sorted(found, reverse=True)[: max(limit, 0)]]
+        asked = {name_key(name) for name in names} - {""}
+        named = {
+            entity.id
+            for entity in self._entities.values()
+            if entity.tenant_id == request.caller.tenant_id
+            and asked & {name_key(name) for name in (entity.canonical_name, *entity.aliases)}
+        }
+        seen = {entry.memory.id for entry in self._entries.visible(request.caller)}
+        counts = {id_: count for id_ in seen if (count := len(named & self._mentioned_by(request.caller, id_)))}
+        edges = [
+            {link.source_id, link.target_id}
+            for (tenant_id, *_), link in self._links.items()
+            if tenant_id == request.caller.tenant_id and {link.source_id, link.target_id} <= seen
+        ]
+        near = {id_ for ends in edges if ends & counts.keys() for id_ in ends}
+        raws = {**dict.fromkeys(near, 0.5), **counts}
+        found = [
+            (float(raws[entry.memory.id]), *_age(entry), entry.ref)
+            for entry in self._entries.matching(request)
+            if entry.memory.id in raws
+        ]
+        return [Candidate(ref, raw) for raw, _, _, ref in sorted(found, reverse=True)[: max(limit, 0)]]
 
     def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
-        with self._open():
-            return {
-                entry.ref: _traits(entry.memory) for entry in self._entries.visible(request.caller) if entry.ref in refs
-            }
+        return {
+            entry.ref: _traits(entry.memory) for entry in self._entries.visible(request.caller) if entry.ref in refs
+        }
 
     def in_one_snapshot(self, caller: Caller, work: Callable[[], Result]) -> Result:  # noqa: ARG002
-        with self._open():
-            self._reading += 1
-            try:
-                return work()
-            finally:
-                self._reading -= 1
+        self._reading += 1
+        try:
+            return work()
+        finally:
+            self._reading -= 1
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
-        with self._open():
-            return {entry.ref: entry.memory for entry in self._entries.matching(request) if entry.ref in refs}
+        return {entry.ref: entry.memory for entry in self._entries.matching(request) if entry.ref in refs}
 
     def recent(self, request: Request, limit: int) -> list[MemoryRecord]:
-        with self._open():
-            found = [entry.memory for entry in self._entries.matching(request)]
-            return sorted(found, key=lambda memory: (memory.happened_at, memory.id), reverse=True)[:limit]
+        found = [entry.memory for entry in self._entries.matching(request)]
+        return sorted(found, key=lambda memory: (memory.happened_at, memory.id), reverse=True)[:limit]
 
     def neighbours(self, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
-        with self._open():
-            if not isinstance(memory, Episode) or memory.session is None:
-                return []
-            found = [entry.memory for entry in self._entries.matching(request)]
-            seen = [each for each in found if isinstance(each, Episode)]
-            session = [turn for turn in seen if (turn.scope, turn.session) == (memory.scope, memory.session)]
-            session.sort(key=lambda turn: turn.turn)
-            return [turn for turn in session if 0 < abs(turn.turn - memory.turn) <= reach]
+        if not isinstance(memory, Episode) or memory.session is None:
+            return []
+        found = [entry.memory for entry in self._entries.matching(request)]
+        seen = [each for each in found if isinstance(each, Episode)]
+        session = [turn for turn in seen if (turn.scope, turn.session) == (memory.scope, memory.session)]
+        session.sort(key=lambda turn: turn.turn)
+        return [turn for turn in session if 0 < abs(turn.turn - memory.turn) <= reach]
 
     def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
-        with self._open():
-            found = [
-                entry.memory
-                for entry in self._entries.visible(request.caller)
-                if matches(request.filter, entry.memory, request.now) and (before is None or entry.memory.id < before)
-            ]
-            return sorted(found, key=lambda memory: memory.id, reverse=True)[: max(limit, 0)]
+        found = [
+            entry.memory
+            for entry in self._entries.visible(request.caller)
+            if matches(request.filter, entry.memory, request.now) and (before is None or entry.memory.id < before)
+        ]
+        return sorted(found, key=lambda memory: memory.id, reverse=True)[: max(limit, 0)]
 
     def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        with self._open():
-            seen = {entry.memory.id for entry in self._entries.visible(caller)}
-            found = [
-                link
-                for (tenant_id, *_), link in self._links.items()
-                if tenant_id == caller.tenant_id and link.source_id in ids and link.relation in relations
-            ]
-            kept = [link for link in found if {link.source_id, link.target_id} <= seen]
-            return sorted(kept, key=lambda link: (link.source_id, link.target_id, link.relation))
+        seen = {entry.memory.id for entry in self._entries.visible(caller)}
+        found = [
+            link
+            for (tenant_id, *_), link in self._links.items()
+            if tenant_id == caller.tenant_id and link.source_id in ids and link.relation in relations
+        ]
+        kept = [link for link in found if {link.source_id, link.target_id} <= seen]
+        return sorted(kept, key=lambda link: (link.source_id, link.target_id, link.relation))
 
     def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        with self._open():
-            version = self._active_number()
-            named = [entry for entry in self._entries.visible(caller) if entry.memory.id in ids]
-            return {entry.memory.id: entry.vectors[version] for entry in named if version in entry.vectors}
+        version = self._active_number()
+        named = [entry for entry in self._entries.visible(caller) if entry.memory.id in ids]
+        return {entry.memory.id: entry.vectors[version] for entry in named if version in entry.vectors}
 
     def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-        with self._open():
-            seen = [entry.memory.id for entry in self._entries.visible(caller)]
-            mentioned = {entity_id for id_ in seen for entity_id in self._mentioned_by(caller, id_)}
-            found = [
-                entity
-                for entity in self._entities.values()
-                if entity.tenant_id == caller.tenant_id
-                and entity.id not in mentioned
-                and entity.id > (after or "")
-                and merged_into(entity) is None
-            ]
-            return sorted(found, key=lambda entity: entity.id)[: max(limit, 0)]
+        seen = [entry.memory.id for entry in self._entries.visible(caller)]
+        mentioned = {entity_id for id_ in seen for entity_id in self._mentioned_by(caller, id_)}
+        found = [
+            entity
+            for entity in self._entities.values()
+            if entity.tenant_id == caller.tenant_id
+            and entity.id not in mentioned
+            and entity.id > (after or "")
+            and merged_into(entity) is None
+        ]
+        return sorted(found, key=lambda entity: entity.id)[: max(limit, 0)]
 
     def flush_index(self) -> int:
-        with self._open():
-            oldest = self._entries.unflushed()[:AT_MOST]
-            self._entries.flush_index(oldest)
-            return len(oldest)
+        oldest = self._entries.unflushed()[:AT_MOST]
+        self._entries.flush_index(oldest)
+        return len(oldest)
 
     def waiting(self, caller: Caller) -> int:
-        with self._open():
-            version = self._active_number()
-            seen = self._entries.visible(caller)
-            return min(sum(not entry.gone and version not in entry.vectors for entry in seen), AT_MOST)
+        version = self._active_number()
+        seen = self._entries.visible(caller)
+        return min(sum(not entry.gone and version not in entry.vectors for entry in seen), AT_MOST)
 
     def use_embedder(self, name: str, dims: int) -> str | None:
-        with self._open():
-            if not self._versions:
-                now = datetime.now(UTC)
-                first = {"version": 1, "state": "active", "created_at": now, "activated_at": now}
-                self._versions.append(EmbeddingVersion(name=name, dims=dims, **first))
-            active = self._version(None)
-            if (active.name, active.dims) != (name, dims):
-                return active.name
-            self._searched_with = active.version
-            return None
+        if not self._versions:
+            now = datetime.now(UTC)
+            first = {"version": 1, "state": "active", "created_at": now, "activated_at": now}
+            self._versions.append(EmbeddingVersion(name=name, dims=dims, **first))
+        active = self._version(None)
+        if (active.name, active.dims) != (name, dims):
+            return active.name
+        self._searched_with = active.version
+        return None
 
     def embedding_versions(self) -> list[EmbeddingVersion]:
-        with self._open():
-            return list(self._versions)
+        return list(self._versions)
 
     def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
-        with self._writing():
-            active = self._version(None)
-            if (active.name, active.dims) == (name, dims):
-                raise InvalidInput(f"{name} is the active embedder already; there is nothing to build")
-            for version in self._versions:
-                if version.state == "building":
-                    if (version.name, version.dims) == (name, dims):
-                        return version
-                    raise InvalidInput(f"vectors of {version.name} are being built; finish them first")
-            number = len(self._versions) + 1
-            created_at = datetime.now(UTC)
-            new = EmbeddingVersion(version=number, name=name, dims=dims, state="building", created_at=created_at)
-            self._versions.append(new)
-            return new
+        active = self._version(None)
+        if (active.name, active.dims) == (name, dims):
+            raise InvalidInput(f"{name} is the active embedder already; there is nothing to build")
+        for version in self._versions:
+            if version.state == "building":
+                if (version.name, version.dims) == (name, dims):
+                    return version
+                raise InvalidInput(f"vectors of {version.name} are being built; finish them first")
+        number = len(self._versions) + 1
+        created_at = datetime.now(UTC)
+        new = EmbeddingVersion(version=number, name=name, dims=dims, state="building", created_at=created_at)
+        self._versions.append(new)
+        return new
 
     def unembedded(self, limit: int, *, version: int | None = None) -> list[Unembedded]:
-        with self._open():
-            number = self._active_number() if version is None else self._version(version).version
-            found = [e for e in self._entries.values() if not e.gone and e.flushed and number not in e.vectors]
-            return [
-                Unembedded(ref=entry.ref, id=entry.memory.id, text=embedding_text(entry.memory))
-                for entry in found[: max(limit, 0)]
-            ]
+        number = self._active_number() if version is None else self._version(version).version
+        found = [e for e in self._entries.values() if not e.gone and e.flushed and number not in e.vectors]
+        return [
+            Unembedded(ref=entry.ref, id=entry.memory.id, text=embedding_text(entry.memory))
+            for entry in found[: max(limit, 0)]
+        ]
 
     def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
-        with self._writing():
-            if version is None:
-                self._check_embedder()
-            asked = self._version(version)
-            rows = np.asarray(vectors, np.float32)
-            shape = (len(refs), asked.dims)
-            if rows.shape != shape or not np.isfinite(rows).all():
-                raise InvalidInput(f"vectors of shape {rows.shape}; {shape} and finite numbers were expected")
-            for ref, row in zip(refs, rows, strict=True):
-                entry = self._entries.get(int(ref))
-                if entry is not None and entry.flushed and not entry.gone and asked.state != "retired":
-                    entry.vectors.setdefault(asked.version, row.copy())
+        if version is None:
+            self._check_embedder()
+        asked = self._version(version)
+        rows = np.asarray(vectors, np.float32)
+        shape = (len(refs), asked.dims)
+        if rows.shape != shape or not np.isfinite(rows).all():
+            raise InvalidInput(f"vectors of shape {rows.shape}; {shape} and finite numbers were expected")
+        for ref, row in zip(refs, rows, strict=True):
+            entry = self._entries.get(int(ref))
+            if entry is not None and entry.flushed and not entry.gone and asked.state != "retired":
+                entry.vectors.setdefault(asked.version, row.copy())
 
     def switch_version(self, act: Act, version: int) -> bool:
-        with self._writing():
-            chosen = self._version(version)
-            if chosen.state != "building":
-                raise InvalidInput(f"version {version} is {chosen.state}; only one that is being built is switched to")
-            if any(not entry.gone and version not in entry.vectors for entry in self._entries.values()):
-                return False
-            active = self._version(None)
-            now_active = replace(chosen, state="active", activated_at=act.at)
-            self._versions[active.version - 1] = replace(active, state="retired")
-            self._versions[version - 1] = now_active
-            self._events.append(events.embeddings_switched(act, now_active, self._ids))
-            return True
+        chosen = self._version(version)
+        if chosen.state != "building":
+            raise InvalidInput(f"version {version} is {chosen.state}; only one that is being built is switched to")
+        if any(not entry.gone and version not in entry.vectors for entry in self._entries.values()):
+            return False
+        active = self._version(None)
+        now_active = replace(chosen, state="active", activated_at=act.at)
+        self._versions[active.version - 1] = replace(active, state="retired")
+        self._versions[version - 1] = now_active
+        self._events.append(events.embeddings_switched(act, now_active, self._ids))
+        return True
 
     def prune_vectors(self, limit: int) -> int:
-        with self._writing():
-            retired = {each.version for each in self._versions if each.state == "retired"}
-            found = [(e, number) for e in self._entries.values() for number in e.vectors if number in retired]
-            for entry, number in found[: max(limit, 0)]:
-                del entry.vectors[number]
-            return len(found[: max(limit, 0)])
+        retired = {each.version for each in self._versions if each.state == "retired"}
+        found = [(e, number) for e in self._entries.values() for number in e.vectors if number in retired]
+        for entry, number in found[: max(limit, 0)]:
+            del entry.vectors[number]
+        return len(found[: max(limit, 0)])
 
     def health(self) -> Health:
-        with self._open():
-            version = self._active_number()
-            held = [entry for entry in self._entries.values() if not entry.gone]
-            embedded = sum(version in entry.vectors for entry in held)
-            return Health(
-                location="a dictionary",
-                backend="reference",
-                schema="none",
-                size_bytes=0,
-                memories=len(self._entries),
-                indexed=len(held),
-                embedded=embedded,
-                waiting=len(held) - embedded,
-                embedder=self._version(None).name if self._versions else None,
-                problems=(),
-            )
+        version = self._active_number()
+        held = [entry for entry in self._entries.values() if not entry.gone]
+        embedded = sum(version in entry.vectors for entry in held)
+        return Health(
+            location="a dictionary",
+            backend="reference",
+            schema="none",
+            size_bytes=0,
+            memories=len(self._entries),
+            indexed=len(held),
+            embedded=embedded,
+            waiting=len(held) - embedded,
+            embedder=self._version(None).name if self._versions else None,
+            problems=(),
+        )
 
     def vitals(self, now: datetime) -> Vitals:  # noqa: ARG002  # a model has no jobs
-        with self._open():
-            version = self._active_number()
-            held = [entry for entry in self._entries.values() if not entry.gone]
-            waiting = [entry.memory.created_at for entry in held if version not in entry.vectors]
-            kinds = Counter(entry.memory.kind for entry in held)
-            return Vitals(
-                schema="none",
-                newest_schema=HEAD,
-                memories={kind: kinds[kind] for kind in KINDS},
-                size_bytes=0,
-                without_vector=min(len(waiting), MOST_WAITING),
-                without_vector_since=min(waiting, default=None),
-                jobs=JobVitals(),
-                pool=None,
-            )
+        version = self._active_number()
+        held = [entry for entry in self._entries.values() if not entry.gone]
+        waiting = [entry.memory.created_at for entry in held if version not in entry.vectors]
+        kinds = Counter(entry.memory.kind for entry in held)
+        return Vitals(
+            schema="none",
+            newest_schema=HEAD,
+            memories={kind: kinds[kind] for kind in KINDS},
+            size_bytes=0,
+            without_vector=min(len(waiting), MOST_WAITING),
+            without_vector_since=min(waiting, default=None),
+            jobs=JobVitals(),
+            pool=None,
+        )
 
     def close(self) -> None:
         self._closed = True

@@ -34,132 +34,122 @@ class ReferenceUpkeep(ReferenceRecords):
         reason: str | None = None,
         thresholds: Thresholds = DEFAULT_THRESHOLDS,
     ) -> Rule | None:
-        with self._writing():
-            for entry in self._entries.named(act.caller, [id_]):
-                before = entry.memory
-                if not isinstance(before, Rule) or before.is_forgotten:
-                    raise InvalidInput(f"{id_} is no rule, or a forgotten one; mark a live rule")
-                entry.memory = after = maturity.apply_outcome(
-                    before, outcome, reason=reason, at=act.at, thresholds=thresholds
-                )
-                values = {"tenant_id": after.tenant_id, "rule_id": id_, "agent": act.caller.agent, "outcome": outcome}
-                self._applications.append(Application(id=self._ids(), **values, context=reason, created_at=act.at))
-                self._events.append(events.rule_marked(act, before, after, self._ids, outcome=outcome))
-                if after.content != before.content:
-                    del self._entries[entry.ref]
-                    self._arrive(after)
-                    self._entries.flush_index(self._entries.unflushed())
-                    self._events.append(events.rule_inverted(act, before, self._ids))
-                return after
-            return None
+        for entry in self._entries.named(act.caller, [id_]):
+            before = entry.memory
+            if not isinstance(before, Rule) or before.is_forgotten:
+                raise InvalidInput(f"{id_} is no rule, or a forgotten one; mark a live rule")
+            entry.memory = after = maturity.apply_outcome(
+                before, outcome, reason=reason, at=act.at, thresholds=thresholds
+            )
+            values = {"tenant_id": after.tenant_id, "rule_id": id_, "agent": act.caller.agent, "outcome": outcome}
+            self._applications.append(Application(id=self._ids(), **values, context=reason, created_at=act.at))
+            self._events.append(events.rule_marked(act, before, after, self._ids, outcome=outcome))
+            if after.content != before.content:
+                del self._entries[entry.ref]
+                self._arrive(after)
+                self._entries.flush_index(self._entries.unflushed())
+                self._events.append(events.rule_inverted(act, before, self._ids))
+            return after
+        return None
 
     def applications(
         self, caller: Caller, rule_id: str, limit: int, *, after: TimePosition | None = None
     ) -> list[Application]:
-        with self._open():
-            seen = {entry.memory.id for entry in self._entries.named(caller, [rule_id])}
-            found = [each for each in self._applications if each.rule_id in seen and each.tenant_id == caller.tenant_id]
-            found = [each for each in found if after is None or (each.created_at, each.id) < after]
-            return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[: max(limit, 0)]
+        seen = {entry.memory.id for entry in self._entries.named(caller, [rule_id])}
+        found = [each for each in self._applications if each.rule_id in seen and each.tenant_id == caller.tenant_id]
+        found = [each for each in found if after is None or (each.created_at, each.id) < after]
+        return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[: max(limit, 0)]
 
     def tenants(self) -> list[str]:
-        with self._open():
-            return sorted(self._tenants)
+        return sorted(self._tenants)
 
     def activity(
         self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
     ) -> tuple[dict[tuple[str, str], int], datetime | None]:
-        with self._open():
-            types = {each for several in COUNTED.values() for each in several}
-            told = [each for each in self._events if each.tenant_id == caller.tenant_id and each.scope in caller.scopes]
-            told = [each for each in told if each.event_type in types and each.created_at >= since]
-            newest = sorted(told, key=lambda each: each.created_at, reverse=True)[:most]
-            counts = Counter((f"{each.created_at:%Y-%m-%d}", each.event_type) for each in newest)
-            return dict(counts), newest[-1].created_at if newest and len(newest) == most else None
+        types = {each for several in COUNTED.values() for each in several}
+        told = [each for each in self._events if each.tenant_id == caller.tenant_id and each.scope in caller.scopes]
+        told = [each for each in told if each.event_type in types and each.created_at >= since]
+        newest = sorted(told, key=lambda each: each.created_at, reverse=True)[:most]
+        counts = Counter((f"{each.created_at:%Y-%m-%d}", each.event_type) for each in newest)
+        return dict(counts), newest[-1].created_at if newest and len(newest) == most else None
 
     def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
-        with self._open():
-            seen = [each.memory for each in self._entries.visible(request.caller)]
-            seen = [each for each in seen if matches(request.filter, each, request.now)]
-            seen.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
-            places = {(each.kind, each.scope): [] for each in seen}
-            for each in seen:
-                places[each.kind, each.scope].append(each)
-            newest = [each for held in places.values() for each in held[:most]]
-            referenced = [each for each in newest if each.reference_count]
-            referenced.sort(key=lambda each: (each.reference_count, each.happened_at, each.id), reverse=True)
-            facts = [each for each in newest if isinstance(each, Fact) and each.validity == "active"]
-            about = Counter(each.entity_id for each in facts if each.entity_id is not None)
-            return Highlights(
-                most_referenced=tuple(referenced[:limit]),
-                entities=tuple(sorted(about.items(), key=lambda each: (-each[1], each[0]))[:limit]),
-                looked_at={kind: sum(each.kind == kind for each in newest) for kind in KINDS},
-                content_bytes={kind: sum(len(m.content.encode()) for m in newest if m.kind == kind) for kind in KINDS},
-            )
+        seen = [each.memory for each in self._entries.visible(request.caller)]
+        seen = [each for each in seen if matches(request.filter, each, request.now)]
+        seen.sort(key=lambda each: (each.happened_at, each.id), reverse=True)
+        places = {(each.kind, each.scope): [] for each in seen}
+        for each in seen:
+            places[each.kind, each.scope].append(each)
+        newest = [each for held in places.values() for each in held[:most]]
+        referenced = [each for each in newest if each.reference_count]
+        referenced.sort(key=lambda each: (each.reference_count, each.happened_at, each.id), reverse=True)
+        facts = [each for each in newest if isinstance(each, Fact) and each.validity == "active"]
+        about = Counter(each.entity_id for each in facts if each.entity_id is not None)
+        return Highlights(
+            most_referenced=tuple(referenced[:limit]),
+            entities=tuple(sorted(about.items(), key=lambda each: (-each[1], each[0]))[:limit]),
+            looked_at={kind: sum(each.kind == kind for each in newest) for kind in KINDS},
+            content_bytes={kind: sum(len(m.content.encode()) for m in newest if m.kind == kind) for kind in KINDS},
+        )
 
     def agent_counts(self, tenant_id: str, now: datetime) -> list[AgentCounts]:
-        with self._open():
-            live = [
-                (entry.memory.agent, entry.memory.kind)
-                for entry in self._entries.values()
-                if entry.memory.tenant_id == tenant_id and entry.memory.is_live(now)
-            ]
-            counts = Counter(live)
-            return [
-                AgentCounts(
-                    tenant_id=tenant_id,
-                    agent=agent,
-                    episodes=counts[agent, "episode"],
-                    facts=counts[agent, "fact"],
-                    rules=counts[agent, "rule"],
-                )
-                for agent in sorted({agent for agent, _ in live})
-            ]
+        live = [
+            (entry.memory.agent, entry.memory.kind)
+            for entry in self._entries.values()
+            if entry.memory.tenant_id == tenant_id and entry.memory.is_live(now)
+        ]
+        counts = Counter(live)
+        return [
+            AgentCounts(
+                tenant_id=tenant_id,
+                agent=agent,
+                episodes=counts[agent, "episode"],
+                facts=counts[agent, "fact"],
+                rules=counts[agent, "rule"],
+            )
+            for agent in sorted({agent for agent, _ in live})
+        ]
 
     def agents(self, tenant_id: str) -> list[str]:
-        with self._open():
-            kept = [each.memory for each in self._entries.values() if each.memory.tenant_id == tenant_id]
-            scopes = {each.scope for each in kept if each.scope != "global" and not each.scope.startswith("pool:")}
-            pools = getattr(self, "_pools", {})
-            members = {name for (tenant, _), pool in pools.items() if tenant == tenant_id for name in pool.members}
-            return sorted(scopes | members)
+        kept = [each.memory for each in self._entries.values() if each.memory.tenant_id == tenant_id]
+        scopes = {each.scope for each in kept if each.scope != "global" and not each.scope.startswith("pool:")}
+        pools = getattr(self, "_pools", {})
+        members = {name for (tenant, _), pool in pools.items() if tenant == tenant_id for name in pool.members}
+        return sorted(scopes | members)
 
     def learners(self, tenant_id: str, *, since: datetime) -> list[str]:
-        with self._open():
-            stored = [each for each in self._events if each.event_type == "fact_created"]
-            return sorted({each.actor for each in stored if each.tenant_id == tenant_id and each.created_at >= since})
+        stored = [each for each in self._events if each.event_type == "fact_created"]
+        return sorted({each.actor for each in stored if each.tenant_id == tenant_id and each.created_at >= since})
 
     def sweep(
         self, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int, dry_run: bool = False
     ) -> SweepBatch:
-        with self._writing():
-            aging_ones = sorted(
-                (entry for entry in self._entries.values() if _ages(entry, act, kind, after)),
-                key=lambda entry: entry.memory.id,
-            )[:limit]
-            counts = Counter(to for entry in aging_ones if (to := self._aged(entry, act, policy, dry_run=dry_run)))
-            last = aging_ones[-1].memory.id if len(aging_ones) == limit else None
-            return SweepBatch(looked_at=len(aging_ones), last=last, **counts)
+        aging_ones = sorted(
+            (entry for entry in self._entries.values() if _ages(entry, act, kind, after)),
+            key=lambda entry: entry.memory.id,
+        )[:limit]
+        counts = Counter(to for entry in aging_ones if (to := self._aged(entry, act, policy, dry_run=dry_run)))
+        last = aging_ones[-1].memory.id if len(aging_ones) == limit else None
+        return SweepBatch(looked_at=len(aging_ones), last=last, **counts)
 
     def clean(self, act: Act, retention: Retention, *, limit: int, dry_run: bool = False) -> CleanupBatch:
-        with self._writing():
-            self._entries.flush_index(self._entries.unflushed())
-            every = [entry for entry in self._entries.values() if _is_episode_of(entry, act)]
-            expired = [entry for entry in every if has_run_out(turn_of(entry), retention, now=act.at)]
-            kept = [entry for entry in every if entry not in expired]
-            over = 0 if retention.max_entries is None else max(len(kept) - retention.max_entries, 0)
-            loose = [entry for entry in kept if turn_of(entry).consolidated and not self._is_needed(entry)]
-            surplus = sorted(loose, key=lambda entry: (entry.memory.created_at, entry.memory.id))[:over]
-            left = len(kept) - len(surplus)
-            if dry_run:
-                return CleanupBatch(expired=len(expired), capacity=len(surplus), remaining=left)
-            expired.sort(key=lambda entry: turn_of(entry).expires_at or act.at)
-            going = [(entry, "expired") for entry in expired] + [(entry, "capacity") for entry in surplus]
-            now = going[:limit]
-            self._remove([entry for entry, _ in now], act)
-            self._events += [events.episode_cleaned(act, turn_of(entry), why, self._ids) for entry, why in now]
-            counts = Counter(why for _, why in now)
-            return CleanupBatch(**counts, remaining=left if len(now) < limit else None)
+        self._entries.flush_index(self._entries.unflushed())
+        every = [entry for entry in self._entries.values() if _is_episode_of(entry, act)]
+        expired = [entry for entry in every if has_run_out(turn_of(entry), retention, now=act.at)]
+        kept = [entry for entry in every if entry not in expired]
+        over = 0 if retention.max_entries is None else max(len(kept) - retention.max_entries, 0)
+        loose = [entry for entry in kept if turn_of(entry).consolidated and not self._is_needed(entry)]
+        surplus = sorted(loose, key=lambda entry: (entry.memory.created_at, entry.memory.id))[:over]
+        left = len(kept) - len(surplus)
+        if dry_run:
+            return CleanupBatch(expired=len(expired), capacity=len(surplus), remaining=left)
+        expired.sort(key=lambda entry: turn_of(entry).expires_at or act.at)
+        going = [(entry, "expired") for entry in expired] + [(entry, "capacity") for entry in surplus]
+        now = going[:limit]
+        self._remove([entry for entry, _ in now], act)
+        self._events += [events.episode_cleaned(act, turn_of(entry), why, self._ids) for entry, why in now]
+        counts = Counter(why for _, why in now)
+        return CleanupBatch(**counts, remaining=left if len(now) < limit else None)
 
     def _aged(self, entry: Entry, act: Act, policy: DecayPolicy, *, dry_run: bool) -> decay.Standing | None:
         before = entry.memory
