@@ -80,9 +80,16 @@ def _parameters(found: Signature) -> list[str]:
     return [
         parameter.name.rstrip("_")
         if parameter.default is parameter.empty
-        else f"{parameter.name.rstrip('_')}={'' if parameter.default is None else json.dumps(parameter.default)}"
+        else f"{parameter.name.rstrip('_')}={_python(parameter.default)}"
         for parameter in declared
     ]
+
+
+def _python(default: Any) -> str:
+    """A default as Python has it, texts in double quotes; empty for None."""
+    if default is None:
+        return ""
+    return json.dumps(default) if isinstance(default, str) else repr(default)
 
 
 def _answer(found: Signature) -> str:
