@@ -10,38 +10,6 @@ import pytest
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").is_file())
 PACKAGE = ROOT / "src" / "engrain"
 
-# Folders and modules that follow these rules. The set only grows.
-CLEAN_ROOMS = {
-    "__init__.py",
-    "__main__.py",
-    "agent",
-    "cache.py",
-    "config",
-    "context",
-    "domain",
-    "engines",
-    "entities",
-    "errors.py",
-    "interfaces/__init__.py",
-    "interfaces/access.py",
-    "interfaces/cli",
-    "interfaces/http",
-    "interfaces/json_arguments.py",
-    "interfaces/logs.py",
-    "interfaces/rates.py",
-    "interfaces/redaction.py",
-    "interfaces/serving.py",
-    "jobs",
-    "learning",
-    "lifecycle",
-    "metrics.py",
-    "portability",
-    "retrieval",
-    "service.py",
-    "storage",
-    "verbs",
-    "working",
-}
 # Names here follow the formats and tools of other systems.
 FOREIGN = ("interfaces/compat/", "portability/formats/", "integrations/")
 
@@ -80,14 +48,6 @@ def modules():
     return {
         str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")
     }
-
-
-def in_room(path, room):
-    return path == room or path.startswith(f"{room}/")
-
-
-def clean_modules():
-    return {path: tree for path, tree in sorted(modules().items()) if any(in_room(path, room) for room in CLEAN_ROOMS)}
 
 
 def names(path, tree):
@@ -136,14 +96,10 @@ def test_the_glossary_is_read():
     assert len(synonyms()) > 40
 
 
-def test_clean_rooms_exist():
-    assert {room for room in CLEAN_ROOMS if not (PACKAGE / room).exists()} == set()
-
-
 def test_names_use_the_words_of_the_glossary():
     wrong = [
         f"{path}:{line}: {name} -> {banned_synonym(name)}"
-        for path, tree in clean_modules().items()
+        for path, tree in modules().items()
         if not path.startswith(FOREIGN)
         for name, line in names(path, tree)
         if banned_synonym(name)
@@ -154,7 +110,7 @@ def test_names_use_the_words_of_the_glossary():
 def test_no_name_is_a_bare_participle():
     wrong = [
         f"{path}:{line}: {name}"
-        for path, tree in clean_modules().items()
+        for path, tree in modules().items()
         for name, line in names(path, tree)
         if name.strip("_").lower() in NO_BARE_NAME and name not in PUBLIC_PARAMETERS.get(path, ())
     ]
@@ -164,7 +120,7 @@ def test_no_name_is_a_bare_participle():
 def test_variables_name_their_thing():
     wrong = [
         f"{path}:{line}: {name}"
-        for path, tree in clean_modules().items()
+        for path, tree in modules().items()
         for name, line in [*variables(tree), *names(path, tree)]
         if name == "each"
     ]
@@ -174,7 +130,7 @@ def test_variables_name_their_thing():
 def test_docstrings_begin_with_what_they_describe():
     wrong = [
         f"{path}:{line}: {text.splitlines()[0]}"
-        for path, tree in clean_modules().items()
+        for path, tree in modules().items()
         for text, line in docstrings(tree)
         if text.split(maxsplit=1)[0].strip(",:;.").lower() in NO_FIRST_WORD
     ]

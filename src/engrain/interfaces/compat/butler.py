@@ -127,7 +127,7 @@ def memory_recall(
     scope: types.WithinScope = None,
     limit: types.Limit = 10,
 ) -> SearchHits:
-    """What is known about a topic, ranked by relevance, importance, recency and how far it is believed."""
+    """Recall what is known about a topic, ranked by relevance, importance, recency and how far it is believed."""
     return SearchHits.of(agent.recall(topic, scope=scope, preset="recall", limit=limit))
 
 
@@ -249,7 +249,7 @@ def entity_resolve(
     ] = None,
     enable_fuzzy: Annotated[bool, Field(description="Also names that are merely alike.")] = False,
 ) -> EntityCandidates:
-    """Whom a name may mean, the likeliest first; empty where nobody answers to it. Nothing is created."""
+    """Find the entities that a name may mean, the likeliest first; none where it is unknown. Nothing is created."""
     current_identity().require_tenant(tenant_id)
     matches = agent.entities.resolve(name, entity_type=entity_type, hints=context_hints, fuzzy=enable_fuzzy)
     return EntityCandidates(candidates=matches)

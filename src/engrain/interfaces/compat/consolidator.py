@@ -30,7 +30,7 @@ class ExtractedFact(BaseModel):
 
 
 def is_session_consolidated(agent: Agent, session_id: types.SessionId) -> SessionState:
-    """Whether a session has been learned from already: ask this first, and leave it alone if so."""
+    """Tell whether a session has been learned from already: ask this first, and leave it alone if so."""
     is_done = agent.consolidation.is_session_consolidated(session_id)
     return SessionState(session_id=session_id, consolidated=is_done)
 
@@ -41,7 +41,7 @@ def get_episodes_for_consolidation(
     *,
     page: Annotated[int, Field(description="Which page, from 0 on.")] = 0,
 ) -> Episodes:
-    """What was said in a session, in its order, 30 turns a page."""
+    """Read the turns of a session, in their order, 30 a page."""
     turns = agent.consolidation.episodes(session_id, page=page, limit=PAGE)
     return Episodes(
         session_id=session_id,

@@ -17,7 +17,7 @@ _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent
 
 
 class Output(BaseModel):
-    """What a tool answers, with nothing besides."""
+    """The answer of a tool, without any other field."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -87,20 +87,20 @@ class Relations(Output):
 
 
 class Added(Output):
-    """What of some observations was new."""
+    """The new ones of some observations."""
 
     entityName: str  # noqa: N815  # the reference server's word
     addedObservations: list[str]  # noqa: N815  # likewise
 
 
 class Results(Output):
-    """What of each entity's observations was new."""
+    """The new observations of every entity."""
 
     results: list[Added]
 
 
 class Deleted(Output):
-    """That something is there no more."""
+    """The confirmation of a deletion."""
 
     success: bool
     message: str

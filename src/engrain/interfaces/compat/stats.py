@@ -6,6 +6,6 @@ from engrain.interfaces.mcp.results import MemoryCounts
 
 
 def memory_stats(agent: Agent, *, scope: WithinScope = None) -> MemoryCounts:
-    """How much this agent remembers: episodes, facts and rules by state, and when something was last written."""
+    """Count what this agent remembers: episodes, facts and rules by state, and the time of the last write."""
     latest = agent.events(limit=1)
     return MemoryCounts.of(agent.stats(scope=scope), latest[0].created_at if latest else None)

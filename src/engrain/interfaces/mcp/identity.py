@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RequestContext(BaseModel):
-    """What a host says of the request that a call belongs to; nothing else in it is looked at."""
+    """The request that a call belongs to, as the host describes it; other fields are ignored."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -30,12 +30,12 @@ class Resource:
 
 
 def context(identity: Identity) -> str:
-    """What matters most of all that is remembered, as a block for a prompt."""
+    """The most important memories, as a block for a prompt."""
     return identity.agent().context("").text
 
 
 def stats(identity: Identity) -> dict[str, Any]:
-    """How much is remembered, by kind and state, and when something was last written."""
+    """Counts of memories by kind and state, and the time of the last write."""
     agent = identity.agent()
     return memory_stats(agent).for_request(agent).model_dump(mode="json")
 

@@ -155,7 +155,7 @@ class MemorySummary(BaseModel):
 
 
 class SearchSummary(Result):
-    """What a search found, best first, in short."""
+    """The hits of a search, best first, in short."""
 
     memories: list[MemorySummary]
     evidence: str | None = Field(description="Whether the answer is there: none, weak, strong; null: cannot be told.")
@@ -176,7 +176,7 @@ class EpisodeCounts(BaseModel):
 
 
 class MemoryCounts(Result):
-    """How much the agent remembers, by kind and state."""
+    """Counts of an agent's memories, by kind and state."""
 
     episodes: EpisodeCounts
     facts: FactStats
@@ -213,13 +213,13 @@ class FoundEntity(OptionalResult):
 
 
 class EntityCandidates(Result):
-    """Whom a name may mean, the likeliest first."""
+    """The entities that a name may mean, the likeliest first."""
 
     candidates: list[EntityMatch]
 
 
 class MergeResult(Result):
-    """What a merge did; `source` is a tombstone now."""
+    """The changes of a merge; `source` is a tombstone now."""
 
     source: EntityJson
     target: EntityJson
@@ -249,7 +249,7 @@ class EntityInfo(OptionalResult):
 
 
 class ConsolidationResult(Result):
-    """What a consolidation came to; a dry run only counted what is due."""
+    """The outcome of a consolidation; a dry run only counts the episodes that are due."""
 
     dry_run: bool
     due: int = Field(description="Episodes that were due.")
@@ -263,7 +263,7 @@ class ConsolidationResult(Result):
 
 
 class CleanupResult(Result):
-    """How many episodes were removed, and how many there are now."""
+    """The numbers of removed and remaining episodes."""
 
     expired_deleted: int
     capacity_deleted: int
@@ -280,7 +280,7 @@ class Episodes(Result):
 
 
 class SavedBatch(Result):
-    """What became of a batch: new facts, ids of known ones that say the same, repeats in the batch itself."""
+    """The outcome of a batch: new facts, ids of known ones that say the same, repeats in the batch itself."""
 
     saved: list[FactJson]
     confirmed: list[str]
@@ -288,14 +288,14 @@ class SavedBatch(Result):
 
 
 class SessionMarked(Result):
-    """How many episodes of the session waited until now."""
+    """The number of episodes of the session that waited until now."""
 
     session_id: str
     marked: int
 
 
 class SessionState(Result):
-    """Whether a session is done with."""
+    """The state of a session: consolidated or not."""
 
     session_id: str
     consolidated: bool

@@ -1,4 +1,4 @@
-"""What mem0's clients say and expect, in our words: ids, owners, filters, messages, memories. Pure."""
+"""Conversion between mem0's requests and documents and our records: ids, owners, filters, messages. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TAGGED = ("agent_id", "app_id")
 OURS = "mem0"  # the key of a memory's metadata that is ours
 _EVERY = "*"
 _BOUNDS = {"gte": "since", "gt": "since", "lt": "until", "lte": "until"}
-# What a client may say that changes nothing here: there is one project, and no model reads on the way in.
+# Fields that change nothing here: there is one project, and no model reads on the way in.
 _IMMATERIAL = frozenset(
     "org_id project_id version output_format async_mode infer custom_categories custom_instructions "
     "agent_custom_instructions structured_data_schema includes excludes enable_graph keyword_search latest_only "
@@ -37,38 +37,38 @@ _IMMATERIAL = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """Whose a memory is: nobody asking for another owner ever sees it."""
+    """The owner of a memory: requests for another owner never see it."""
 
     kind: str  # user, agent, app or run
     name: str
 
     @property
     def agent(self) -> str:
-        """The agent of ours whose memory it is."""
+        """The agent of ours that stands for the owner."""
         return f"{self.kind}:{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """What a request is about: an owner, and what narrows it."""
+class Selection:
+    """The memories that a request selects: an owner's, narrowed by filters."""
 
     owner: Owner
-    ids: Mapping[str, str] = field(default_factory=dict)  # every id that was given, the owner's among them
+    ids: Mapping[str, str] = field(default_factory=dict)  # every id in the request, the owner's among them
     sessions: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def holds(self, memory: Episode) -> bool:
-        """Whether a memory is the owner's, and as the metadata say, which no search of ours narrows by."""
+    def matches(self, memory: Episode) -> bool:
+        """Tell whether a memory is the owner's and has the metadata, which no search of ours filters by."""
         return memory.scope == self.owner.agent and all(
             memory.metadata.get(name) == value for name, value in self.metadata.items()
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Message:
     """One message, as `Agent.observe` takes it."""
 
     role: Role
@@ -76,31 +76,31 @@ class Said:
     speaker: str | None
 
 
-def known(given: Mapping[str, Any], names: Iterable[str]) -> Json:
-    """What a request says that matters here.
+def supported_fields(request: Mapping[str, Any], names: Iterable[str]) -> Json:
+    """Return the fields of a request that matter here.
 
     Raises:
-        InvalidInput: it says something that would have to be heeded and is not: silence would give more than was meant.
+        InvalidInput: it has an unsupported field that would change the answer: ignored, too much would be returned.
     """
     mine = frozenset(names)
-    strange = sorted(name for name in given if name not in mine and name not in _IMMATERIAL)
+    strange = sorted(name for name in request if name not in mine and name not in _IMMATERIAL)
     if strange:
         raise InvalidInput(f"{', '.join(strange):.200} is not supported here; supported are: {', '.join(sorted(mine))}")
-    return {name: value for name, value in given.items() if name in mine and value is not None}
+    return {name: value for name, value in request.items() if name in mine and value is not None}
 
 
-def owned(given: Mapping[str, Any]) -> Where:
-    """Whom a request names by user_id, agent_id, app_id and run_id.
+def select_owner(ids_by_name: Mapping[str, Any]) -> Selection:
+    """Select the owner that a request names by user_id, agent_id, app_id and run_id.
 
     Raises:
-        InvalidInput: none of them, or a name that is none.
+        InvalidInput: none of them, or an invalid name.
     """
-    ids = {name: _exact(given[name], what=name) for name in _IDS if given.get(name) is not None}
+    ids = {name: _exact_name(ids_by_name[name], name=name) for name in _IDS if ids_by_name.get(name) is not None}
     if not ids:
         raise InvalidInput(f"name whose memory it is: one of {', '.join(_IDS)}")
     first = next(iter(ids))
     session = ids.get("run_id")
-    return Where(
+    return Selection(
         owner=Owner(kind=first.removesuffix("_id"), name=ids[first]),
         ids=ids,
         sessions=() if session is None else (session,),
@@ -108,28 +108,28 @@ def owned(given: Mapping[str, Any]) -> Where:
     )
 
 
-def narrowed(filters: object) -> Where:
-    """What the filters of a search or a list mean.
+def parse_filters(filters: object) -> Selection:
+    """Parse the filters of a search or a list.
 
     Raises:
-        InvalidInput: they name no owner, or use what is not supported: a filter is never passed over.
+        InvalidInput: they name no owner, or are not supported: a filter is never ignored.
     """
     conditions = list(_conditions(filters))
-    base = owned(_named(conditions))
+    base = select_owner(_ids_of_filter(conditions))
     sessions = base.sessions
     metadata: Json = {}
     bounds: dict[str, datetime] = {}
     for name, value in conditions:
         match name:
             case "run_id" if isinstance(value, dict):
-                sessions = checks.names(_listed(name, value), name=name)
+                sessions = checks.names(_run_ids(name, value), name=name)
             case "metadata":
                 metadata |= checks.metadata(value)
             case "created_at":
                 bounds |= _interval(value)
             case _ if name not in _IDS or not isinstance(value, str):
                 raise InvalidInput(f"filter {name!r:.80} with {value!r:.80} is not supported here")
-    return Where(
+    return Selection(
         owner=base.owner,
         ids=base.ids,
         sessions=sessions,
@@ -139,24 +139,24 @@ def narrowed(filters: object) -> Where:
     )
 
 
-def messages(given: object) -> list[Said]:
-    """The messages of an add, all of them checked before the first is kept.
+def parse_messages(value: object) -> list[Message]:
+    """Parse the messages of an add, all of them before the first is stored.
 
     Raises:
-        InvalidInput: none, an unknown role, or one that says nothing.
+        InvalidInput: none, an unknown role, or one without text.
     """
-    if not isinstance(given, list) or not given:
+    if not isinstance(value, list) or not value:
         raise InvalidInput("messages must be a list of {role, content}, and not empty")
-    return [_said(each) for each in given]
+    return [_message(message) for message in value]
 
 
-def metadata_of(given: object, ids: Mapping[str, str], *, ends: object, first: Episode | None = None) -> Json:
-    """The metadata of a memory: the client's own, and what we keep beside it; `first` is the version it began as.
+def make_metadata(own_metadata: object, ids: Mapping[str, str], *, ends: object, first: Episode | None = None) -> Json:
+    """Make the metadata of a memory: the client's own, and ours under one key; `first` is its first version.
 
     Raises:
         InvalidInput: it is no JSON object, or has our key.
     """
-    own = checks.metadata(given)
+    own = checks.metadata(own_metadata)
     if OURS in own:
         raise InvalidInput(f"metadata may not have the key {OURS!r}; choose another")
     root = {} if first is None else {"root": first.id, "created_at": first.created_at.isoformat()}
@@ -165,33 +165,33 @@ def metadata_of(given: object, ids: Mapping[str, str], *, ends: object, first: E
 
 
 def ids_of(memory: Episode) -> dict[str, str]:
-    """The ids a memory was kept under; of one that came another way the owner alone."""
-    kept = memory.metadata.get(OURS)
-    if isinstance(kept, dict) and isinstance(kept.get("ids"), dict):
-        return {name: str(value) for name, value in kept["ids"].items()}
+    """Return the ids a memory was stored under; of one that was not added here, the owner alone."""
+    ours = memory.metadata.get(OURS)
+    if isinstance(ours, dict) and isinstance(ours.get("ids"), dict):
+        return {name: str(value) for name, value in ours["ids"].items()}
     kind, _, name = memory.agent.partition(":")
     return {f"{kind}_id": name}
 
 
 def end_of(memory: Episode) -> str | None:
-    """The last day on which a memory is remembered; None where it has no end."""
-    kept = memory.metadata.get(OURS)
-    said = kept.get("expiration_date") if isinstance(kept, dict) else None
-    if memory.expires_at is None or isinstance(said, str):
-        return said if isinstance(said, str) else None
+    """Return the last day on which a memory is live; None where it has no end."""
+    ours = memory.metadata.get(OURS)
+    stored = ours.get("expiration_date") if isinstance(ours, dict) else None
+    if memory.expires_at is None or isinstance(stored, str):
+        return stored if isinstance(stored, str) else None
     return memory.expires_at.date().isoformat()
 
 
 def outer_id(owner: Owner, id_: str) -> str:
-    """The id a client knows a memory by: ours, and whose it is, for a client names an id alone."""
+    """Make the id of a memory for clients, who name an id alone: ours, with its owner."""
     return f"{id_}~{base64.urlsafe_b64encode(owner.agent.encode()).decode().rstrip('=')}"
 
 
 def inner_id(id_: str) -> tuple[Owner, str]:
-    """Whose memory a client means, and our id of it.
+    """Split a client's id into the owner and our id.
 
     Raises:
-        NotFound: it is none that we have given out.
+        NotFound: it is none of ours.
     """
     inner, _, encoded = id_.partition("~")
     try:
@@ -205,21 +205,21 @@ def inner_id(id_: str) -> tuple[Owner, str]:
 
 
 def no_memory(id_: str) -> NotFound:
-    """The error for an id that is none."""
+    """Make the error for an unknown id."""
     return NotFound(f"there is no memory {id_:.120}")
 
 
-def shown(memory: Episode, *, score: float | None = None) -> Json:
-    """A memory as mem0 says it; whichever version it is, its id and beginning are those of the first."""
+def to_document(memory: Episode, *, score: float | None = None) -> Json:
+    """Convert a memory to mem0's document; id and creation time of any version are those of the first."""
     ids = ids_of(memory)
-    kept = memory.metadata.get(OURS)
-    first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **(kept if isinstance(kept, dict) else {})}
+    ours = memory.metadata.get(OURS)
+    first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **(ours if isinstance(ours, dict) else {})}
     own = {name: value for name, value in memory.metadata.items() if name != OURS}
     kind, _, name = memory.agent.partition(":")
     document = {
         "id": outer_id(Owner(kind=kind, name=name), str(first["root"])),
         "memory": memory.content,
-        **{each: ids.get(each) for each in _IDS},
+        **{field: ids.get(field) for field in _IDS},
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),
         "metadata": own or None,
         "categories": [],
@@ -230,13 +230,14 @@ def shown(memory: Episode, *, score: float | None = None) -> Json:
     return document if score is None else {**document, "score": score}
 
 
-def history(versions: Sequence[Episode], now: datetime) -> list[Json]:
-    """What happened to a memory, oldest first: added, updated, and its end if it has come."""
+def list_events(versions: Sequence[Episode], now: datetime) -> list[Json]:
+    """List the events of a memory, oldest first: added, updated, and its end if it has come."""
     events: list[Json] = []
     before: str | None = None
-    for each in versions:
-        events.append(_event(each, "UPDATE" if before else "ADD", old=before, new=each.content, at=each.created_at))
-        before = each.content
+    for version in versions:
+        kind = "UPDATE" if before else "ADD"
+        events.append(_event(version, kind, old=before, new=version.content, at=version.created_at))
+        before = version.content
     last = versions[-1]
     if last.expires_at is not None and not last.is_live(now):
         events.append(_event(last, "DELETE", old=before, new=None, at=last.expires_at))
@@ -244,7 +245,7 @@ def history(versions: Sequence[Episode], now: datetime) -> list[Json]:
 
 
 def ttl_days(expires: object, now: datetime) -> float | None:
-    """How long until the end of the day that an expiration_date names.
+    """Return the days until the end of the day that an expiration_date names.
 
     Raises:
         InvalidInput: it is no date, or has passed.
@@ -261,8 +262,8 @@ def ttl_days(expires: object, now: datetime) -> float | None:
     return left / timedelta(days=1)
 
 
-def moment(timestamp: object) -> datetime | str | None:
-    """When a message was said: seconds since 1970, or a time as text.
+def parse_time(timestamp: object) -> datetime | str | None:
+    """Parse the time of a message: seconds since 1970, or a time as text.
 
     Raises:
         InvalidInput: a number that is no time.
@@ -275,16 +276,16 @@ def moment(timestamp: object) -> datetime | str | None:
         raise InvalidInput(f"timestamp {timestamp} is no time; say seconds since 1970") from error
 
 
-def _exact(value: object, *, what: str) -> str:
-    """A name as it is: two that clean to the same would share a memory."""
-    name = checks.name(value, name=what)
-    if name != value or name == _EVERY:
-        raise InvalidInput(f"{what} {value!r:.80} is no name: it has blanks around it or is a wildcard")
-    return name
+def _exact_name(value: object, *, name: str) -> str:
+    """Check a name without cleaning it: two that clean to the same would share a memory."""
+    exact = checks.name(value, name=name)
+    if exact != value or exact == _EVERY:
+        raise InvalidInput(f"{name} {value!r:.80} is no name: it has blanks around it or is a wildcard")
+    return exact
 
 
 def _conditions(filters: object) -> Iterable[tuple[str, Any]]:
-    """Name and value of everything that must hold.
+    """Yield name and value of every condition.
 
     Raises:
         InvalidInput: no object, or OR and NOT, which are not supported.
@@ -295,16 +296,16 @@ def _conditions(filters: object) -> Iterable[tuple[str, Any]]:
         if name == "AND":
             if not isinstance(value, list):
                 raise InvalidInput("AND takes a list of filters")
-            for each in value:
-                yield from _conditions(each)
+            for condition in value:
+                yield from _conditions(condition)
         elif name in {"OR", "NOT"}:
             raise InvalidInput(f"{name} is not supported in filters; ask once for each")
         else:
             yield name, value
 
 
-def _named(conditions: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """The ids that a filter names; a wildcard narrows nothing."""
+def _ids_of_filter(conditions: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """Return the ids that a filter names; a wildcard selects all."""
     ids: dict[str, str] = {}
     for name, value in conditions:
         if name in _IDS and isinstance(value, str) and value != _EVERY and ids.setdefault(name, value) != value:
@@ -312,7 +313,7 @@ def _named(conditions: Iterable[tuple[str, Any]]) -> dict[str, str]:
     return ids
 
 
-def _listed(name: str, value: object) -> list[str]:
+def _run_ids(name: str, value: object) -> list[str]:
     match value:
         case str():
             return [value]
@@ -327,22 +328,22 @@ def _listed(name: str, value: object) -> list[str]:
 
 
 def _interval(value: object) -> dict[str, datetime]:
-    """Since when and until when, of {gte, gt, lte, lt}: an episode's end is counted out, so `lte` reaches past it."""
+    """Parse {gte, gt, lte, lt} to `since` and `until`: our end is exclusive, so `lte` reaches just past it."""
     if not isinstance(value, dict) or not value or not set(value) <= set(_BOUNDS):
         raise InvalidInput(f"created_at takes {', '.join(_BOUNDS)}, not {value!r:.80}")
-    found = {}
-    for name, said in value.items():
-        at = checks.moment(said, name=f"created_at.{name}")
+    interval = {}
+    for name, time_ in value.items():
+        at = checks.moment(time_, name=f"created_at.{name}")
         if at is not None:
-            found[_BOUNDS[name]] = at + timedelta(microseconds=1) if name in {"gt", "lte"} else at
-    return found
+            interval[_BOUNDS[name]] = at + timedelta(microseconds=1) if name in {"gt", "lte"} else at
+    return interval
 
 
-def _said(message: object) -> Said:
+def _message(message: object) -> Message:
     if not isinstance(message, dict):
         raise InvalidInput("a message must be an object with role and content")
     role = checks.choice(message.get("role", "user"), ROLES, name="role")
-    return Said(
+    return Message(
         role=role,
         content=checks.content(_text(message.get("content"))),
         speaker=checks.optional_name(message.get("name"), name="name"),
@@ -350,15 +351,15 @@ def _said(message: object) -> Said:
 
 
 def _text(content: object) -> object:
-    """The text of a message that has parts; pictures and documents are not kept."""
+    """Return the text of a message that has parts; pictures and documents are not stored."""
     if not isinstance(content, list):
         return content
-    parts = [each.get("text") for each in content if isinstance(each, dict) and each.get("type") == "text"]
-    return "\n".join(each for each in parts if isinstance(each, str))
+    parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "\n".join(text for text in parts if isinstance(text, str))
 
 
 def _event(memory: Episode, event: str, *, old: str | None, new: str | None, at: datetime) -> Json:
-    document = shown(memory)
+    document = to_document(memory)
     return {
         "id": memory.id,
         "memory_id": document["id"],

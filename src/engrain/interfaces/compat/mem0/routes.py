@@ -1,8 +1,8 @@
-"""The routes of mem0's own client, over a memory of ours: `MemoryClient(api_key=KEY, host="http://host:port/mem0")`.
+"""Routes of mem0's own client, over a memory of ours: `MemoryClient(api_key=KEY, host="http://host:port/mem0")`.
 
 https://docs.mem0.ai/api-reference, and the client of mem0ai 2.2. Every owner (a user_id, else an agent_id, app_id or
-run_id) is an agent of ours, `user:alice`, so that what keeps agents apart keeps owners apart. A message is kept as an
-episode, as it was said.
+run_id) is an agent of ours, `user:alice`, so that owners are as separate as agents. A message is stored as an episode,
+verbatim.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -19,7 +19,7 @@ from engrain.domain import checks
 from engrain.domain.records import KINDS, Episode, Kind
 from engrain.errors import EngrainError, Forbidden, InvalidInput
 from engrain.interfaces.compat.mem0 import conversion
-from engrain.interfaces.compat.mem0.conversion import Json, Owner, Where
+from engrain.interfaces.compat.mem0.conversion import Json, Owner, Selection
 from engrain.interfaces.http.problems import problem_of
 from engrain.interfaces.http.request_identity import Identified, RequestIdentity, identify
 
@@ -41,19 +41,19 @@ Posted = Annotated[dict[str, Any], Body()]
 
 
 class _Route(APIRoute):
-    """A route that tells faults as mem0's client reads them: JSON with a `detail`."""
+    """A route whose faults are as mem0's client reads them: JSON with a `detail`."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        needs: Role = self.endpoint.__engrain_role__  # type: ignore[attr-defined]  # set by _needing
+        needs: Role = self.endpoint.__engrain_role__  # type: ignore[attr-defined]  # set by _require
 
         async def admitted(request: Request) -> Response:
             try:
                 request.state.identity = await identify(request, needs)
                 return await handle(request)
             except EngrainError as error:
-                found = problem_of(request, error)
-                return Response(found.body, found.status_code, {**found.headers, "content-type": "application/json"})
+                answer = problem_of(request, error)
+                return Response(answer.body, answer.status_code, {**answer.headers, "content-type": "application/json"})
             except RequestValidationError as error:
                 return JSONResponse({"detail": _refusal(error)}, HTTPStatus.BAD_REQUEST)
 
@@ -61,15 +61,15 @@ class _Route(APIRoute):
 
 
 def _refusal(error: RequestValidationError) -> str:
-    """What of a request the framework cannot read: a number in its address, else its body."""
-    identity = [f"{each['loc'][-1]}: {each['msg']}" for each in error.errors() if each["loc"][0] == "query"]
-    return "; ".join(identity)[:300] or "the body must be a JSON object"
+    """Describe the part of a request that the framework cannot read: a number in its query, else its body."""
+    numbers = [f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors() if fault["loc"][0] == "query"]
+    return "; ".join(numbers)[:300] or "the body must be a JSON object"
 
 
 router = APIRouter(prefix=PREFIX, route_class=_Route, include_in_schema=False)
 
 
-def _needing(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _require(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def mark(endpoint: Callable[..., Any]) -> Callable[..., Any]:
         endpoint.__engrain_role__ = role  # type: ignore[attr-defined]  # read by _Route
         return endpoint
@@ -78,96 +78,112 @@ def _needing(role: "Role") -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @router.get("/v1/ping/")
-@_needing("reader")
+@_require("reader")
 def ping(identity: Identified) -> Json:
-    """Whether a key opens anything; the client asks this first."""
+    """Answer that the key is valid; the client sends this first."""
     return {"status": "ok", "org_id": "engrain", "project_id": identity.tenant, "user_email": None}
 
 
 @router.post("/v3/memories/add/")
-@_needing("writer")
+@_require("writer")
 def add(identity: Identified, body: Posted) -> Json:
-    """Keep messages as they are, each as an episode of its owner; `infer` changes nothing."""
-    given = conversion.known(body, _ADD)
-    named = given.get("filters") or {}
+    """Store messages verbatim, one episode each, for their owner; `infer` changes nothing."""
+    fields = conversion.supported_fields(body, _ADD)
+    named = fields.get("filters") or {}
     if not isinstance(named, dict):
         raise InvalidInput(f"filters must be an object, not {type(named).__name__}")
-    where = conversion.owned({**given, **named})
-    said = conversion.messages(given.get("messages"))
+    where = conversion.select_owner({**fields, **named})
+    messages = conversion.parse_messages(fields.get("messages"))
     now = identity.memory.now
     agent = _agent(identity, where)
     about: Json = {
         "session": where.ids.get("run_id"),
-        "event_time": conversion.moment(given.get("timestamp")),
-        "ttl_days": conversion.ttl_days(given.get("expiration_date"), now),
+        "event_time": conversion.parse_time(fields.get("timestamp")),
+        "ttl_days": conversion.ttl_days(fields.get("expiration_date"), now),
         "tags": where.tags,
-        "metadata": conversion.metadata_of(given.get("metadata"), where.ids, ends=given.get("expiration_date")),
+        "metadata": conversion.make_metadata(fields.get("metadata"), where.ids, ends=fields.get("expiration_date")),
     }
     _register(identity, where.owner)
-    kept = [agent.observe(each.content, role=each.role, speaker=each.speaker, **about) for each in said]
-    return {"results": [{"id": conversion.shown(each)["id"], "memory": each.content, "event": "ADD"} for each in kept]}
+    episodes = [
+        agent.observe(message.content, role=message.role, speaker=message.speaker, **about) for message in messages
+    ]
+    return {
+        "results": [
+            {"id": conversion.to_document(episode)["id"], "memory": episode.content, "event": "ADD"}
+            for episode in episodes
+        ]
+    }
 
 
 @router.post("/v3/memories/search/")
-@_needing("reader")
+@_require("reader")
 def search(identity: Identified, body: Posted) -> Json:
     """The best memories of an owner for a question, best first."""
-    given = conversion.known(body, _SEARCH)
-    where = conversion.narrowed(_with(given, "metadata"))
-    most = checks.count(given.get("top_k", given.get("limit", 10)), name="top_k")
-    least = checks.number(given.get("threshold", 0), name="threshold", low=0, high=1_000)
+    wanted = conversion.supported_fields(body, _SEARCH)
+    where = conversion.parse_filters(_with(wanted, "metadata"))
+    most = checks.count(wanted.get("top_k", wanted.get("limit", 10)), name="top_k")
+    least = checks.number(wanted.get("threshold", 0), name="threshold", low=0, high=1_000)
     answer = _agent(identity, where).recall(
-        checks.query(given.get("query")),
+        checks.query(wanted.get("query")),
         limit=_enough(identity, where, most),
         kinds="episode",
-        deep=given.get("rerank") is True,
+        deep=wanted.get("rerank") is True,
         **_narrowing(where),
     )
-    found = [
-        conversion.shown(hit.memory, score=hit.score)
+    documents = [
+        conversion.to_document(hit.memory, score=hit.score)
         for hit in answer
-        if isinstance(hit.memory, Episode) and where.holds(hit.memory) and hit.score >= least
+        if isinstance(hit.memory, Episode) and where.matches(hit.memory) and hit.score >= least
     ]
-    fields = checks.names(given.get("fields"), name="field")
-    return {"results": [_only(each, fields) for each in found[:most]]}
+    fields = checks.names(wanted.get("fields"), name="field")
+    return {"results": [_only(document, fields) for document in documents[:most]]}
 
 
 @router.post("/v3/memories/")
-@_needing("reader")
+@_require("reader")
 def get_all(
     identity: Identified,
     body: Posted,
     page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1)] = _PAGE,
 ) -> Json:
-    """What an owner has, the newest first."""
-    given = conversion.known(body, _LIST)
-    dates = {"gte": given.get("start_date"), "lte": given.get("end_date")}
+    """List the memories of an owner, newest first."""
+    fields = conversion.supported_fields(body, _LIST)
+    dates = {"gte": fields.get("start_date"), "lte": fields.get("end_date")}
     between = {name: value for name, value in dates.items() if value is not None}
-    where = conversion.narrowed(_with({**given, "created_at": between} if between else given, "created_at"))
-    found = [conversion.shown(each) for each in _all(identity, where)]
+    where = conversion.parse_filters(_with({**fields, "created_at": between} if between else fields, "created_at"))
+    documents = [conversion.to_document(episode) for episode in _all(identity, where)]
     first = (page - 1) * page_size
-    later = None if first + page_size >= len(found) else f"{PREFIX}/v3/memories/?page={page + 1}&page_size={page_size}"
+    later = (
+        None if first + page_size >= len(documents) else f"{PREFIX}/v3/memories/?page={page + 1}&page_size={page_size}"
+    )
     earlier = None if page == 1 else f"{PREFIX}/v3/memories/?page={page - 1}&page_size={page_size}"
-    return {"count": len(found), "next": later, "previous": earlier, "results": found[first : first + page_size]}
+    return {
+        "count": len(documents),
+        "next": later,
+        "previous": earlier,
+        "results": documents[first : first + page_size],
+    }
 
 
 @router.get("/v1/memories/{memory_id}/")
-@_needing("reader")
+@_require("reader")
 def get(identity: Identified, memory_id: str) -> Json:
-    """One memory as it stands."""
-    return conversion.shown(_live(identity, memory_id, _versions(identity, memory_id)))
+    """Return the current version of a memory."""
+    return conversion.to_document(_live(identity, memory_id, _versions(identity, memory_id)))
 
 
 @router.put("/v1/memories/{memory_id}/")
-@_needing("writer")
+@_require("writer")
 def update(identity: Identified, memory_id: str, body: Posted) -> Json:
-    """Put a new version in the place of a memory: text, metadata, or when it ends; the rest stays."""
-    return _updated(identity, memory_id, conversion.known(body, _UPDATE), ends=body.get("expiration_date", ...))
+    """Replace a memory by a new version: text, metadata, or its end; the rest stays."""
+    return _update(
+        identity, memory_id, conversion.supported_fields(body, _UPDATE), ends=body.get("expiration_date", ...)
+    )
 
 
 @router.delete("/v1/memories/{memory_id}/")
-@_needing("writer")
+@_require("writer")
 def delete(identity: Identified, memory_id: str) -> Json:
     """Forget one memory, all its versions."""
     _forget(identity, memory_id)
@@ -175,51 +191,55 @@ def delete(identity: Identified, memory_id: str) -> Json:
 
 
 @router.get("/v1/memories/{memory_id}/history/")
-@_needing("reader")
+@_require("reader")
 def history(identity: Identified, memory_id: str) -> list[Json]:
-    """What happened to a memory, oldest first."""
-    return conversion.history(_versions(identity, memory_id), identity.memory.now)
+    """List the events of a memory, oldest first."""
+    return conversion.list_events(_versions(identity, memory_id), identity.memory.now)
 
 
 @router.delete("/v1/memories/")
-@_needing("writer")
+@_require("writer")
 def delete_all(request: Request, identity: Identified) -> Json:
-    """Forget what an owner has, narrowed by the other ids; nothing is forgotten where nobody is named."""
-    where = conversion.owned(conversion.known(dict(request.query_params), ("user_id", "agent_id", "app_id", "run_id")))
+    """Forget the memories of an owner, narrowed by the other ids; nothing is forgotten where no owner is named."""
+    where = conversion.select_owner(
+        conversion.supported_fields(dict(request.query_params), ("user_id", "agent_id", "app_id", "run_id"))
+    )
     agent = _agent(identity, where)
-    while found := _all(identity, where):
-        for each in found:
-            agent.forget(each.id)
+    while episodes := _all(identity, where):
+        for episode in episodes:
+            agent.forget(episode.id)
     return {"message": "Memories deleted successfully!"}
 
 
 @router.put("/v1/batch/")
-@_needing("writer")
+@_require("writer")
 def batch_update(identity: Identified, body: Posted) -> Json:
     """Update several memories, one after the other; none where one of them is not there."""
     named = _batch(identity, body)
-    for each in named:
-        _updated(identity, each["memory_id"], {name: each[name] for name in ("text", "metadata") if each.get(name)})
+    for change in named:
+        _update(
+            identity, change["memory_id"], {name: change[name] for name in ("text", "metadata") if change.get(name)}
+        )
     return {"message": f"Successfully updated {len(named)} memories"}
 
 
 @router.delete("/v1/batch/")
-@_needing("writer")
+@_require("writer")
 def batch_delete(identity: Identified, body: Posted) -> Json:
     """Forget several memories, one after the other; none where one of them is not there."""
     named = _batch(identity, body)
-    for memory_id in dict.fromkeys(each["memory_id"] for each in named):
+    for memory_id in dict.fromkeys(entry["memory_id"] for entry in named):
         _forget(identity, memory_id)
     return {"message": f"Successfully deleted {len(named)} memories"}
 
 
 @router.get("/v1/entities/")
-@_needing("reader")
+@_require("reader")
 def users(identity: Identified) -> Json:
-    """The owners there are, the newest first."""
+    """List the owners, newest first."""
     notes = _register_of(identity).list(limit=checks.MAX_LIMIT)
     owners = [(note, Owner(kind=kind, name=name)) for note in notes for kind, _, name in [note.key.partition(":")]]
-    found = [
+    documents = [
         {
             "id": note.id,
             "type": owner.kind,
@@ -231,14 +251,14 @@ def users(identity: Identified) -> Json:
         for note, owner in owners
         if identity.grant.agent in (None, owner.agent)
     ]
-    return {"count": len(found), "next": None, "previous": None, "results": found}
+    return {"count": len(documents), "next": None, "previous": None, "results": documents}
 
 
 @router.delete("/v2/entities/{kind}/{name:path}/")
-@_needing("admin")
+@_require("admin")
 def delete_user(identity: Identified, kind: str, name: str) -> Json:
     """Erase an owner with all it has, for good."""
-    where = conversion.owned({f"{checks.choice(kind, conversion.OWNERS, name='entity type')}_id": name})
+    where = conversion.select_owner({f"{checks.choice(kind, conversion.OWNERS, name='entity type')}_id": name})
     _check(identity, where.owner)
     agent = _agent(identity, where)
     while own := _own(identity, agent, where.owner):
@@ -248,7 +268,7 @@ def delete_user(identity: Identified, kind: str, name: str) -> Json:
     return {"message": "Entity deleted successfully!"}
 
 
-def _agent(identity: RequestIdentity, where: Where) -> "Agent":
+def _agent(identity: RequestIdentity, where: Selection) -> "Agent":
     return _agent_of(identity, where.owner, session=where.ids.get("run_id"))
 
 
@@ -273,18 +293,18 @@ def _register(identity: RequestIdentity, owner: Owner) -> None:
         notes.save(owner.agent, owner.name)
 
 
-def _with(given: Json, *names: str) -> Json:
-    """The filters of a request, what it says beside them among them."""
-    beside = [{name: given[name]} for name in names if name in given]
-    return {"AND": [given.get("filters"), *beside]}
+def _with(request: Json, *names: str) -> Json:
+    """Return the filters of a request, together with some of its other fields."""
+    beside = [{name: request[name]} for name in names if name in request]
+    return {"AND": [request.get("filters"), *beside]}
 
 
-def _narrowing(where: Where) -> dict[str, Any]:
+def _narrowing(where: Selection) -> dict[str, Any]:
     return {"sessions": where.sessions, "tags": where.tags, "since": where.since, "until": where.until}
 
 
-def _enough(identity: RequestIdentity, where: Where, most: int) -> int:
-    """How many hits to ask for, so that `most` are left when what is not meant has gone."""
+def _enough(identity: RequestIdentity, where: Selection, most: int) -> int:
+    """Return how many hits to search for, so that `most` are left after the metadata filter."""
     return _most(identity) if where.metadata else min(most, _most(identity))
 
 
@@ -292,59 +312,60 @@ def _most(identity: RequestIdentity) -> int:
     return identity.memory.settings.retrieval.max_limit
 
 
-def _all(identity: RequestIdentity, where: Where) -> list[Episode]:
-    """What is there of an owner, newest first."""
-    found = _listed(_agent(identity, where), ("episode",), most=_most(identity), **_narrowing(where))
-    return [each for each in found if isinstance(each, Episode) and where.holds(each)]
+def _all(identity: RequestIdentity, where: Selection) -> list[Episode]:
+    """Return the memories of an owner, newest first."""
+    records = _list_all(_agent(identity, where), ("episode",), most=_most(identity), **_narrowing(where))
+    return [record for record in records if isinstance(record, Episode) and where.matches(record)]
 
 
 def _own(identity: RequestIdentity, agent: "Agent", owner: Owner) -> list[str]:
-    """Ids of all that is an owner's, of whatever kind, live or not."""
-    found = _listed(agent, KINDS, most=_most(identity), include_inactive=True)
-    return [each.id for each in found if each.scope == owner.agent]
+    """Return the ids of all memories of an owner, of any kind, live or not."""
+    records = _list_all(agent, KINDS, most=_most(identity), include_inactive=True)
+    return [record.id for record in records if record.scope == owner.agent]
 
 
-def _listed(agent: "Agent", kinds: Sequence[Kind], *, most: int, **narrowing: Any) -> "list[MemoryRecord]":
-    """Everything an agent sees of some kinds, newest first: as many searches as one of them has too few places."""
-    found: dict[str, MemoryRecord] = {}
+def _list_all(agent: "Agent", kinds: Sequence[Kind], *, most: int, **narrowing: Any) -> "list[MemoryRecord]":
+    """Return everything an agent sees of some kinds, newest first, by as many searches as that takes."""
+    records: dict[str, MemoryRecord] = {}
     while True:
         answer = agent.recall("", preset="recency", limit=most, kinds=kinds, **narrowing)
-        fresh = [hit.memory for hit in answer if hit.memory.id not in found]
-        found |= {each.id: each for each in fresh}
+        fresh = [hit.memory for hit in answer if hit.memory.id not in records]
+        records |= {record.id: record for record in fresh}
         if not fresh:
-            return list(found.values())
+            return list(records.values())
         narrowing["until"] = fresh[-1].happened_at + _JUST_AFTER
 
 
 def _versions(identity: RequestIdentity, memory_id: str) -> list[Episode]:
-    """Every version of a memory there ever was, oldest first.
+    """Return every version of a memory, oldest first.
 
     Raises:
         NotFound: no such memory is the owner's.
     """
     owner, inner = conversion.inner_id(memory_id)
     agent = _agent_of(identity, owner)
-    found = agent.get(inner)
-    if not isinstance(found, Episode) or found.scope != owner.agent:
+    first = agent.get(inner)
+    if not isinstance(first, Episode) or first.scope != owner.agent:
         raise conversion.no_memory(memory_id)
-    later = [agent.get(each.source_id) for each in agent.links(inner, direction="incoming", relation="supersedes")]
-    return [found, *sorted((each for each in later if isinstance(each, Episode)), key=lambda each: each.created_at)]
+    later = [agent.get(link.source_id) for link in agent.links(inner, direction="incoming", relation="supersedes")]
+    episodes = (record for record in later if isinstance(record, Episode))
+    return [first, *sorted(episodes, key=lambda episode: episode.created_at)]
 
 
 def _live(identity: RequestIdentity, memory_id: str, versions: Iterable[Episode]) -> Episode:
     now = identity.memory.now
-    live = [each for each in versions if each.is_live(now)]
+    live = [version for version in versions if version.is_live(now)]
     if not live:
         raise conversion.no_memory(memory_id)
     return live[-1]
 
 
-def _updated(identity: RequestIdentity, memory_id: str, given: Json, *, ends: Any = ...) -> Json:
+def _update(identity: RequestIdentity, memory_id: str, changes: Json, *, ends: Any = ...) -> Json:
     versions = _versions(identity, memory_id)
     old = _live(identity, memory_id, versions)
     agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
-    text = given.get("text", old.content)
-    own = given.get("metadata", {name: value for name, value in old.metadata.items() if name != conversion.OURS})
+    text = changes.get("text", old.content)
+    own = changes.get("metadata", {name: value for name, value in old.metadata.items() if name != conversion.OURS})
     now = identity.memory.now
     ends = conversion.end_of(old) if ends is ... else ends
     new = agent.observe(
@@ -352,43 +373,43 @@ def _updated(identity: RequestIdentity, memory_id: str, given: Json, *, ends: An
         role=old.role,
         speaker=old.speaker,
         session=old.session,
-        event_time=conversion.moment(given["timestamp"]) if "timestamp" in given else old.event_time,
+        event_time=conversion.parse_time(changes["timestamp"]) if "timestamp" in changes else old.event_time,
         ttl_days=conversion.ttl_days(ends, now),
         tags=old.tags,
-        metadata=conversion.metadata_of(own, conversion.ids_of(old), ends=ends, first=versions[0]),
+        metadata=conversion.make_metadata(own, conversion.ids_of(old), ends=ends, first=versions[0]),
     )
     agent.link(new.id, versions[0].id, "supersedes")
     agent.forget(old.id)
-    return conversion.shown(new)
+    return conversion.to_document(new)
 
 
 def _forget(identity: RequestIdentity, memory_id: str) -> None:
     now = identity.memory.now
-    live = [each for each in _versions(identity, memory_id) if each.is_live(now)]
+    live = [version for version in _versions(identity, memory_id) if version.is_live(now)]
     if not live:
         raise conversion.no_memory(memory_id)
     agent = _agent_of(identity, conversion.inner_id(memory_id)[0])
-    for each in live:
-        agent.forget(each.id)
+    for version in live:
+        agent.forget(version.id)
 
 
 def _batch(identity: RequestIdentity, body: Json) -> list[Json]:
-    """The memories that a batch names, all of them checked before the first is changed.
+    """Return the entries of a batch, all of them checked before the first memory is changed.
 
     Raises:
-        InvalidInput: it names none, or one without an id, or what one should say is no text or no metadata.
+        InvalidInput: it names none, or one without an id, or a text or metadata is invalid.
         NotFound: one of them is not there.
     """
     named = body.get("memories")
     if not isinstance(named, list) or not named:
         raise InvalidInput("memories must be a list of {memory_id, ...}, and not empty")
-    if not all(isinstance(each, dict) and isinstance(each.get("memory_id"), str) for each in named):
+    if not all(isinstance(entry, dict) and isinstance(entry.get("memory_id"), str) for entry in named):
         raise InvalidInput("each of memories needs a memory_id")
-    for each in named:
-        if each.get("text"):
-            checks.content(each["text"])
-        conversion.metadata_of(each.get("metadata") or None, {}, ends=None)
-        _live(identity, each["memory_id"], _versions(identity, each["memory_id"]))
+    for entry in named:
+        if entry.get("text"):
+            checks.content(entry["text"])
+        conversion.make_metadata(entry.get("metadata") or None, {}, ends=None)
+        _live(identity, entry["memory_id"], _versions(identity, entry["memory_id"]))
     return named
 
 
