@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
+import pytest
 from pydantic import SecretStr
 
 from engrain.engines.endpoint_config import EndpointConfig
+from engrain.errors import EngineUnavailable
 
 KEY = "sk-test-4f2a91"
 DIMS = 12
@@ -201,3 +203,14 @@ def endpoint_config(url, key=KEY, *, section="embedding"):
         key_setting=f"{section}.key",
         needs_key=False,
     )
+
+
+def message_of_failure(call, *secrets, kind=EngineUnavailable):
+    """The message of a call that fails, which holds none of the secrets, nor does what caused it."""
+    with pytest.raises(kind) as raised:
+        call()
+    error = raised.value
+    while error is not None:
+        assert [secret for secret in secrets if secret in str(error)] == []
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return str(raised.value)

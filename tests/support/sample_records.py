@@ -23,7 +23,9 @@ from engrain.domain.records import (
 from engrain.domain.requests import Act, Request
 
 NOON = datetime(2024, 5, 7, 12, tzinfo=UTC)
+LATER = NOON + timedelta(hours=1)
 CALLER = Caller(agent="aide")
+FOREIGN = Caller(tenant_id="other", agent="aide")  # the same agent of another tenant
 
 _ids = IdSource(lambda: NOON)
 

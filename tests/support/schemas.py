@@ -69,7 +69,7 @@ class Sqlite:
     refusal: type[Exception] = apsw.ConstraintError
 
     def __init__(self, folder: Any) -> None:
-        self.location = str(folder / "agent.db")
+        self.location = str(folder / "memory.db")
 
     def open(self) -> Store:
         return SqliteStore(self.location)

@@ -7,9 +7,9 @@ import numpy as np
 
 from engrain.domain.filters import Filter
 from engrain.domain.ports import Store
-from engrain.domain.records import GLOBAL_SCOPE, Caller, Episode, MemoryRecord
+from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, Episode, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
-from tests.support.sample_records import CALLER, NOON, author, episode, request
+from tests.support.sample_records import CALLER, NOON, act, author, entity, episode, request
 
 DIMS = 4
 EMBEDDER = "test:axes"
@@ -42,6 +42,11 @@ def put(store: Store, memories: list[MemoryRecord], *, by: Caller | None = None)
         for written in [list(run)]
         for stored in store.put(Act(caller=by or author(*written), at=max(m.created_at for m in written)), written)
     ]
+
+
+def know(store: Store, *names: str, **changes) -> list[Entity]:
+    """Entities of these names, put into the registry."""
+    return [store.put_entity(act(), entity(name, **changes)) for name in names]
 
 
 def flush_index(store: Store) -> None:

@@ -1,32 +1,22 @@
 """Every change is written down with it, and what is erased is gone."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from engrain import Memory
 from engrain.domain.pagination import Page
+from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SECRET = "the code of the door is 4711"
 
 
-class Ticking:
-    """A clock that is a second later each time it is asked."""
-
-    def __init__(self):
-        self.now = NOON
-
-    def __call__(self):
-        self.now += timedelta(seconds=1)
-        return self.now
-
-
 @pytest.fixture
 def memory(path):
     settings = {"embedding": {"wait_s": 60}}
-    with Memory.open(path, embedder=HashEmbedder(), clock=Ticking(), settings=settings) as memory:
+    with Memory.open(path, embedder=HashEmbedder(), clock=Clock(NOON, seconds=1), settings=settings) as memory:
         yield memory
 
 

@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound, metrics
+from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -15,19 +16,9 @@ TUESDAY, WEDNESDAY, THURSDAY = (MONDAY + timedelta(days=days) for days in (1, 2,
 PRESETS = ("engrain", "semantic", "keyword", "hybrid")
 
 
-class Calendar:
-    """A clock that stands still until somebody turns it."""
-
-    def __init__(self):
-        self.now = MONDAY
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def calendar():
-    return Calendar()
+    return Clock(MONDAY)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from engrain.engines.llms.openai import PATH, URL, ChatLLM, is_strict
 from engrain.engines.llms.pydantic_ai import PydanticLLM
 from engrain.engines.llms.responses import Limits
 from engrain.errors import EngineUnavailable
-from tests.support.models import KEY, Fault, endpoint_config
+from tests.support.models import KEY, Fault, endpoint_config, message_of_failure
 from tests.support.ports import free_port
 
 SAID = "what Ana said in confidence"
@@ -59,14 +59,7 @@ def either(make):
 
 
 def failure(model, prompt=PROMPT, kind=EngineUnavailable, timeout_s=60):
-    """The message of a failed call, which quotes nothing of the prompt, nor does what caused it."""
-    with pytest.raises(kind) as raised:
-        model.complete(prompt, timeout_s=timeout_s)
-    error = raised.value
-    while error is not None:
-        assert SAID not in str(error)
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return str(raised.value)
+    return message_of_failure(lambda: model.complete(prompt, timeout_s=timeout_s), SAID, kind=kind)
 
 
 def formats(models):

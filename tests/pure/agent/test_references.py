@@ -1,5 +1,4 @@
 import threading
-from datetime import timedelta
 
 import pytest
 
@@ -9,10 +8,8 @@ from engrain.agent.wiring.workers import Workers
 from engrain.domain.records import Caller
 from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed
 from tests.support.reference_store import ReferenceStore
-from tests.support.sample_records import CALLER, NOON, act, episode
+from tests.support.sample_records import CALLER, LATER, act, episode
 from tests.support.store_samples import put
-
-LATER = NOON + timedelta(hours=1)
 
 
 class ByHand:

@@ -14,22 +14,10 @@ from engrain.domain.access.keys import Grant
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
 from engrain.interfaces.cli.adaptations import until
 from tests.support.clock import Clock
-from tests.support.postgres import server
-from tests.support.schemas import DATABASES, Postgres, Sqlite
+from tests.support.schemas import Postgres, Sqlite
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 NO_EMBEDDER = {"embedding": {"model": "none"}}
-
-
-@pytest.fixture(params=DATABASES)
-def location(request, tmp_path):
-    """Where a memory is, in either kind of database."""
-    if request.param == "sqlite":
-        yield Sqlite(tmp_path).location
-        return
-    url = server().new_database()
-    yield url
-    server().drop_database(url)
 
 
 @pytest.fixture

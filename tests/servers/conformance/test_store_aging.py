@@ -7,10 +7,8 @@ import pytest
 from engrain.domain.memories.decay import STANDINGS
 from engrain.errors import InvalidInput
 from tests.support.reference_records import aged_event
-from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
+from tests.support.sample_records import CALLER, LATER, act, episode, fact, rule
 from tests.support.store_samples import keyword, put
-
-LATER = NOON + timedelta(hours=1)
 
 
 @pytest.mark.req("B33.3")

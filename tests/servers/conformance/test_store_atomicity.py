@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import KINDS
 from engrain.errors import InvalidInput, NotFound
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, entity, episode, fact, request, rule
 from tests.support.store_samples import flush_index, keyword, put
 
-LATER = NOON + timedelta(hours=1)
 INVALID = {
     "of another tenant": lambda: episode("Bread.", tenant_id="other"),
     "of another scope": lambda: rule("Bread.", scope="other"),

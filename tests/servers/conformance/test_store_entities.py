@@ -6,10 +6,8 @@ import pytest
 
 from engrain.domain.records import ENTITY_TYPES, Caller
 from engrain.errors import InvalidInput
-from tests.support.sample_records import CALLER, act, author, entity, episode, fact, request, rule
+from tests.support.sample_records import CALLER, FOREIGN, act, author, entity, episode, fact, request, rule
 from tests.support.store_samples import put
-
-FOREIGN = replace(CALLER, tenant_id="other")
 
 
 def test_entities_come_in_the_order_asked_and_once(store):

@@ -7,10 +7,9 @@ import pytest
 
 from engrain.domain import events
 from engrain.domain.text.analysis import terms
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put, refs
 
-LATER = NOON + timedelta(hours=1)
 LATEST = LATER + timedelta(hours=1)
 EVERYTHING = {"include_inactive": True, "now": LATEST}
 ONE_OF_EACH = {

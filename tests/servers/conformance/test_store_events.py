@@ -8,10 +8,9 @@ import pytest
 from engrain.domain import events
 from engrain.domain.records import Caller
 from engrain.errors import EngrainError
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import EMBEDDER, conversation, put
 
-LATER = NOON + timedelta(hours=1)
 ASKED = Caller(agent="aide", request_id="req-7", session="monday")
 
 

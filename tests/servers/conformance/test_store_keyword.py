@@ -1,7 +1,6 @@
 import math
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +15,6 @@ from engrain.domain.text.indexing import NEIGHBOURS, near_terms, own_terms
 from tests.support.sample_records import CALLER, NOON, episode, fact, request, rule
 from tests.support.store_samples import conversation, flush_index, keyword, put
 
-LATER = NOON + timedelta(hours=1)
 VOCABULARY = ["lisbon", "tram", "river", "bread", "late", "blue", "Zürich", "東京都", "x2", "café"]
 SAYINGS = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join)
 SCOPES = st.sampled_from(["global", "aide", "pool:team", "other"])

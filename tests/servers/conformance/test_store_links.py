@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import RELATIONS, Caller
 from engrain.errors import NotFound
-from tests.support.sample_records import CALLER, NOON, act, episode, fact, link, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, link, rule
 from tests.support.store_samples import put
 
-LATER = NOON + timedelta(hours=1)
 OTHER = Caller(agent="other")
 MEMBER = replace(CALLER, pools=("team",))
 

@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, NotFound
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import flush_index, put, refs
+from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.store_samples import flush_index, know, put, refs
 
-LATER = NOON + timedelta(hours=1)
 TEAM = Caller(agent="aide", pools=("team",))
 OTHER = Caller(agent="other", pools=("team",))
-FOREIGN = replace(CALLER, tenant_id="other")
 
 
 def mentioned(store, *names, by=CALLER, limit=1_000, **asked):
@@ -26,10 +24,6 @@ def mentioned(store, *names, by=CALLER, limit=1_000, **asked):
     assert len({each.ref for each in found}) == len(found)
     traits = store.traits(asking, [each.ref for each in found])
     return {traits[each.ref].id: each.raw for each in found}
-
-
-def know(store, *names, **changes):
-    return [store.put_entity(act(), entity(name, **changes)) for name in names]
 
 
 def test_who_is_new_to_a_memory_is_told_of_once_and_counted(store):

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
-from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, nearest, put, refs
 
-LATER = NOON + timedelta(hours=1)
 BAND = 1e-5  # what two ways of adding up a cosine may differ by
 
 

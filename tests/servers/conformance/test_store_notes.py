@@ -2,16 +2,14 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
 from engrain.domain.records import Caller, Link
 from engrain.errors import InvalidInput
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request
+from tests.support.sample_records import CALLER, LATER, act, entity, episode, fact, link, request
 from tests.support.store_samples import keyword, put
 
-LATER = NOON + timedelta(hours=1)
 STRANGER = Caller(agent="ben")
 
 

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller
 from engrain.domain.text.analysis import terms
-from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import conversation, flush_index, keyword, put
-
-LATER = NOON + timedelta(hours=1)
 
 
 def test_nothing_to_put_adds_nothing(store):

@@ -10,10 +10,9 @@ from engrain.domain.filters import Filter
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats
 from engrain.domain.records import Caller, Episode
 from engrain.domain.requests import Request, Traits
-from tests.support.sample_records import CALLER, MEMORIES, NOON, act, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, MEMORIES, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, flush_index, put, refs
 
-LATER = NOON + timedelta(hours=1)
 TEAM = replace(CALLER, pools=("team",))
 
 

@@ -11,17 +11,11 @@ from hypothesis import strategies as st
 from engrain.domain.entities.registry import MERGED_INTO, merged_into
 from engrain.domain.records import ENTITY_TYPES, Caller
 from engrain.errors import InvalidInput, NotFound
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, request, rule
-from tests.support.store_samples import put
+from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, request, rule
+from tests.support.store_samples import know, put
 
-LATER = NOON + timedelta(hours=1)
 LAST = NOON + timedelta(hours=2)
 OTHER = Caller(agent="other")
-FOREIGN = replace(CALLER, tenant_id="other")
-
-
-def know(store, *names, **changes):
-    return [store.put_entity(act(), entity(name, **changes)) for name in names]
 
 
 def names(entities):

@@ -1,22 +1,15 @@
 """Entities that come with memories, and entities that leave the registry, alike on every database."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, NotFound
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, request
-from tests.support.store_samples import keyword, put
+from tests.support.sample_records import CALLER, FOREIGN, LATER, act, entity, episode, fact, request
+from tests.support.store_samples import keyword, know, put
 
-LATER = NOON + timedelta(hours=1)
 OTHER = Caller(agent="other")
-FOREIGN = replace(CALLER, tenant_id="other")
-
-
-def know(store, *names, **changes):
-    return [store.put_entity(act(), entity(name, **changes)) for name in names]
 
 
 def named(store, *asked):

@@ -9,11 +9,8 @@ import pytest
 
 from engrain.domain.records import Caller
 from engrain.storage.transaction import Transaction
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, put
-
-LATER = NOON + timedelta(hours=1)
-FOREIGN = replace(CALLER, tenant_id="other")
 
 
 @pytest.fixture

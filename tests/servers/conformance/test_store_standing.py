@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
-from tests.support.sample_records import CALLER, MEMORIES, NOON, act, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, MEMORIES, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import axis, embed_all, keyword, nearest, put
 
-LATER = NOON + timedelta(hours=1)
 LATEST = LATER + timedelta(hours=1)
 STRANGERS = [Caller(agent="other"), Caller(tenant_id="other", agent="aide")]
 ONE_OF_EACH = [episode("One.", scope="aide"), fact("Two", scope="aide"), rule("Three.", scope="aide")]

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller, Link
 from engrain.domain.text.analysis import terms
-from tests.support.sample_records import CALLER, MOMENTS, NOON, act, entity, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, MOMENTS, NOON, act, entity, episode, fact, request, rule
 from tests.support.store_samples import axis, embed_all, keyword, nearest, put, refs
 
-LATER = NOON + timedelta(hours=1)
 LATEST = LATER + timedelta(hours=1)
 
 

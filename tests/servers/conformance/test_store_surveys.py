@@ -1,7 +1,6 @@
 """What an audit reads: everything the caller sees once, page by page, and what hangs off it."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,10 +9,9 @@ from hypothesis import strategies as st
 from engrain.domain.filters import Filter, matches
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
-from tests.support.sample_records import CALLER, MEMORIES, NOON, act, entity, episode, fact, link, request, rule
+from tests.support.sample_records import CALLER, LATER, MEMORIES, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import axis, embed_all, put
 
-LATER = NOON + timedelta(hours=1)
 TEAM = replace(CALLER, pools=("team",))
 OTHER = Caller(agent="other")
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from engrain.errors import EngineUnavailable, InvalidInput
-from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, act, episode, fact, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, nearest, put, refs
 
-LATER = NOON + timedelta(hours=1)
 NEXT, NEXT_DIMS = "test:next", 3
 
 

@@ -9,10 +9,9 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
-from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
+from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put
 
-LATER = NOON + timedelta(hours=1)
 STRANGERS = [
     Caller(agent="other"),
     Caller(agent="other", pools=("aide",)),

@@ -4,10 +4,8 @@ from datetime import timedelta
 
 from engrain.domain.maintenance.vitals import JobVitals
 from engrain.storage.migrations import HEAD
-from tests.support.sample_records import NOON, act, episode, fact, rule
+from tests.support.sample_records import LATER, NOON, act, episode, fact, rule
 from tests.support.store_samples import axis, embed_all, put
-
-LATER = NOON + timedelta(hours=1)
 
 
 def test_an_empty_database_is_counted_too(store):
