@@ -63,7 +63,7 @@ def test_every_error_of_the_library_has_its_exit_code():
         ["recall", "kettle", "--unknown"],
         ["recall", "kettle", "--limit", "many"],
         ["recall", "where", "is", "it"],
-        ["remember", "Lisbon", "--subject", "Ana"],
+        ["remember", "--subject", "Ana"],
         ["--unknown"],
     ],
 )

@@ -240,7 +240,8 @@ def test_a_large_search_takes_few_statements(city):
     with recorded(city) as seen:
         city.keyword(all_of(CALLER), {"tram", "bread"}, 50)
         assert len(seen.statements) == 3
-        city.nearest(all_of(CALLER), axis(2), 50)
+        # Few, for of many equals the index, which is made by chance, may find less than is asked: then a scan follows.
+        city.nearest(all_of(CALLER), axis(2), 5)
         assert len(seen.statements) == 7
 
 
