@@ -244,20 +244,10 @@ VERBS: tuple[Verb, ...] = (
         field="notes",
     ),
     _agent(
-        "notes.invalidate",
-        effect="removes",
-        route="POST /notes/invalidate",
-        tool=False,
-        field="notes",
-        is_local=True,
+        "notes.invalidate", effect="removes", route="POST /notes/invalidate", tool=False, field="notes", is_local=True
     ),
     _agent(
-        "notes.clear_cache",
-        effect="removes",
-        needs="admin",
-        route="POST /notes/clear_cache",
-        tool=False,
-        is_local=True,
+        "notes.clear_cache", effect="removes", needs="admin", route="POST /notes/clear_cache", tool=False, is_local=True
     ),
     _agent("notes.cache_stats", route="GET /notes/cache_stats", tool=False, is_local=True),
     # Pools.
@@ -372,12 +362,7 @@ VERBS: tuple[Verb, ...] = (
         operation="update_memory",
     ),
     _memory(
-        "cleanup",
-        effect="removes",
-        needs="admin",
-        route="POST /cleanup",
-        command="cleanup",
-        operation="delete_memory",
+        "cleanup", effect="removes", needs="admin", route="POST /cleanup", command="cleanup", operation="delete_memory"
     ),
     _memory(
         "consolidate",
@@ -402,12 +387,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     # Files.
     _memory(
-        "backup",
-        needs="admin",
-        route="GET /backup",
-        command="backup {path}",
-        tool=False,
-        sends=("application/gzip",),
+        "backup", needs="admin", route="GET /backup", command="backup {path}", tool=False, sends=("application/gzip",)
     ),
     _memory(
         "restore",

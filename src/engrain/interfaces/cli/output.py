@@ -68,6 +68,8 @@ def plain(value: Any) -> str:
             return "yes" if value else "no"
         case int():
             return f"{value:,}"
+        case float():
+            return f"{value:.6g}"
         case list():
             return ", ".join(plain(part) for part in value)
         case dict():
