@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import RELATIONS, Caller
 from engrain.errors import NotFound
-from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, link, rule
+from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, episode, fact, link, rule
 from tests.support.store_samples import put
 
 OTHER = Caller(agent="other")
@@ -114,9 +114,8 @@ def test_an_edge_of_one_tenant_is_none_of_another_with_the_same_ids(store):
     for tenant_id in ("default", "other"):
         put(store, [replace(each, tenant_id=tenant_id) for each in (one, other)])
     store.link(act(), link(one, other))
-    foreign = replace(CALLER, tenant_id="other")
-    assert store.links(foreign, one.id) == []
-    assert store.link(act(caller=foreign), link(one, other)) is True
+    assert store.links(FOREIGN, one.id) == []
+    assert store.link(act(caller=FOREIGN), link(one, other)) is True
 
 
 def test_edges_outlive_what_is_forgotten_and_may_still_be_drawn(store):

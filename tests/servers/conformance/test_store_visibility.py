@@ -158,19 +158,6 @@ def test_a_forgotten_memory_waits_for_no_vector(store, settled):
     assert store.health().problems == ()
 
 
-@pytest.mark.parametrize("grouped", [True, False], ids=["together", "one by one"])
-@pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
-def test_the_words_of_a_forgotten_turn_leave_its_neighbours(store, grouped, settled):
-    turns = conversation("Tram.", "Secret.", "Bread.", "River.")
-    stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
-    if settled:
-        flush_index(store)
-    store.forget(act(LATER), stored[1].id)
-    flush_index(store)
-    assert keyword(store, *terms("secret")) == {}
-    assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
-
-
 @pytest.mark.parametrize("created_at", [NOON, LATER + timedelta(hours=1)], ids=["earlier", "later"])
 def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, created_at):
     """Clocks of two processes differ, and an import says when its turns were said: created_at orders nothing."""
@@ -182,16 +169,3 @@ def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, cr
     flush_index(store)
     assert keyword(store, *terms("secret")) == {}
     assert store.health().problems == ()
-
-
-def test_a_store_without_what_was_forgotten_ranks_the_same(backend):
-    turns = conversation("Tram and bread.", "A secret tram.", "Bread, bread.", "River.", "Tram.")
-    with backend.fresh() as forgetful, backend.fresh() as innocent:
-        [note] = put(forgetful, [fact("secret tram", predicate="took", scope="aide")])
-        stored = put(forgetful, [*turns, episode("A secret tram.", session="friday")])
-        for memory in (note, stored[-1]):
-            forgetful.forget(act(LATER), memory.id)
-        put(innocent, turns)
-        for word in ("tram", "bread", "secret", "river"):
-            expected = keyword(innocent, *terms(word))
-            assert keyword(forgetful, *terms(word)) == pytest.approx(expected)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import KINDS, Caller
 from engrain.errors import InvalidInput
-from tests.support.sample_records import CALLER, act, entity, episode, fact, request, rule
+from tests.support.sample_records import CALLER, FOREIGN, act, entity, episode, fact, request, rule
 from tests.support.store_samples import keyword, put
 
 TENANTS = st.sampled_from(["default", "other"])
@@ -90,9 +90,8 @@ def test_a_fact_supersedes_none_of_another_tenant_or_scope(store):
     mine, theirs = (put(store, [fact("Lisbon", tenant_id=tenant)])[0] for tenant in ("default", "other"))
     [new] = put(store, [fact("Porto")])
     assert new.supersedes_id == mine.id
-    foreign = replace(CALLER, tenant_id="other")
-    assert store.get(foreign, [theirs.id]) == [theirs]
-    assert store.history(foreign, theirs.id) == [theirs]
+    assert store.get(FOREIGN, [theirs.id]) == [theirs]
+    assert store.history(FOREIGN, theirs.id) == [theirs]
 
 
 @pytest.mark.req("B29.2", "N12")
