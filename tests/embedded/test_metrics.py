@@ -1,7 +1,6 @@
 import re
 import subprocess
 import sys
-import threading
 import uuid
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ from engrain import metrics
 from engrain.service import Memory
 from engrain.storage import open_store
 from engrain.verbs.table import VERBS
+from tests.support.races import run_together
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -30,15 +30,11 @@ def test_a_counter_counts_from_nothing(name):
 
 
 def test_no_count_is_lost_between_threads(name):
-    def count():
+    def count(_):
         for _ in range(2_000):
             metrics.count(name)
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(count, range(4))
     assert metrics.snapshot()[name] == 8_000
 
 

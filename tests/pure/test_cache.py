@@ -1,13 +1,12 @@
 """The least recently used goes first, and everything grows old."""
 
-import threading
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.cache import DEFAULT_TTL_S, LruCache
 from tests.support.models import FakeTime
+from tests.support.races import run_together
 
 
 @pytest.fixture
@@ -163,9 +162,5 @@ def test_threads_never_see_more_than_there_is_room_for_nor_another_keys_value():
             if len(cache) > 8:
                 wrong.append(len(cache))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(4))
     assert wrong == []

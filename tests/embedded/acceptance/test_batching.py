@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import closing
 
-import apsw
 import pytest
 
 from engrain import InvalidInput, Memory, metrics
+from tests.support.races import locked
 
 LONG_S = 3_600
 PATIENCE_S = 180
@@ -74,12 +73,10 @@ def test_a_repeat_under_its_key_is_stored_once_and_another_text_is_refused_and_c
 def test_a_batch_that_the_database_does_not_take_waits_and_is_stored_in_order(path):
     with opened(path) as memory:
         hooks = memory.agent("aide", session="monday").hooks
-        with closing(apsw.Connection(str(path))) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with locked(path):
             for place in range(3):
                 hooks.message(f"number {place}", durable=False)
             assert str(hooks.session_end().degraded[0]).startswith("3 messages wait")
-            other.execute("ROLLBACK")
         assert hooks.message("number 3", durable=False).is_stored
         assert [each.content for each in hooks.recent().episodes] == [f"number {place}" for place in range(4)]
 

@@ -1,15 +1,14 @@
 """What was believed when: facts that are corrected, confirmed, superseded, forgotten, and searched for as of a time."""
 
 import itertools
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-import apsw
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound, metrics
 from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
+from tests.support.races import locked
 
 MONDAY = datetime(2026, 11, 16, 9, tzinfo=UTC)
 TUESDAY, WEDNESDAY, THURSDAY = (MONDAY + timedelta(days=days) for days in (1, 2, 3))
@@ -138,11 +137,9 @@ def test_a_memory_is_read_uncounted_while_another_writer_holds_the_file(tmp_path
         agent = memory.agent("assistant")
         episode = agent.observe("A turn")
         before = metrics.snapshot().get("references_not_counted", 0)
-        with closing(apsw.Connection(str(path))) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with locked(path):
             assert agent.get(episode.id) == episode
             assert metrics.snapshot()["references_not_counted"] == before + 1
-            other.execute("ROLLBACK")
         assert agent.get(episode.id).reference_count == 1
 
 

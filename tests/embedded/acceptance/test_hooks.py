@@ -1,6 +1,6 @@
 """What the host of an agent calls around a conversation: it goes on whatever memory cannot do just now."""
 
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 
 import apsw
@@ -11,6 +11,7 @@ from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import IntegrityViolated, MemoryClosed
 from tests.support.clock import Clock
 from tests.support.learning_memories import NOTHING
+from tests.support.races import locked
 from tests.support.sqlite_statements import statements
 
 START = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -21,15 +22,6 @@ def memory(path):
     settings = {"entities": {"link": "fast"}, "storage": {"busy_timeout_s": 0}}
     with Memory.open(path, embedder="none", settings=settings, clock=Clock(START, minutes=1)) as opened:
         yield opened
-
-
-@contextmanager
-def locked(path):
-    """While another process writes, and for as long as it likes."""
-    with closing(apsw.Connection(str(path))) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
 
 
 def counted(name):

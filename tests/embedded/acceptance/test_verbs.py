@@ -1,6 +1,5 @@
 """Rules, entities, links, what a runtime knows of a turn, and calls that are made twice."""
 
-import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.pagination import Page
 from engrain.domain.records import RELATIONS
+from tests.support.races import run_together
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -215,18 +215,7 @@ def test_a_key_is_one_agents_in_one_tenant(memory):
 
 
 def test_of_many_calls_at_once_with_one_key_one_stores(agent):
-    start = threading.Barrier(8)
-    answers = []
-
-    def work():
-        start.wait()
-        answers.append(agent.observe("The same thing", idempotency_key="call 7"))
-
-    workers = [threading.Thread(target=work) for _ in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    answers = run_together(lambda _: agent.observe("The same thing", idempotency_key="call 7"), range(8))
     assert len(answers) == 8
     assert len(set(answers)) == 1
     assert agent.stats().episodes.total == 1

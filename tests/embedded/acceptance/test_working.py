@@ -1,11 +1,9 @@
 """Working memory: messages at hand become episodes without being lost or doubled."""
 
-from contextlib import closing
-
-import apsw
 import pytest
 
 from engrain import InvalidInput, Memory, metrics
+from tests.support.races import locked
 
 FAST = {"storage": {"busy_timeout_s": 0}}
 
@@ -65,13 +63,11 @@ def test_above_its_tokens_the_oldest_messages_become_episodes_and_the_newest_sta
 def test_a_message_leaves_once_its_episode_is_durable_and_a_second_flush_doubles_nothing(path):
     with opened(path, flush_tokens=30) as memory:
         working = memory.agent("aide", session="monday").working
-        with closing(apsw.Connection(str(path))) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with locked(path):
             for place in range(5):
                 told = working.append(f"number {place}", tokens=10, idempotency_key=str(place))
             assert told.messages == 5
             assert told.degraded[0].code == "database_busy"
-            other.execute("ROLLBACK")
         before = working.messages()
         assert working.flush() == working.stats()
         assert working.flush().messages == 0
@@ -105,11 +101,9 @@ def test_closing_makes_episodes_of_what_is_at_hand(path):
 def test_what_has_to_leave_while_the_database_takes_nothing_waits_and_is_stored_later(path):
     lost = metrics.snapshot().get("messages_lost", 0)
     with opened(path, sessions=1) as memory:
-        with closing(apsw.Connection(str(path))) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with locked(path):
             for day in ("monday", "tuesday", "wednesday"):
                 memory.agent("aide", session=day).working.append(f"said on {day}")
-            other.execute("ROLLBACK")
         memory.agent("aide", session="friday").hooks.message("next")
         assert [stored(memory, day) for day in ("monday", "tuesday")] == [["said on monday"], ["said on tuesday"]]
     assert metrics.snapshot().get("messages_lost", 0) == lost

@@ -14,6 +14,7 @@ from engrain.domain.records import Degraded
 from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
 from tests.support.clock import Clock
+from tests.support.races import run_together
 from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
@@ -159,17 +160,11 @@ def test_many_threads_asking_at_once_get_what_each_asked_for(clock):
         for word in words:
             agent.observe(word)
         memory.flush()
-        found = {}
 
         def ask(word):
-            found[word] = [agent.recall(word, limit=1)[0].memory.content for _ in range(5)]
+            return [agent.recall(word, limit=1)[0].memory.content for _ in range(5)]
 
-        threads = [threading.Thread(target=ask, args=(word,)) for word in words]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert found == {word: [word] * 5 for word in words}
+        assert run_together(ask, words) == [[word] * 5 for word in words]
 
 
 def test_a_ranking_of_ones_own_is_asked_for_by_its_name(monkeypatch):

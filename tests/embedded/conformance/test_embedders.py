@@ -8,7 +8,6 @@ import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.embeddings.checked_embedder import CheckedEmbedder
 from tests.support.local_models import make_embedder, package
 from tests.support.models import KEY, numbers, serving
+from tests.support.races import run_together
 
 REFERENCE = json.loads(Path(__file__).with_name("minilm_reference.json").read_text(encoding="utf-8"))
 TEXTS = [entry["text"] for entry in REFERENCE]
@@ -233,14 +233,9 @@ class TestMiniLM:
         assert np.abs(one - embed(MiniLM(threads=2), *TEXTS)).max() < 1e-6
 
     def test_loads_once_when_threads_race(self):
-        fresh, start = MiniLM(), Barrier(4)
-
-        def first_call(_):
-            start.wait()
-            return embed(fresh, "hello"), fresh._engine
-
-        with ThreadPoolExecutor(4) as pool:
-            vectors, engines = zip(*pool.map(first_call, range(4)), strict=True)
+        fresh = MiniLM()
+        answers = run_together(lambda _: (embed(fresh, "hello"), fresh._engine), range(4))
+        vectors, engines = zip(*answers, strict=True)
         assert len({id(engine) for engine in engines}) == 1
         assert np.abs(np.concatenate(vectors) - embed(embedder("minilm"), "hello")).max() < 1e-6
 

@@ -1,7 +1,6 @@
 """The same text is not embedded twice in a day, and nobody can tell but by the time it takes."""
 
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from engrain.errors import EngineUnavailable
 from engrain.storage import open_store
 from tests.support.engines import FaultyEmbedder, HashEmbedder
 from tests.support.models import FakeTime
+from tests.support.races import run_together
 
 
 class Counting(HashEmbedder):
@@ -164,11 +164,7 @@ def test_threads_get_what_they_asked_for(engine):
             if not (cached.embed(texts, role="query") == Counting().embed(texts, role="query")).all():
                 wrong.append(texts)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_together(work, range(4))
     assert wrong == []
 
 

@@ -1,7 +1,6 @@
 """The wire: what is tried again, for how long, and what the errors say and do not say."""
 
 import json
-import threading
 from dataclasses import replace
 from email.utils import formatdate
 
@@ -13,6 +12,7 @@ from engrain.engines.surrogates import replace_surrogates
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.support.models import KEY, Fault, endpoint_config, message_of_failure
 from tests.support.ports import free_port
+from tests.support.races import run_together
 
 SAID = "what Ana said in confidence"
 BODY = {"model": "m", "input": [SAID]}
@@ -193,12 +193,7 @@ def test_nothing_that_can_be_printed_holds_the_key(endpoint):
 
 
 def test_threads_share_an_endpoint(endpoint):
-    answers = []
-    threads = [threading.Thread(target=lambda: answers.append(endpoint.post(BODY, policy=PATIENT))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = run_together(lambda _: endpoint.post(BODY, policy=PATIENT), range(8))
     assert [answer == answers[0] for answer in answers] == [True] * 8
 
 

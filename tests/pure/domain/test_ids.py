@@ -1,4 +1,3 @@
-import threading
 import uuid
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -7,6 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engrain.domain.ids import IdSource, derived_id, is_id
+from tests.support.races import run_together
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # What 48 bits of milliseconds hold and a datetime can say; earlier times count as 1970.
@@ -41,18 +41,7 @@ def test_ids_increase_strictly_while_the_clock_stands_still():
 
 def test_each_of_four_threads_sees_increasing_ids_and_no_two_share_one():
     source = IdSource(lambda: datetime(2024, 5, 7, tzinfo=UTC))
-    made = [[] for _ in range(4)]
-    together = threading.Barrier(4)
-
-    def take(into):
-        together.wait()
-        into.extend(source() for _ in range(1_000))
-
-    threads = [threading.Thread(target=take, args=(into,)) for into in made]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    made = run_together(lambda _: [source() for _ in range(1_000)], range(4))
     assert all(earlier < later for mine in made for earlier, later in pairwise(mine))
     assert len({id_ for mine in made for id_ in mine}) == 4_000
 

@@ -9,6 +9,7 @@ from engrain.engines import CallableLLM
 from engrain.engines.deadlines import DeadlineRunner
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, InvalidInput
+from tests.support.races import run_together
 
 PROMPT = Prompt(system="Do.", user="What Ana said")
 
@@ -94,14 +95,7 @@ def test_its_own_errors_are_unavailability_and_ours_stay_what_they_are():
 class TestDeadlineRunner:
     def test_calls_that_are_under_way_do_not_count_as_overdue(self):
         runner, together = DeadlineRunner("it", thread_name="engrain-test", max_overdue=1), threading.Barrier(4)
-        answers = []
-        threads = [
-            threading.Thread(target=lambda: answers.append(runner.run(lambda: together.wait(30), 30))) for _ in range(4)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        answers = run_together(lambda _: runner.run(lambda: together.wait(30), 30), range(4))
         assert sorted(answers) == [0, 1, 2, 3]
 
     def test_with_too_many_overdue_nobody_is_asked_until_they_come_back(self):

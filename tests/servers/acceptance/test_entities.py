@@ -1,6 +1,5 @@
 """The registry of entities as agents use it: found, resolved, merged, told of, and filled by what is said."""
 
-import threading
 from datetime import datetime
 
 import pytest
@@ -11,6 +10,7 @@ from engrain.domain.records import ENTITY_TYPES
 from engrain.engines import CallableNames
 from tests.support.clock import NOON, Clock
 from tests.support.postgres import server
+from tests.support.races import run_together
 
 PEOPLE = ("Ana", "Ben")
 
@@ -223,18 +223,12 @@ def test_spellings_heard_at_once_in_two_places_are_all_kept(tmp_path, kind):
     spelt = {"embedder": "none", "settings": {"entities": {"link": "fast"}}}
     with Memory.open(location, **spelt) as one, Memory.open(location, **spelt) as two:
         ana = one.agent().entities.create("Ana", "person", aliases=called)
-        together = threading.Barrier(2)
 
-        def hear(memory, names):
-            together.wait()
-            for name in names:
-                memory.agent().remember(f"@{name} called", subject=name, predicate="did")
+        def hear(place):
+            for name in called[place::2]:
+                (one, two)[place].agent().remember(f"@{name} called", subject=name, predicate="did")
 
-        threads = [threading.Thread(target=hear, args=each) for each in ((one, called[::2]), (two, called[1::2]))]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
+        run_together(hear, range(2))
         found = one.agent().entities.get(ana.id)
     assert sorted(found.aliases) == sorted([*called, *(f"@{name}" for name in called)])
     assert found.mention_count == len(called)

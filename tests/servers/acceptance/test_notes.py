@@ -1,7 +1,5 @@
 """Notes as an agent uses them: keys, categories, relations, search, summaries, and the cache before them."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -15,6 +13,7 @@ from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support.clock import NOON, Clock
+from tests.support.races import run_together
 from tests.support.sqlite_statements import statements
 from tests.support.wiped import fresh_store
 
@@ -412,18 +411,15 @@ def test_forgetting_a_note_leaves_its_key_free(agent):
 @pytest.mark.req("C01", "C16")
 def test_a_key_that_many_save_and_recall_ends_as_one_of_them_said(memory):
     """And whoever recalls it afterwards recalls what the file says."""
-    start = threading.Barrier(4)
 
     def work(name):
         notes = memory.agent("aide").notes
-        start.wait()
         for place in range(15):
             saved = notes.save("status", f"{name} {place}")
             assert notes.recall("status").key == "status"
         return saved
 
-    with ThreadPoolExecutor(4) as pool:
-        last = list(pool.map(work, range(4)))
+    last = run_together(work, range(4))
     [held] = memory.agent("aide").notes.list()
     assert held in last
     assert memory.agent("aide").notes.recall("status") == held

@@ -2,13 +2,13 @@
 
 import itertools
 import json
-import threading
 from contextlib import ExitStack, closing
 
 import apsw
 import pytest
 
 from tests.support.children import AGENT, Child, opened, said
+from tests.support.races import run_together
 from tests.support.uncounted import uncounted
 
 NAMES = ["north", "east", "south", "west"]
@@ -145,34 +145,24 @@ def test_a_reader_sees_whole_transactions_of_a_long_import(path, tmp_path):
 
 def test_eight_threads_share_one_memory(path):
     threads, rounds = 8, 50
-    start = threading.Barrier(threads)
-    kept, gone, failures = [], [], []
+    kept, gone = [], []
 
     def work(name):
-        try:
-            agent = memory.agent(AGENT, session="shared")
-            start.wait()
-            for number in range(rounds):
-                episode = agent.observe(f"{name} says {name}word{number}x")
-                [hit] = agent.recall(f"{name}word{number}x", limit=1, preset="keyword")
-                stored = agent.get(episode.id, as_of=episode.created_at)
-                assert uncounted(hit.memory) == uncounted(episode) == uncounted(stored)
-                if number % 5 == 0:
-                    agent.remember(f"{name} {number}", subject="door", predicate="was last used by")
-                    gone.append(agent.forget(episode.id).id)
-                    assert not agent.recall(f"{name}word{number}x", preset="keyword")
-                else:
-                    kept.append(episode.id)
-        except BaseException as error:  # noqa: BLE001  # the test's own thread reports it
-            failures.append(error)
+        agent = memory.agent(AGENT, session="shared")
+        for number in range(rounds):
+            episode = agent.observe(f"{name} says {name}word{number}x")
+            [hit] = agent.recall(f"{name}word{number}x", limit=1, preset="keyword")
+            stored = agent.get(episode.id, as_of=episode.created_at)
+            assert uncounted(hit.memory) == uncounted(episode) == uncounted(stored)
+            if number % 5 == 0:
+                agent.remember(f"{name} {number}", subject="door", predicate="was last used by")
+                gone.append(agent.forget(episode.id).id)
+                assert not agent.recall(f"{name}word{number}x", preset="keyword")
+            else:
+                kept.append(episode.id)
 
     with opened(path) as memory:
-        workers = [threading.Thread(target=work, args=(f"thread{number}",)) for number in range(threads)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        assert failures == []
+        run_together(work, [f"thread{number}" for number in range(threads)])
         assert memory.agent(AGENT).stats().facts.live == 1
     assert len(set(kept + gone)) == threads * rounds
     check_turns(path)

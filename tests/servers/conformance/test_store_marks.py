@@ -1,6 +1,5 @@
 """What outcomes make of a rule: every mark counts, is written down, and the worst rules become warnings."""
 
-import threading
 from collections import Counter
 from datetime import timedelta
 
@@ -13,6 +12,7 @@ from engrain.domain.memories.maturity import OUTCOMES
 from engrain.domain.records import Caller
 from engrain.domain.text.analysis import terms
 from engrain.errors import InvalidInput
+from tests.support.races import run_together
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, link, rule
 from tests.support.store_samples import axis, embed_all, keyword, nearest, put, refs
 
@@ -132,21 +132,12 @@ def test_a_stranger_marks_nothing_and_reads_no_record(store, stranger):
 
 def test_of_marks_that_meet_in_threads_none_is_lost(store):
     [stored] = put(store, [rule("Book early.")])
-    failures = []
 
     def mark(outcome):
-        try:
-            for _ in range(15):
-                store.mark(act(LATER), stored.id, outcome)
-        except BaseException as error:  # noqa: BLE001  # told by the test, which a thread cannot fail
-            failures.append(error)
+        for _ in range(15):
+            store.mark(act(LATER), stored.id, outcome)
 
-    threads = [threading.Thread(target=mark, args=[outcome]) for outcome in OUTCOMES * 2]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    run_together(mark, OUTCOMES * 2)
     [found] = store.get(CALLER, [stored.id])
     assert (found.applied_count, found.success_count, found.harmful_count) == (60, 30, 30)
     outcomes = Counter(each.outcome for each in store.applications(CALLER, stored.id, 100))

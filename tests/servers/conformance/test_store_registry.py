@@ -1,6 +1,5 @@
 """The registry of entities: changed, found, merged and parted, alike on every database."""
 
-import threading
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from engrain.domain.entities.registry import MERGED_INTO, merged_into
 from engrain.domain.records import ENTITY_TYPES, Caller
 from engrain.errors import InvalidInput, NotFound
+from tests.support.races import run_together
 from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, request, rule
 from tests.support.store_samples import know, put
 
@@ -399,21 +399,14 @@ def test_what_was_not_merged_cannot_be_parted(store):
 
 def at_once(*deeds):
     """Each deed in a thread of its own, all let go together; what each came to."""
-    barrier, results = threading.Barrier(len(deeds)), [None] * len(deeds)
 
-    def run(place):
-        barrier.wait()
+    def run(deed):
         try:
-            results[place] = deeds[place]()
+            return deed()
         except Exception as error:  # noqa: BLE001  # the test judges it
-            results[place] = error
+            return error
 
-    threads = [threading.Thread(target=run, args=(place,)) for place in range(len(deeds))]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    return results
+    return run_together(run, deeds)
 
 
 @pytest.mark.req("B18.7")

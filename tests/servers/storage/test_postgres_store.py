@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -25,6 +24,7 @@ from engrain.storage.postgres import schema
 from engrain.storage.postgres.store import PostgresStore
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.postgres import server
+from tests.support.races import run_together
 from tests.support.recorded import Recorded, recorded
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request
 from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword
@@ -154,14 +154,7 @@ def test_writers_of_crossing_sessions_and_facts_all_get_done(store):
 
 def test_the_same_memory_put_by_several_at_once_is_there_once(store):
     memories = [episode("Once.", session="monday"), fact("Lisbon")]
-    start = threading.Barrier(4)
-
-    def put(_):
-        start.wait()
-        return store.put(act(), memories)
-
-    with ThreadPoolExecutor(4) as threads:
-        answers = list(threads.map(put, range(4)))
+    answers = run_together(lambda _: store.put(act(), memories), range(4))
     assert sorted(len(answer) for answer in answers) == [0, 0, 0, 2]
     assert len(store.recent(request(), 9)) == 2
     assert store.health().problems == ()
