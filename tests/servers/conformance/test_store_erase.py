@@ -1,4 +1,4 @@
-"""Erasure: what is left of a memory is a tombstone, and nothing of what it said; its neighbours lose its words."""
+"""Removed for good: what is left of a memory is a tombstone, and nothing of what it said."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,7 +8,7 @@ import pytest
 from engrain.domain import events
 from engrain.domain.text.analysis import terms
 from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import axis, conversation, embed_all, flush_index, keyword, nearest, put, refs
+from tests.support.store_samples import axis, embed_all, keyword, nearest, put, refs
 
 LATEST = LATER + timedelta(hours=1)
 EVERYTHING = {"include_inactive": True, "now": LATEST}
@@ -16,11 +16,6 @@ ONE_OF_EACH = {
     "episode": lambda: episode("Secret.", speaker="Zora", session="monday"),
     "fact": lambda: fact("secret", subject="Zora", valid_from=NOON),
     "rule": lambda: rule("Secret."),
-}
-
-REMOVE = {
-    "erased": lambda store, id_: store.erase(act(LATER), [id_]),
-    "forgotten": lambda store, id_: store.forget(act(LATER), id_),
 }
 
 
@@ -142,35 +137,6 @@ def test_erasing_nothing_is_nothing(store):
     [kept] = put(store, [episode("Kept.")])
     assert store.erase(act(LATER), []) == []
     assert store.get(CALLER, [kept.id]) == [kept]
-
-
-@pytest.mark.parametrize("remove", REMOVE)
-@pytest.mark.parametrize("grouped", [True, False], ids=["together", "one by one"])
-@pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
-def test_the_words_of_an_erased_or_forgotten_turn_leave_its_neighbours(store, grouped, settled, remove):
-    turns = conversation("Tram.", "Secret.", "Bread.", "River.")
-    stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
-    if settled:
-        flush_index(store)
-    REMOVE[remove](store, stored[1].id)
-    flush_index(store)
-    assert keyword(store, *terms("secret")) == {}
-    assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
-    [next_] = put(store, [episode("Late.", session="monday")])
-    assert (next_.turn, [each.turn for each in store.neighbours(request(), next_, 9)]) == (5, [1, 3, 4])
-
-
-@pytest.mark.parametrize("remove", REMOVE)
-def test_a_store_without_what_was_erased_or_forgotten_ranks_the_same(backend, remove):
-    turns = conversation("Tram and bread.", "A secret tram.", "Bread, bread.", "River.", "Tram.")
-    removed = [episode("A secret tram."), episode("A secret tram.", session="friday"), rule("Secret tram.")]
-    removed += [fact("secret tram"), fact("secret tram", predicate="took", scope="aide")]
-    with backend.fresh() as forgetful, backend.fresh() as innocent:
-        for memory in put(forgetful, [*turns, *removed])[len(turns) :]:
-            REMOVE[remove](forgetful, memory.id)
-        put(innocent, turns)
-        for word in ("tram", "bread", "secret", "river"):
-            assert keyword(forgetful, *terms(word)) == pytest.approx(keyword(innocent, *terms(word)))
 
 
 def test_an_erased_vector_is_gone_from_the_past_too(store):

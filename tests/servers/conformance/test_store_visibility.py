@@ -17,6 +17,10 @@ STRANGERS = [
     Caller(agent="other", pools=("aide",)),
     Caller(tenant_id="other", agent="aide", pools=("team",)),
 ]
+REMOVE = {
+    "erased": lambda store, id_: store.erase(act(LATER), [id_]),
+    "forgotten": lambda store, id_: store.forget(act(LATER), id_),
+}
 
 
 def test_get_answers_in_the_order_asked(store):
@@ -169,3 +173,32 @@ def test_a_forgotten_turn_stays_forgotten_whenever_its_session_goes_on(store, cr
     flush_index(store)
     assert keyword(store, *terms("secret")) == {}
     assert store.health().problems == ()
+
+
+@pytest.mark.parametrize("remove", REMOVE)
+@pytest.mark.parametrize("grouped", [True, False], ids=["together", "one by one"])
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "unsettled"])
+def test_the_words_of_an_erased_or_forgotten_turn_leave_its_neighbours(store, grouped, settled, remove):
+    turns = conversation("Tram.", "Secret.", "Bread.", "River.")
+    stored = put(store, turns) if grouped else [put(store, [turn])[0] for turn in turns]
+    if settled:
+        flush_index(store)
+    REMOVE[remove](store, stored[1].id)
+    flush_index(store)
+    assert keyword(store, *terms("secret")) == {}
+    assert set(keyword(store, "bread")) == {stored[0].id, stored[2].id, stored[3].id}
+    [next_] = put(store, [episode("Late.", session="monday")])
+    assert (next_.turn, [each.turn for each in store.neighbours(request(), next_, 9)]) == (5, [1, 3, 4])
+
+
+@pytest.mark.parametrize("remove", REMOVE)
+def test_a_store_without_what_was_erased_or_forgotten_ranks_the_same(backend, remove):
+    turns = conversation("Tram and bread.", "A secret tram.", "Bread, bread.", "River.", "Tram.")
+    removed = [episode("A secret tram."), episode("A secret tram.", session="friday"), rule("Secret tram.")]
+    removed += [fact("secret tram"), fact("secret tram", predicate="took", scope="aide")]
+    with backend.fresh() as forgetful, backend.fresh() as innocent:
+        for memory in put(forgetful, [*turns, *removed])[len(turns) :]:
+            REMOVE[remove](forgetful, memory.id)
+        put(innocent, turns)
+        for word in ("tram", "bread", "secret", "river"):
+            assert keyword(forgetful, *terms(word)) == pytest.approx(keyword(innocent, *terms(word)))
