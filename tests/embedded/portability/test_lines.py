@@ -8,35 +8,24 @@ from engrain.errors import UnreadableImport
 from engrain.portability.formats import BrokenRecord, ImportedTurn, files, read
 from engrain.portability.formats.fields import Malformed
 
-
-def test_invalid_bytes_break_their_line_only(written):
-    path = written("n.jsonl", b'{"content": "one"}\n{"content": "\xff"}\n{"content": "three"}\n')
-
-    one, broken, three = read(path)
-
-    assert (one.content, three.content) == ("one", "three")
-    assert broken == BrokenRecord("line 2", "not UTF-8 text: byte 14 is 0xff")
+ROWS = '\ufeff{"content": "one"}\n{"content": "\ud800"}\n{"content": "three"}'
 
 
-@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-def test_invalid_utf_16_breaks_its_line_only(written, codec):
-    rows = ['{"content": "one"}', '{"content": "\ud800"}', '{"content": "three"}']
-    path = written("n.jsonl", ("\ufeff" + "\n".join(rows)).encode(codec, "surrogatepass"))
-
-    one, broken, three = read(path)
-
-    assert (one.content, three.content) == ("one", "three")
-    assert broken.position == "line 2"
-    assert "not UTF-16 text: byte 27" in broken.reason
-
-
-def test_deep_nesting_breaks_its_line_only(written):
-    path = written("n.jsonl", '{"content": "one"}\n' + '{"content":' * 100_000 + '\n{"content": "three"}')
-
-    one, broken, three = read(path)
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"content": "one"}\n{"content": "\xff"}\n{"content": "three"}\n', "not UTF-8 text: byte 14 is 0xff"),
+        (ROWS.encode("utf-16-le", "surrogatepass"), "not UTF-16 text: byte 27 is 0x00"),
+        (ROWS.encode("utf-16-be", "surrogatepass"), "not UTF-16 text: byte 27 is 0xd8"),
+        ('{"content": "one"}\n' + '{"content":' * 100_000 + '\n{"content": "three"}', "JSON nested too deeply"),
+    ],
+    ids=["invalid UTF-8", "invalid UTF-16-LE", "invalid UTF-16-BE", "deep nesting"],
+)
+def test_what_cannot_be_read_breaks_its_line_only(written, content, reason):
+    one, broken, three = read(written("n.jsonl", content))
 
     assert (one.content, three.content) == ("one", "three")
-    assert broken == BrokenRecord("line 2", "JSON nested too deeply")
+    assert broken == BrokenRecord("line 2", reason)
 
 
 def test_nesting_short_of_too_deep_is_shown_shortened(written):
