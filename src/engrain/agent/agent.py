@@ -287,7 +287,7 @@ class Agent(Queries):
         Raises:
             InvalidInput: an id that is no text; nothing was erased.
         """
-        names = checks.names(ids, name="id")
+        names = checks.required_names(ids, name="id")
         parts, caller = enter(self)
         if not names:
             return []
@@ -449,7 +449,7 @@ class Agent(Queries):
                 Path(checks.path(path, name="path")),
                 clock=parts.clock,
                 format_name=checks.choice(format, ["auto", *FORMATS], name="format"),
-                strict=strict,
+                strict=checks.flag(strict, name="strict"),
                 progress=progress,
             )
         finally:

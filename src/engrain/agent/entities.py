@@ -234,7 +234,7 @@ class Entities(View):
         return enrich(
             self._parts(),
             self._caller,
-            checks.names(ids, name="id"),
+            checks.required_names(ids, name="id"),
             accurate=chosen == "accurate",
             publish=checks.flag(publish, name="publish"),
         )

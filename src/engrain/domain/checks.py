@@ -89,6 +89,13 @@ def names(value: object, *, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_identifier(item, name) for item in value))
 
 
+def required_names(value: object, *, name: str) -> tuple[str, ...]:
+    """Short identifiers from one or several, where None would be a mistake."""
+    if value is None:
+        raise InvalidInput(f"{name} must be a name or several, not None; an empty list names none")
+    return names(value, name=name)
+
+
 def choice(value: object, known: Iterable[_Choice], *, name: str) -> _Choice:
     """One of the known words; the error lists them."""
     options = tuple(known)

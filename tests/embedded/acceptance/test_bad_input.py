@@ -119,7 +119,7 @@ def refused_values(verb, parameter):
         values = OF_TYPE[annotation]
     else:
         values = CHOICE if items is None else CHOICES
-    nothing = [] if parameter.is_optional or items is not None else [None]  # no list is an empty one
+    nothing = [] if parameter.is_optional else [None]
     step = 1 if annotation is int else 0.001
     beyond = [] if parameter.word.high is None else [parameter.word.high + step]
     return [*values, *nothing, *beyond, *BESIDES.get(parameter.name, []), *BESIDES.get((verb, parameter.name), [])]
@@ -129,7 +129,6 @@ CASES = [
     (verb, parameter.name, value)
     for verb in GOOD
     for parameter in signature(verb).parameters
-    if parameter.name != "strict"  # any value counts as true or false
     for value in refused_values(verb, parameter)
 ]
 
