@@ -168,15 +168,20 @@ OWN = {
 
 
 def fill(database: Sqlite) -> dict[str, list[str]]:
-    """Write the rows of every table that the database has; the columns that were written, by table."""
+    """Write the rows of every table and column that the database has; the columns that were written, by table."""
     there = database.columns()
-    written = {table: list(rows[0]) for table, rows in ROWS.items() if table in there}
+    written = {
+        table: [column for column in rows[0] if column in there[table]]
+        for table, rows in ROWS.items()
+        if table in there
+    }
     with database.raw() as db:
         for table, columns in written.items():
             extra = {"change": 0} if "change" in there[table] else {}
             for row in ROWS[table]:
-                values = ", ".join(database.literal(value) for value in {**row, **extra}.values())
-                db.execute(f"INSERT INTO {table} ({', '.join([*columns, *extra])}) VALUES ({values})")
+                known = {column: row[column] for column in columns} | extra
+                values = ", ".join(map(database.literal, known.values()))
+                db.execute(f"INSERT INTO {table} ({', '.join(known)}) VALUES ({values})")
         for statement in OWN[database.name]:
             db.execute(statement)
     return written

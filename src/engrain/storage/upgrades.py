@@ -57,7 +57,7 @@ def _inspect_file(file: Path, busy_timeout_s: float) -> SchemaState:
 
     connections = Connections(str(file), busy_timeout_s=busy_timeout_s)
     try:
-        with connections.reading() as db:
+        with connections.snapshot() as db:
             return SchemaState(str(file), schema.revision(db, str(file)))
     finally:
         connections.close()

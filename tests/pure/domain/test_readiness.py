@@ -14,8 +14,8 @@ SOUND = EmbedderState(name="minilm:v1")
 
 def vitals(**changed):
     values = {
-        "schema": "mem_006",
-        "newest_schema": "mem_006",
+        "schema": "mem_003",
+        "newest_schema": "mem_003",
         "memories": {"episode": 1, "fact": 0, "rule": 0},
         "size_bytes": 4096,
         "without_vector": 0,
@@ -45,7 +45,7 @@ def test_a_sound_memory_is_ready_and_every_check_says_so():
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"schema": "mem_007"}, ("failed", {"schema": "failed"})),
+        ({"schema": "mem_004"}, ("failed", {"schema": "failed"})),
         ({"schema": ""}, ("failed", {"schema": "failed"})),
         ({"without_vector": 3, "without_vector_since": ago(299)}, ("ok", {})),
         ({"without_vector": 3, "without_vector_since": ago(301)}, ("degraded", {"embeddings": "degraded"})),

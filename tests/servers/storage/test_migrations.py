@@ -1,8 +1,5 @@
-"""The schema's history: one list of revisions, the same for engrain and for a host's Alembic, never edited."""
+"""Upgrades of a database from each revision to the newest, by engrain and by a host's Alembic."""
 
-import hashlib
-import re
-import sqlite3
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +11,6 @@ import apsw
 import pytest
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 
 from engrain import errors
 from engrain.storage import migrations
@@ -27,10 +23,6 @@ from tests.support.sample_records import CALLER, act, episode, fact, request
 from tests.support.schemas import DATABASES, Postgres, Sqlite
 from tests.support.store_samples import axis, keyword, put
 
-# SHA-256 of the SQL of every released revision. A released one is never edited: databases have run it as it was.
-RELEASED: dict[tuple[str, str], str] = {}
-# Not released yet: may still change. At a release their hashes move up, and the next revision stands here.
-UNRELEASED = ["mem_001", "mem_002", "mem_003", "mem_004", "mem_005", "mem_006"]
 OURS = files("engrain.storage.migrations")
 
 
@@ -43,57 +35,6 @@ def database(request, tmp_path) -> Iterator[Sqlite]:
     url = server().new_database()
     yield Postgres(url)
     server().drop_database(url)
-
-
-def history() -> ScriptDirectory:
-    config = Config()
-    config.set_main_option("script_location", str(OURS))
-    return ScriptDirectory.from_config(config)
-
-
-def test_alembic_sees_the_revisions_in_order_under_one_label():
-    scripts = history()
-    found = list(scripts.walk_revisions())[::-1]
-    assert tuple(each.revision for each in found) == migrations.REVISIONS
-    assert [each.down_revision for each in found] == [None, *migrations.REVISIONS[:-1]]
-    assert all("memory" in each.branch_labels for each in found)
-    assert scripts.get_current_head() == migrations.HEAD
-
-
-def test_revisions_are_named_in_order():
-    numbered = [f"mem_{number:03}" for number in range(1, len(migrations.REVISIONS) + 1)]
-    assert list(migrations.REVISIONS) == numbered
-
-
-@pytest.mark.parametrize("name", DATABASES)
-def test_every_revision_has_its_sql_and_no_sql_is_left_over(name):
-    folder = files(f"engrain.storage.{name}") / "revisions"
-    assert sorted(each.name for each in folder.iterdir()) == [f"{revision}.sql" for revision in migrations.REVISIONS]
-    assert list(migrations.scripts(name)) == list(migrations.REVISIONS)
-
-
-def test_a_released_revision_is_as_it_was_released():
-    released = [name for name in migrations.REVISIONS if name not in UNRELEASED]
-    assert set(RELEASED) == {(database, name) for database in DATABASES for name in released}
-    for (database, name), expected in RELEASED.items():
-        found = hashlib.sha256(migrations.script(database, name).encode()).hexdigest()
-        assert found == expected, f"{name} ({database}) was released: write a new revision instead of editing it"
-
-
-@pytest.mark.parametrize("name", DATABASES)
-@pytest.mark.parametrize("revision", migrations.REVISIONS)
-def test_a_revision_is_run_one_statement_at_a_time(name, revision):
-    """Python's sqlite3 and PostgreSQL's prepared statements refuse several in one call."""
-    found = migrations.statements(name, revision)
-    assert all(sqlite3.complete_statement(each) for each in found)
-    assert "".join(found) == migrations.script(name, revision).rstrip("\n")
-    assert all(len(re.findall(r";$", each, re.MULTILINE)) == 1 for each in found)
-
-
-@pytest.mark.parametrize("revision", migrations.REVISIONS)
-def test_no_revision_can_be_undone(revision):
-    with pytest.raises(NotImplementedError, match="delete the database"):
-        history().get_revision(revision).module.downgrade()
 
 
 # A host application's own Alembic environment.
@@ -195,11 +136,17 @@ MADE_BY_HAND = {"alembic_version", "sequences", "memory_words"} | {
 }
 
 
-@pytest.mark.parametrize("count", range(1, len(migrations.REVISIONS) + 1))
-def test_an_older_database_is_brought_up_to_date_with_all_that_is_in_it(database, count):
-    older = dict(list(migrations.scripts(database.name).items())[:count])
+def older(database: Sqlite, revision: str) -> dict[str, str]:
+    """The SQL of the revisions up to that one."""
+    known = migrations.REVISIONS[: migrations.REVISIONS.index(revision) + 1]
+    return {name: migrations.script(database.name, name) for name in known}
+
+
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_an_older_database_is_brought_up_to_date_with_all_that_is_in_it(database, revision):
     with database.raw() as db:
-        database.upgrade(db, "", older)
+        database.upgrade(db, "", older(database, revision))
+    assert {*migrations.table_names(database.name, revision), *MADE_BY_HAND} >= database.columns().keys()
     written = fill(database)
     before = contents(database, written)
     assert all(before.values())
@@ -246,14 +193,28 @@ def test_a_migration_that_fails_in_the_middle_leaves_nothing(database, before):
         assert put(store, [episode("As if nothing had happened.")])
 
 
-def test_a_newer_schema_is_refused_by_name_and_left_as_it_is(database):
+@pytest.mark.parametrize("unknown", [f"mem_{len(migrations.REVISIONS) + 1:03}", "mem_999"])
+def test_a_newer_schema_is_refused_by_name_and_left_as_it_is(database, unknown):
     database.open().close()
     with database.raw() as db:
-        db.execute("UPDATE alembic_version SET version_num = 'mem_999'")
+        db.execute(f"UPDATE alembic_version SET version_num = '{unknown}'")
     was = catalogue(database)
-    with pytest.raises(errors.SchemaTooNew, match=r"mem_999.*upgrade engrain"):
+    with pytest.raises(errors.SchemaTooNew, match=rf"{unknown}.*knows up to {migrations.HEAD}.*upgrade engrain"):
         database.open()
-    assert (catalogue(database), revisions(database)) == (was, {"mem_999"})
+    assert (catalogue(database), revisions(database)) == (was, {unknown})
+
+
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_a_database_without_the_tables_of_its_revision_is_refused_and_left_as_it_is(database, revision):
+    """As a chain of revisions that was never released left it: the same names, other tables."""
+    with database.raw() as db:
+        database.upgrade(db, "", older(database, revision))
+        *_, newest = migrations.table_names(database.name, revision)
+        db.execute(f"DROP TABLE {newest}")
+    was = catalogue(database)
+    with pytest.raises(errors.StorageError, match=rf"{revision} but lacks tables of it \({newest}\).*restore a backup"):
+        database.open()
+    assert (catalogue(database), revisions(database)) == (was, {revision})
 
 
 @pytest.mark.req("C19")

@@ -5,26 +5,22 @@ The tables stand in the connection's current schema (the first of its search_pat
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from engrain.errors import SchemaTooNew, StorageError
-from engrain.storage.migrations import HEAD, REVISIONS, scripts, single_statements
+from engrain.errors import StorageError
+from engrain.storage.migrations import HEAD, current_revision, scripts, single_statements, table_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from engrain.storage.postgres.connections import Connection, Connections
 
-_OURS = "mem_"  # how every revision of ours is named; a host application's stand beside them
 _LOCK = 0x656E6772  # "engr": who holds it changes the schema of this database
 _OLDEST_SERVER = 160000
 _OLDEST_VECTOR = (0, 8)
-_CREATED = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
-# What the revisions make, in their order.
-OUR_TABLES = tuple(name for script in scripts("postgres").values() for name in _CREATED.findall(script))
+OUR_TABLES = table_names("postgres", HEAD)
 _SERVER = """
 SELECT current_setting('server_version_num')::integer, current_setting('server_version'), current_schema(),
     (SELECT extversion FROM pg_extension WHERE extname = 'vector'), to_regtype('vector') IS NOT NULL
@@ -38,7 +34,7 @@ def prepare(connections: Connections) -> str:
     Raises:
         SchemaTooNew: its revision is unknown here.
         StorageError: the server or its `vector` extension is missing or too old, there is no schema to create tables
-            in, or tables of ours stand there that no revision accounts for.
+            in, tables of its revision are missing, or tables of ours stand there that no revision accounts for.
     """
     where = connections.location
     current = connections.read(None, lambda db: _inspect(db, where))
@@ -68,16 +64,10 @@ def revision(db: Connection, location: str) -> str:
     """Read the database's revision, "" where it has none of our tables."""
     tables = {name for (name,) in db.execute(_TABLES)}
     recorded = db.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
-    ours = sorted(str(name) for (name,) in recorded if str(name).startswith(_OURS))
-    if not ours:
+    current = current_revision((name for (name,) in recorded), tables, "postgres", location)
+    if not current:
         _refuse_strangers(tables, location)
-        return ""
-    if ours[-1] not in REVISIONS:
-        raise SchemaTooNew(
-            f"{location} has schema {ours[-1]}; this engrain knows up to {HEAD}, "
-            "so nothing was changed: upgrade engrain (pip install --upgrade engrain)"
-        )
-    return ours[-1]
+    return current
 
 
 def server_version(db: Connection) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.errors import NotAnEngrainFile, SchemaTooNew
-from engrain.storage.migrations import HEAD, REVISIONS, scripts
+from engrain.errors import NotAnEngrainFile
+from engrain.storage.migrations import HEAD, current_revision, scripts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from engrain.storage.sqlite.connections import Connections
 
 APPLICATION_ID = 0x656E6772  # "engr", in the header of the files we create: what `file` and its like can tell
-_OURS = "mem_"  # how every revision of ours is named; a host application's stand beside them
 
 
 def prepare(connections: Connections) -> str:
@@ -24,8 +23,9 @@ def prepare(connections: Connections) -> str:
     Raises:
         NotAnEngrainFile: the file holds other tables.
         SchemaTooNew: its revision is unknown here.
+        StorageError: tables of its revision are missing.
     """
-    with connections.reading() as db:
+    with connections.snapshot() as db:
         current = revision(db, connections.location)
     connections.use_write_ahead_log()
     if current != HEAD:
@@ -59,15 +59,10 @@ def revision(db: apsw.Connection, location: str) -> str:
     if not tables and is_unmarked:
         return ""
     recorded = db.execute("SELECT version_num FROM alembic_version") if "alembic_version" in tables else ()
-    ours = sorted(str(name) for (name,) in recorded if str(name).startswith(_OURS))
-    if not ours:
+    current = current_revision((name for (name,) in recorded), tables, "sqlite", location)
+    if not current:
         raise NotAnEngrainFile(
             f"{location} is a SQLite file of something else ({len(tables)} tables and indexes); "
             "nothing was changed: choose another path"
         )
-    if ours[-1] not in REVISIONS:
-        raise SchemaTooNew(
-            f"{location} has schema {ours[-1]}; this engrain knows up to {HEAD}, "
-            "so nothing was changed: upgrade engrain (pip install --upgrade engrain)"
-        )
-    return ours[-1]
+    return current

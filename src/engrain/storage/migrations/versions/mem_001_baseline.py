@@ -1,4 +1,4 @@
-"""Episodes, facts and rules, how they hang together, and the index they are found by."""
+"""Episodes, facts and rules, their links, who may see them, and the index of searches."""
 
 from engrain.storage.migrations.steps import make_steps
 

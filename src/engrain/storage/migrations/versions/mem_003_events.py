@@ -1,4 +1,4 @@
-"""Events: what was done, by whom, when; and what is left of the erased."""
+"""Events, runs and jobs: what was done, by whom, when; and what is left of the erased."""
 
 from engrain.storage.migrations.steps import make_steps
 

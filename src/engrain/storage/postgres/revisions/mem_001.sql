@@ -1,4 +1,4 @@
--- Baseline: episodes, facts and rules, how they hang together, and the index they are found by. Made to be sharded by
+-- Baseline: episodes, facts and rules, their links, who may see them, and the index of searches. Made to be sharded by
 -- tenant: every key and every unique index begins with tenant_id. Objects are JSON and not JSONB, which gives back other
 -- numbers than it was given, and another order of names.
 
@@ -16,8 +16,8 @@ CREATE TABLE memory_metadata (
     PRIMARY KEY (tenant_id, key)
 );
 
--- What is searched together: one integer for (tenant, kind, scope), glued to every indexed word, and the totals that a
--- word's weight is judged by.
+-- Namespaces, each searched as a whole: one integer for (tenant, kind, scope), glued to every indexed word, and the
+-- totals that a word's weight is judged by.
 CREATE TABLE namespaces (
     tenant_id TEXT COLLATE "C" NOT NULL,
     kind TEXT COLLATE "C" NOT NULL,
@@ -79,7 +79,7 @@ CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at, id) WHE
 -- the oldest that are consolidated, which go first where there are too many
 CREATE INDEX episodes_consolidated ON episodes (tenant_id, created_at, id) WHERE consolidation_status = 'consolidated';
 
--- Who ever spoke in a scope.
+-- Speakers of each scope.
 CREATE TABLE speakers (
     tenant_id TEXT COLLATE "C" NOT NULL,
     scope TEXT COLLATE "C" NOT NULL,
@@ -187,7 +187,7 @@ CREATE INDEX rules_time ON rules (tenant_id, scope, created_at);
 -- what came from an episode that goes
 CREATE INDEX rules_source ON rules (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
 
--- What each application of a rule led to.
+-- Outcomes of applications of rules.
 CREATE TABLE rule_applications (
     tenant_id TEXT COLLATE "C" NOT NULL,
     id TEXT COLLATE "C" NOT NULL,
@@ -217,6 +217,41 @@ CREATE TABLE memory_links (
 -- edges that come in
 CREATE INDEX memory_links_target ON memory_links (tenant_id, target_kind, target_id);
 
+-- Pools and their members.
+CREATE TABLE pools (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    metadata JSON NOT NULL DEFAULT '{}',
+    PRIMARY KEY (tenant_id, name)
+);
+
+CREATE TABLE pool_members (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    pool TEXT COLLATE "C" NOT NULL,
+    agent TEXT COLLATE "C" NOT NULL,
+    joined_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (tenant_id, pool, agent),
+    FOREIGN KEY (tenant_id, pool) REFERENCES pools (tenant_id, name)
+);
+-- the pools of an agent
+CREATE INDEX pool_members_agent ON pool_members (tenant_id, agent);
+
+-- Keys of callers over a network; of their secrets only digests.
+CREATE TABLE access_keys (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    agent TEXT COLLATE "C",
+    role TEXT COLLATE "C" NOT NULL CHECK (role IN ('reader', 'writer', 'admin')),
+    name TEXT COLLATE "C",
+    digest TEXT COLLATE "C" NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    expires_at TIMESTAMPTZ,
+    revoked_at TIMESTAMPTZ,
+    last_used_at TIMESTAMPTZ,
+    PRIMARY KEY (tenant_id, id)
+);
+
 -- Every embedder whose vectors were searched (retired), are (active: at most one) or will be (building: at most one).
 CREATE TABLE embedding_versions (
     tenant_id TEXT COLLATE "C" NOT NULL,
@@ -231,8 +266,8 @@ CREATE TABLE embedding_versions (
 -- one of each
 CREATE UNIQUE INDEX embedding_versions_state ON embedding_versions (tenant_id, state) WHERE state <> 'retired';
 
--- Every memory's place in the searches, and how often it has each word, for ranking (domain/bm25.py): total own and near
--- words, and 8 bytes for each term. state: 1 waits for its vector, 2 has it, 3 gone (kept, so that no doc is used twice).
+-- Every memory's place in the searches, and how often it has each word, for ranking: total own and near words, and 8
+-- bytes for each term. state: 1 waits for its vector, 2 has it, 3 gone (kept, so that no doc is used twice).
 CREATE TABLE memory_index (
     doc BIGINT NOT NULL,
     tenant_id TEXT COLLATE "C" NOT NULL,
@@ -341,6 +376,24 @@ CREATE POLICY tenant_wall ON memory_index USING (
 ALTER TABLE memory_vectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memory_vectors FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_wall ON memory_vectors USING (
+    tenant_id = current_setting('engrain.tenant_id', true)
+    OR current_setting('engrain.every_tenant', true) = 'on'
+);
+ALTER TABLE pools ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pools FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_wall ON pools USING (
+    tenant_id = current_setting('engrain.tenant_id', true)
+    OR current_setting('engrain.every_tenant', true) = 'on'
+);
+ALTER TABLE pool_members ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pool_members FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_wall ON pool_members USING (
+    tenant_id = current_setting('engrain.tenant_id', true)
+    OR current_setting('engrain.every_tenant', true) = 'on'
+);
+ALTER TABLE access_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE access_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_wall ON access_keys USING (
     tenant_id = current_setting('engrain.tenant_id', true)
     OR current_setting('engrain.every_tenant', true) = 'on'
 );

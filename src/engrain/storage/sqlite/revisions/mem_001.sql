@@ -1,4 +1,4 @@
--- Baseline: episodes, facts and rules, how they hang together, and the index they are found by. Times are microseconds
+-- Baseline: episodes, facts and rules, their links, who may see them, and the index of searches. Times are microseconds
 -- since 1970 in UTC; lists and objects are JSON.
 
 -- Settings of the whole database (tenant_id '') or of one tenant.
@@ -18,8 +18,8 @@ CREATE TABLE sequences (
     PRIMARY KEY (tenant_id, name)
 ) WITHOUT ROWID;
 
--- What is searched together: one integer for (tenant, kind, scope), glued to every indexed word, and the totals that a
--- word's weight is judged by.
+-- Namespaces, each searched as a whole: one integer for (tenant, kind, scope), glued to every indexed word, and the
+-- totals that a word's weight is judged by.
 CREATE TABLE namespaces (
     tenant_id TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -80,7 +80,7 @@ CREATE INDEX episodes_pending ON episodes (tenant_id, agent, created_at, id) WHE
 -- the oldest that are consolidated, which go first where there are too many
 CREATE INDEX episodes_consolidated ON episodes (tenant_id, created_at, id) WHERE consolidation_status = 'consolidated';
 
--- Who ever spoke in a scope.
+-- Speakers of each scope.
 CREATE TABLE speakers (
     tenant_id TEXT NOT NULL,
     scope TEXT NOT NULL,
@@ -188,7 +188,7 @@ CREATE INDEX rules_time ON rules (tenant_id, scope, created_at);
 -- what came from an episode that goes
 CREATE INDEX rules_source ON rules (tenant_id, source_episode_id) WHERE source_episode_id IS NOT NULL;
 
--- What each application of a rule led to.
+-- Outcomes of applications of rules.
 CREATE TABLE rule_applications (
     tenant_id TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -218,6 +218,41 @@ CREATE TABLE memory_links (
 -- edges that come in
 CREATE INDEX memory_links_target ON memory_links (tenant_id, target_kind, target_id);
 
+-- Pools and their members.
+CREATE TABLE pools (
+    tenant_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    metadata TEXT NOT NULL DEFAULT '{}',
+    PRIMARY KEY (tenant_id, name)
+) WITHOUT ROWID;
+
+CREATE TABLE pool_members (
+    tenant_id TEXT NOT NULL,
+    pool TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    joined_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant_id, pool, agent),
+    FOREIGN KEY (tenant_id, pool) REFERENCES pools (tenant_id, name)
+) WITHOUT ROWID;
+-- the pools of an agent
+CREATE INDEX pool_members_agent ON pool_members (tenant_id, agent);
+
+-- Keys of callers over a network; of their secrets only digests.
+CREATE TABLE access_keys (
+    tenant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    agent TEXT,
+    role TEXT NOT NULL CHECK (role IN ('reader', 'writer', 'admin')),
+    name TEXT,
+    digest TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    last_used_at INTEGER,
+    PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+
 -- Every embedder whose vectors were searched (retired), are (active: at most one) or will be (building: at most one).
 CREATE TABLE embedding_versions (
     tenant_id TEXT NOT NULL,
@@ -232,10 +267,10 @@ CREATE TABLE embedding_versions (
 -- one of each
 CREATE UNIQUE INDEX embedding_versions_state ON embedding_versions (tenant_id, state) WHERE state <> 'retired';
 
--- Every settled memory's place in the searches, and how often it has each word, for ranking (domain/bm25.py): total own and
--- near words, and 8 bytes for each term. state: 1 waits for its vector, 2 has it, 3 gone (kept, so that every process hears
--- of it and no doc is used twice). A memory is settled once its neighbours' words are indexed too; docs beyond the
--- sequence 'settled' are not yet, and are found by their own words alone.
+-- Every settled memory's place in the searches, and how often it has each word, for ranking: total own and near words,
+-- and 8 bytes for each term. state: 1 waits for its vector, 2 has it, 3 gone (kept, so that every process hears of it and
+-- no doc is used twice). A memory is settled once its neighbours' words are indexed too; docs beyond the sequence
+-- 'settled' are not yet, and are found by their own words alone.
 CREATE TABLE memory_index (
     doc INTEGER PRIMARY KEY,
     tenant_id TEXT NOT NULL,
@@ -270,7 +305,7 @@ CREATE UNIQUE INDEX memory_vectors_doc ON memory_vectors (version, doc);
 CREATE INDEX memory_vectors_change ON memory_vectors (version, namespace, change);
 
 -- Stems glued to their namespace: a memory's own words, and those of the turns around it. Every printable character
--- belongs to a word here: the analyzer has already split them (domain/analysis.py).
+-- belongs to a word here: the analyzer has already split them.
 CREATE VIRTUAL TABLE memory_words USING fts5 (
     own,
     near,

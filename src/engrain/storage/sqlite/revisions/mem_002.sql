@@ -1,4 +1,4 @@
--- Entities: who and what facts are about.
+-- Entities: the people and things that facts are about.
 
 CREATE TABLE entities (
     tenant_id TEXT NOT NULL,
@@ -16,7 +16,7 @@ CREATE TABLE entities (
 -- one entity for a name and type
 CREATE UNIQUE INDEX entities_name ON entities (tenant_id, canonical_name, entity_type);
 
--- By which names entities are known, folded (domain/entities.py): the canonical one and the aliases.
+-- Names of entities, folded: the canonical one and the aliases.
 CREATE TABLE entity_names (
     tenant_id TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE entity_names (
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
 ) WITHOUT ROWID;
 
--- By which trigrams (entities/trigrams.py) of its names an entity is found where a name is merely alike.
+-- Trigrams of those names, for entities whose name is merely alike.
 CREATE TABLE entity_trigrams (
     tenant_id TEXT NOT NULL,
     trigram TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE entity_trigrams (
     FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id)
 ) WITHOUT ROWID;
 
--- Which memory mentions whom, with what of the memory decides who sees that, and in which order.
+-- Mentions of entities by memories, with the memory's scope and time, which decide who sees a mention and the order.
 CREATE TABLE memory_entities (
     tenant_id TEXT NOT NULL,
     entity_id TEXT NOT NULL,

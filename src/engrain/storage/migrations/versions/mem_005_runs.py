@@ -1,9 +1,0 @@
-"""Runs of learning: claims, leases, reports."""
-
-from engrain.storage.migrations.steps import make_steps
-
-revision = "mem_005"
-down_revision = "mem_004"
-branch_labels = None
-depends_on = None
-upgrade, downgrade = make_steps(revision, "runs")

@@ -1,0 +1,84 @@
+"""The schema's history: one list of revisions, the same for engrain and for a host's Alembic, frozen by hash."""
+
+import hashlib
+import re
+import sqlite3
+from importlib.resources import files
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from engrain.storage import migrations
+
+DIALECTS = ("sqlite", "postgres")
+# SHA-256 of the SQL of every revision. Databases have run it as it is here.
+FROZEN = {
+    ("mem_001", "sqlite"): "7e2bd1de99704f3e19a899129d7129afce412b437643553b4a74eff6693bd3e8",
+    ("mem_001", "postgres"): "2d014112d5a0fd76514fb451c1da499f37feca1547d82f69caa2ffe3e2ab1645",
+    ("mem_002", "sqlite"): "7faa69b9692736f812478c55b4aa92e792bfc6a97a09b6157da67b1796999730",
+    ("mem_002", "postgres"): "0e4d68f6eee92ce0ae79a342adc3323bba4514f26b929416d771bc4d77282236",
+    ("mem_003", "sqlite"): "be29cc48ae4ac7c1d3fdcf30d206a1ab8ba5ddff90d306c75833cf38f0769d0f",
+    ("mem_003", "postgres"): "84070aecef9264d6427fa3b1d7780aefcdef8b1518dc0dd6d2cd6d0a46c9584b",
+}
+
+
+def history() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(files("engrain.storage.migrations")))
+    return ScriptDirectory.from_config(config)
+
+
+def test_alembic_sees_the_revisions_in_order_under_one_label():
+    scripts = history()
+    found = list(scripts.walk_revisions())[::-1]
+    assert tuple(script.revision for script in found) == migrations.REVISIONS
+    assert [script.down_revision for script in found] == [None, *migrations.REVISIONS[:-1]]
+    assert all("memory" in script.branch_labels for script in found)
+    assert scripts.get_current_head() == migrations.HEAD
+
+
+def test_revisions_are_named_in_order():
+    numbered = [f"mem_{number:03}" for number in range(1, len(migrations.REVISIONS) + 1)]
+    assert list(migrations.REVISIONS) == numbered
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_revision_has_its_sql_and_no_sql_is_left_over(dialect):
+    folder = files(f"engrain.storage.{dialect}") / "revisions"
+    assert sorted(file.name for file in folder.iterdir()) == [f"{revision}.sql" for revision in migrations.REVISIONS]
+    assert list(migrations.scripts(dialect)) == list(migrations.REVISIONS)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_a_revision_is_frozen(revision, dialect):
+    found = hashlib.sha256(migrations.script(dialect, revision).encode()).hexdigest()
+    expected = FROZEN.get((revision, dialect))
+    file = f"src/engrain/storage/{dialect}/revisions/{revision}.sql"
+    assert expected is not None, f'{file} is new: freeze it here with ("{revision}", "{dialect}"): "{found}"'
+    assert found == expected, (
+        f"{file} was edited, but databases have run it as it was: take the edit back, and add a new revision instead, "
+        f"mem_{len(migrations.REVISIONS) + 1:03}.sql beside it for each database, its name in REVISIONS "
+        "(storage/migrations/__init__.py), its file in storage/migrations/versions, and its hashes here"
+    )
+
+
+def test_no_frozen_revision_is_removed():
+    assert {revision for revision, _ in FROZEN} <= set(migrations.REVISIONS)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_a_revision_is_run_one_statement_at_a_time(dialect, revision):
+    """Python's sqlite3 and PostgreSQL's prepared statements refuse several in one call."""
+    found = migrations.statements(dialect, revision)
+    assert all(sqlite3.complete_statement(statement) for statement in found)
+    assert "".join(found) == migrations.script(dialect, revision).rstrip("\n")
+    assert all(len(re.findall(r";$", statement, re.MULTILINE)) == 1 for statement in found)
+
+
+@pytest.mark.parametrize("revision", migrations.REVISIONS)
+def test_no_revision_can_be_undone(revision):
+    with pytest.raises(NotImplementedError, match="delete the database"):
+        history().get_revision(revision).module.downgrade()
