@@ -42,6 +42,17 @@ UPDATE facts SET supersedes_id = :supersedes_id WHERE tenant_id = :tenant_id AND
 -- Remove tombstones: these ids may be taken again
 DELETE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
+-- turns_around --
+-- Read stretches of some sessions without forgotten turns and without those at hand, each with its stretch's place
+SELECT CAST(stretch.value ->> 0 AS integer), turn, doc, speaker, event_time, content, expires_at
+FROM EACH :stretches AS stretch CROSS JOIN episodes
+WHERE tenant_id = :tenant_id AND scope = stretch.value ->> 1 AND session = stretch.value ->> 2
+    AND turn BETWEEN CAST(stretch.value ->> 3 AS integer) AND CAST(stretch.value ->> 4 AS integer)
+    AND NOT (doc IN :docs) AND NOT EXISTS (
+        SELECT 1 FROM memory_index
+        WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = episodes.doc AND state = 3
+    );
+
 -- add_speaker --
 -- Add a speaker of a scope, and lock it until the end of the transaction, whoever came first
 INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :speaker)

@@ -41,7 +41,7 @@ OF_WHOLE_TENANTS = {"tenants", "backlogs", "clean"}  # by covering indexes
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
     "episodes_id": ["has_memory", "prepare_episode", "get", "touch", "forget_episode", "erase_episode"],
-    "episodes_session": ["prepare_episode", "turns_between", "neighbours", "of a session", "erase_session"],
+    "episodes_session": ["prepare_episode", "turns_around", "neighbours", "of a session", "erase_session"],
     "episodes_time": ["newest", "since"],
     "episodes_importance": ["important"],
     "episodes_unenriched": ["unenriched"],

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from engrain.domain.text.bm25 import K1, NEAR_WEIGHT, B, Corpus, IndexedWords, pack, scores
+from engrain.domain.text.bm25 import K1, NEAR_WEIGHT, B, Corpus, IndexedWords, pack, pack_all, scores
 
 VOCABULARY = "tram river coffee guitar dog é 東京 07".split()
 WORDS = st.lists(st.sampled_from(VOCABULARY), max_size=6)
@@ -120,6 +120,11 @@ def test_a_memory_packs_its_totals_and_eight_bytes_for_each_distinct_word():
     indexed = pack(["tram", "river", "tram"], ["dog", "tram"])
     assert (indexed.own, indexed.near, indexed.length) == (3, 2, 5)
     assert len(indexed.packed) == 3 * 8
+
+
+@given(MEMORIES)
+def test_many_memories_are_packed_as_each_of_them_is(memories):
+    assert pack_all(memories) == packed(memories)
 
 
 @given(WORDS, WORDS, st.randoms(use_true_random=False))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ NEAR_WEIGHT = 0.5
 
 _TERM = np.dtype([("term", "<u4"), ("own", "<u2"), ("near", "<u2")])
 _MOST = np.iinfo(np.uint16).max
+_CODES = np.iinfo(np.uint32).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,33 @@ class Corpus:
 
 
 def pack(own: Sequence[str], near: Sequence[str]) -> IndexedWords:
-    """Pack the words of a memory into 8 bytes for each distinct one."""
-    own_counts, near_counts = Counter(own), Counter(near)
-    rows = [
-        (code(term), min(own_counts[term], _MOST), min(near_counts[term], _MOST))
-        for term in sorted(own_counts.keys() | near_counts.keys())
+    """Pack the words of a memory into 8 bytes for each distinct one, in the order of their codes."""
+    return pack_all([(own, near)])[0]
+
+
+def pack_all(memories: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[IndexedWords]:
+    """Pack the own and near words of many memories at once: a tenth of the work of one after the other."""
+    sizes = [len(words) for memory in memories for words in memory]
+    terms = chain.from_iterable(chain.from_iterable(memories))
+    # One number for each word: whose it is, its code, and whether a neighbour said it.
+    place = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    words = np.fromiter(map(code, terms), np.uint64, len(place)) << 1 | place >> 1 << 33 | place & 1
+    words.sort()
+    starts = np.flatnonzero(_differ(words))
+    counts = np.minimum(np.diff(starts, append=len(words)), _MOST)
+    distinct, is_near = words[starts] >> 1, (words[starts] & 1).astype(np.bool_)
+    is_row = _differ(distinct)
+    row = np.cumsum(is_row) - 1
+    rows = np.zeros(np.count_nonzero(is_row), _TERM)
+    rows["term"][row] = distinct & _CODES
+    rows["own"][row[~is_near]] = counts[~is_near]
+    rows["near"][row[is_near]] = counts[is_near]
+    packed = rows.tobytes()
+    ends = _TERM.itemsize * np.searchsorted(distinct[is_row] >> 32, np.arange(len(memories)), side="right")
+    return [
+        IndexedWords(own, near, packed[start:end])
+        for own, near, (start, end) in zip(sizes[::2], sizes[1::2], pairwise([0, *ends.tolist()]), strict=True)
     ]
-    return IndexedWords(len(own), len(near), np.array(rows, _TERM).tobytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +133,12 @@ def scores(memories: Sequence[IndexedWords], terms: Collection[str], corpus: Cor
     return build_table(memories).scores(terms, corpus)
 
 
+def _differ(ascending: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for each value that is not the one before it."""
+    return np.concatenate([np.ones(min(len(ascending), 1), np.bool_), ascending[1:] != ascending[:-1]])
+
+
+@lru_cache(maxsize=50_000)
 def code(term: str) -> int:
     """32-bit code of a term; two terms of one memory and one query share it once in about ten million."""
     return zlib.crc32(term.encode())

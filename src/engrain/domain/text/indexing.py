@@ -10,13 +10,15 @@ from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.domain.text.analysis import stems, terms, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
+    from collections.abc import Iterable, Sequence
+    from datetime import date, datetime
 
 # Two turns before and after, the first 40 words of each: measured on LoCoMo, where leaving neighbours out costs 5.9
 # points of evidence recall@5, and on LongMemEval, where 80 words of long answers drown a turn's own (bench/retrieval).
 NEIGHBOURS = 2
 NEIGHBOUR_WORDS = 40
+
+_MOST_CACHED_CHARACTERS = 4_000
 
 # Latin, full-width, Arabic, Armenian, Greek and Ethiopic question marks.
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u055e", "\u037e", "\u1367")
@@ -37,7 +39,16 @@ def own_terms(memory: MemoryRecord) -> list[str]:
 
 def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> list[str]:
     """Terms of an episode's own words, from its fields."""
-    return terms(f"{speaker or ''} {_day(event_time)} {content}")
+    begins, goes_on = content_terms(content)
+    return [*_heading_terms(speaker, event_time.date()), *begins, *goes_on]
+
+
+def content_terms(content: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Terms of a turn's content: of its first words, which it lends to its neighbours, and of the rest.
+
+    Needed some times while a conversation is written, so those of short texts are cached.
+    """
+    return _cached_terms(content) if len(content) <= _MOST_CACHED_CHARACTERS else _split_terms(content)
 
 
 def fact_terms(fact: Fact) -> list[str]:
@@ -82,7 +93,7 @@ def is_searched(memory: MemoryRecord) -> bool:
 
 def near_terms(neighbours: Iterable[str]) -> list[str]:
     """Terms of the turns around an episode, from their contents in order."""
-    return [term for content in neighbours for term in _first_terms(content)]
+    return [term for content in neighbours for term in content_terms(content)[0]]
 
 
 def embedding_text(memory: MemoryRecord) -> str:
@@ -96,14 +107,21 @@ def embedding_text(memory: MemoryRecord) -> str:
             return memory.content
 
 
-@lru_cache(maxsize=4_096)
-def _first_terms(content: str) -> tuple[str, ...]:
-    """Terms that a turn adds to its neighbours; needed at least four times while a conversation is written."""
-    return tuple(stems(words(content)[:NEIGHBOUR_WORDS]))
+def _split_terms(content: str) -> tuple[list[str], list[str]]:
+    found = words(content)
+    return stems(found[:NEIGHBOUR_WORDS]), stems(found[NEIGHBOUR_WORDS:])
 
 
-def _day(moment: datetime) -> str:
-    return f"{moment.day:02} {_MONTHS[moment.month - 1]} {moment.year}"
+_cached_terms = lru_cache(maxsize=4_096)(_split_terms)
+
+
+@lru_cache(maxsize=1_024)
+def _heading_terms(speaker: str | None, day: date) -> Sequence[str]:
+    return terms(f"{speaker or ''} {_day(day)}")
+
+
+def _day(day: date) -> str:
+    return f"{day.day:02} {_MONTHS[day.month - 1]} {day.year}"
 
 
 # Not strftime: its month names follow the process's locale.

@@ -6,17 +6,19 @@ All of it is written with the memory, in one transaction: nothing is left for la
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import is_searched, own_terms
-from engrain.storage.search import neighbour_words
+from engrain.storage.search.neighbour_words import load_words_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from engrain.domain.records import Kind
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
@@ -37,19 +39,22 @@ class PostgresIndex:
         if not memories:
             return
         self.added += len(memories)
-        namespaces = {doc: self._namespace_of(tx, memory) for doc, memory in memories.items()}
+        numbers: dict[tuple[Kind, str], int] = {}
+        for memory in memories.values():
+            if (memory.kind, memory.scope) not in numbers:
+                numbers[memory.kind, memory.scope] = self._namespace_of(tx, memory)
+        namespaces = {doc: numbers[memory.kind, memory.scope] for doc, memory in memories.items()}
         live = {doc: memory for doc, memory in memories.items() if is_searched(memory)}
         words: Words = {}
-        sessions: dict[tuple[int, str], list[Episode]] = {}
+        turns: dict[int, Episode] = {}
         for doc, memory in live.items():
             if isinstance(memory, Episode) and memory.session is not None:
-                sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
+                turns[doc] = memory
             else:
                 words[doc] = (own_terms(memory), ())
-        for (namespace, _), episodes in sessions.items():
-            found = _load_words_around(tx, episodes, max(episode.created_at for episode in episodes))
-            namespaces |= dict.fromkeys(found, namespace)
-            words |= found
+        for session, around in load_words_around(tx, turns.values(), at_hand=turns).items():
+            namespaces |= dict.fromkeys(around, numbers["episode", session.scope])
+            words |= around
         ends = {doc: memory.expires_at for doc, memory in live.items() if isinstance(memory, Episode)}
         self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
 
@@ -71,8 +76,7 @@ class PostgresIndex:
             self._memories[namespace] -= memories
             self._words[namespace] -= words
         for turn in turns:
-            if turn.session is not None:
-                around = _load_words_around(tx, [turn], at)
+            for around in load_words_around(tx, [turn], at_hand={}, now=at).values():
                 namespaces = dict.fromkeys(around, self._namespace_of(tx, turn))
                 self._write_entries(tx, namespaces, around, tenant_id=tenant_id, ends={})
 
@@ -120,7 +124,7 @@ class PostgresIndex:
         docs = sorted(namespaces)
         if not docs:
             return
-        packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
+        packed = dict(zip(words, bm25.pack_all(list(words.values())), strict=True))
         before = tx.rows(
             "write_entries",
             tenant_id=tenant_id,
@@ -150,29 +154,27 @@ class PostgresIndex:
 
 def own_code(namespace: int, term: str) -> str:
     """Encode a memory's own word for the keyword index."""
-    return f"{namespace}o{bm25.code(term):08x}"
+    return f"{namespace}o{_spell(term)}"
 
 
 def near_code(namespace: int, term: str) -> str:
     """Encode a neighbour's word for the keyword index."""
-    return f"{namespace}n{bm25.code(term):08x}"
+    return f"{namespace}n{_spell(term)}"
+
+
+@lru_cache(maxsize=50_000)
+def _spell(term: str) -> str:
+    return f"{bm25.code(term):08x}"
 
 
 def _glue(namespace: int, own: Sequence[str], near: Sequence[str]) -> str:
     """The codes of a memory's words as a tsvector is written: no character of theirs needs quoting."""
-    codes = [own_code(namespace, term) for term in set(own)] + [near_code(namespace, term) for term in set(near)]
-    return " ".join(codes)
-
-
-def _load_words_around(tx: Transaction, episodes: Sequence[Episode], now: datetime) -> Words:
-    """The words of the turns of one session that stand at most two places from one of `episodes`, those included."""
-    first = episodes[0]
-    session = {"tenant_id": first.tenant_id, "scope": first.scope, "session": first.session, "now": now}
-    found: Words = {}
-    for bounds, turns in neighbour_words.split_stretches({episode.turn for episode in episodes}):
-        rows = tx.rows("turns_between", **session, **bounds)
-        found |= neighbour_words.collect_words(neighbour_words.read_turns(rows, tx.dialect.moment), turns)
-    return found
+    glued = [
+        f"{namespace}{column}" + f" {namespace}{column}".join(map(_spell, set(terms)))
+        for column, terms in (("o", own), ("n", near))
+        if terms
+    ]
+    return " ".join(glued)
 
 
 def _tenant_of(memories: Iterable[MemoryRecord]) -> str:

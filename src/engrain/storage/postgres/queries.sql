@@ -96,16 +96,6 @@ SELECT version, dims, 0, FALSE, kind, scope, namespace, memories, words,
 FROM (SELECT max(version) AS version, max(dims) AS dims FROM embedding_versions WHERE tenant_id = '' AND state = 'active')
 LEFT JOIN namespaces ON tenant_id = :tenant_id AND scope IN :scopes;
 
--- turns_between --
--- Read a stretch of a session in order, without forgotten turns; whether each is live, and so lends its words
-SELECT doc, turn, speaker, event_time, content, expires_at IS NULL OR expires_at > :now FROM episodes
-WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND turn BETWEEN :first AND :last
-    AND NOT EXISTS (
-        SELECT 1 FROM memory_index
-        WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = episodes.doc AND state = 3
-    )
-ORDER BY turn;
-
 -- write_entries --
 -- Write the index entries and words of memories, in place of earlier ones; answers the totals of those
 WITH new AS (

@@ -2,62 +2,120 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from itertools import groupby, pairwise
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
-from engrain.domain.text.indexing import NEIGHBOURS, near_terms, turn_terms
+from engrain.domain.text.indexing import NEIGHBOURS, content_terms, turn_terms
+from engrain.storage.dialects import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
+
+    from engrain.domain.records import Episode
+    from engrain.storage.transaction import Transaction
 
 # Own words and those of the neighbours, by doc.
 Words = dict[int, tuple["Sequence[str]", "Sequence[str]"]]
+_OFFSETS = [offset for offset in range(-NEIGHBOURS, NEIGHBOURS + 1) if offset != 0]
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Turn of a session as the index needs it: its number, its text, and whether it lends its words."""
+class Session(NamedTuple):
+    """Session of a scope."""
 
-    doc: int
+    tenant_id: str
+    scope: str
+    session: str
+
+
+class Turn(NamedTuple):
+    """Turn of a session as the index needs it: its number, its text, and until when it lends its words."""
+
     turn: int
+    doc: int
     speaker: str | None
     event_time: datetime
     content: str
-    lends: bool
+    expires_at: datetime | None
 
 
-def read_turns(rows: Iterable[Sequence[Any]], moment: Callable[[Any], datetime]) -> list[Turn]:
-    """Read turns from rows of (doc, turn, speaker, event_time, content, whether it is live)."""
-    return [
-        Turn(doc, turn, speaker, moment(event_time), content, bool(is_live))
-        for doc, turn, speaker, event_time, content, is_live in rows
-    ]
+def group_by_session(episodes: Iterable[Episode]) -> dict[Session, list[Episode]]:
+    """Group the turns of sessions; episodes without a session are left out."""
+    sessions: dict[Session, list[Episode]] = defaultdict(list)
+    for episode in episodes:
+        if episode.session is not None:
+            sessions[_session_of(episode)].append(episode)
+    return sessions
 
 
-def split_stretches(turns: Collection[int]) -> Iterator[tuple[Mapping[str, int], set[int]]]:
-    """Yield, for turns that changed, the bounds of each part of the session to read, and its turns to index again."""
-    changed = sorted(set(turns))
-    gap = 2 * NEIGHBOURS + 1
-    breaks = [place for place in range(1, len(changed)) if changed[place] - changed[place - 1] > gap]
-    for start, end in itertools.pairwise([0, *breaks, len(changed)]):
-        stretch = changed[start:end]
-        bounds = {"first": stretch[0] - 2 * NEIGHBOURS, "last": stretch[-1] + 2 * NEIGHBOURS}
-        yield bounds, {turn + offset for turn in stretch for offset in range(-NEIGHBOURS, NEIGHBOURS + 1)}
+def load_words_around(
+    tx: Transaction, changed: Iterable[Episode], *, at_hand: Mapping[int, Episode], now: datetime | None = None
+) -> dict[Session, Words]:
+    """Load the words of the turns at most two places from turns that changed, those included; one statement a tenant.
 
-
-def collect_words(session: Sequence[Turn], turns: Collection[int]) -> Words:
-    """Collect the words of those `turns` of a stretch of a session, each with those of the live ones near it."""
-    return {
-        turn.doc: (
-            turn_terms(turn.content, speaker=turn.speaker, event_time=turn.event_time),
-            near_terms(_texts_around(session, turn)),
+    A turn lends its words to those near it unless it was forgotten, or has expired by `now`: by default when the newest
+    changed turn of its session was created. Turns `at_hand`, by doc, are not read again.
+    """
+    sessions = group_by_session(changed)
+    turns: dict[Session, list[Turn]] = defaultdict(list)
+    for doc, episode in at_hand.items():
+        if episode.session is not None:
+            turns[_session_of(episode)].append(_turn_at_hand(doc, episode))
+    for tenant_id, of_tenant in groupby(sorted(sessions), attrgetter("tenant_id")):
+        keys = list(of_tenant)
+        stretches = [
+            [place, key.scope, key.session, first, last]
+            for place, key in enumerate(keys)
+            for first, last in _find_stretches({episode.turn for episode in sessions[key]})
+        ]
+        rows = tx.rows(
+            "turns_around", tenant_id=tenant_id, stretches=as_json(stretches), docs=tx.dialect.listed(at_hand)
         )
-        for turn in session
-        if turn.turn in turns
+        moment = tx.dialect.moment
+        for place, turn, doc, speaker, event_time, content, expires_at in rows:
+            ends = None if expires_at is None else moment(expires_at)
+            turns[keys[place]].append(Turn(turn, doc, speaker, moment(event_time), content, ends))
+    return {
+        key: _collect_words(
+            sorted(turns[key]),
+            {episode.turn for episode in episodes},
+            now or max(episode.created_at for episode in episodes),
+        )
+        for key, episodes in sessions.items()
     }
 
 
-def _texts_around(session: Sequence[Turn], turn: Turn) -> list[str]:
-    return [other.content for other in session if other.lends and 0 < abs(other.turn - turn.turn) <= NEIGHBOURS]
+def _session_of(episode: Episode) -> Session:
+    return Session(episode.tenant_id, episode.scope, episode.session or "")
+
+
+def _turn_at_hand(doc: int, episode: Episode) -> Turn:
+    return Turn(episode.turn, doc, episode.speaker, episode.event_time, episode.content, episode.expires_at)
+
+
+def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last turn of each part of a session that lends words to turns near the changed ones."""
+    reach = 2 * NEIGHBOURS
+    turns = sorted(changed)
+    breaks = [place for place in range(1, len(turns)) if turns[place] - turns[place - 1] > 2 * reach]
+    for start, end in pairwise([0, *breaks, len(turns)]):
+        yield turns[start] - reach, turns[end - 1] + reach
+
+
+def _collect_words(session: Sequence[Turn], changed: Collection[int], now: datetime) -> Words:
+    """Collect the words of the turns near the changed ones of a session, each with those of the live ones near it."""
+    lent: dict[int, Sequence[str]] = {}
+    for turn in session:
+        if turn.expires_at is None or turn.expires_at > now:
+            lent[turn.turn] = [*lent.get(turn.turn, ()), *content_terms(turn.content)[0]]
+    near = {turn + offset for turn in changed for offset in (0, *_OFFSETS)}
+    return {
+        turn.doc: (
+            turn_terms(turn.content, speaker=turn.speaker, event_time=turn.event_time),
+            [term for offset in _OFFSETS for term in lent.get(turn.turn + offset, ())],
+        )
+        for turn in session
+        if turn.turn in near
+    }

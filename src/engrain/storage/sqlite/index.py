@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from engrain.domain.records import Episode, MemoryRecord
 from engrain.domain.text.indexing import is_searched, own_terms
 from engrain.storage import selection
-from engrain.storage.search import neighbour_words
+from engrain.storage.search.neighbour_words import group_by_session, load_words_around
 from engrain.storage.sqlite import word_index
+from engrain.storage.sqlite.word_index import GONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from engrain.domain.text import bm25
+    from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
 _SETTLE_AT_ONCE = 1_000
-_WAITS, _GONE = 1, 3
+_WAITS: Final = 1
 
 
 class SqliteIndex:
@@ -32,10 +34,10 @@ class SqliteIndex:
             case [] | [Episode()]:
                 return
             case _:
-                index_all(tx)
+                index_all(tx, memories)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
-        return tx.one("state", doc=doc) == (_GONE,)
+        return tx.one("state", doc=doc) == (GONE,)
 
     def take_out(
         self,
@@ -57,13 +59,14 @@ class SqliteIndex:
         first = take_numbers(tx, "change", max(leaving) - min(leaving) + 1)
         tx.run("take_out_vectors", docs=listed, change=first - min(leaving))
         for turn in turns:
-            _index_around(tx, find_or_add_namespace(tx, turn), [turn], at)
+            for words in load_words_around(tx, [turn], at_hand={}, now=at).values():
+                _index_again(tx, dict.fromkeys(words, find_or_add_namespace(tx, turn)), words)
 
     def put_back(self, tx: Transaction, doc: int, memory: MemoryRecord) -> None:
         index_all(tx)
         tx.run("put_back", doc=doc)
         tx.run("put_back_vectors", doc=doc, change=take_numbers(tx, "change", 1))
-        word_index.index_words(tx, find_or_add_namespace(tx, memory), {doc: (own_terms(memory), ())})
+        _index_again(tx, {doc: find_or_add_namespace(tx, memory)}, {doc: (own_terms(memory), ())})
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
@@ -95,34 +98,22 @@ def find_or_add_namespace(tx: Transaction, memory: MemoryRecord) -> int:
     return number
 
 
-def index_all(tx: Transaction) -> None:
-    """Index whatever was left for later."""
-    while index_batch(tx) == _SETTLE_AT_ONCE:
+def index_all(tx: Transaction, at_hand: Mapping[int, MemoryRecord] | None = None) -> None:
+    """Index whatever was left for later; memories `at_hand`, by doc, are not read again."""
+    while index_batch(tx, at_hand) == _SETTLE_AT_ONCE:
         pass
 
 
-def index_batch(tx: Transaction) -> int:
+def index_batch(tx: Transaction, at_hand: Mapping[int, MemoryRecord] | None = None) -> int:
     """Index up to a thousand memories, their neighbours' words included, and return how many."""
     docs = unindexed_docs(tx, _SETTLE_AT_ONCE)
     if not docs:
         return 0
-    memories = dict(sorted(selection.load_docs(tx, docs).items()))
-    namespaces = {doc: find_or_add_namespace(tx, memory) for doc, memory in memories.items()}
-    tx.run_each(
-        "write_entries",
-        [
-            {
-                "doc": doc,
-                "tenant_id": memory.tenant_id,
-                "namespace": namespaces[doc],
-                "state": _WAITS if is_searched(memory) else _GONE,
-                "expires_at": _expiry(tx, memory),
-            }
-            for doc, memory in memories.items()
-        ],
-    )
+    known = at_hand or {}
+    loaded = selection.load_docs(tx, unknown) if (unknown := [doc for doc in docs if doc not in known]) else {}
+    memories = {doc: known[doc] if doc in known else loaded[doc] for doc in docs}
     _record_sessions(tx, memories)
-    _index(tx, memories, namespaces)
+    _index(tx, memories)
     tx.run("set_indexed", doc=docs[-1])
     return len(docs)
 
@@ -140,54 +131,76 @@ def _expiry(tx: Transaction, memory: MemoryRecord) -> int | None:
 
 def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
     """Note how far each session has come."""
-    turns = [memory for memory in memories.values() if isinstance(memory, Episode) and memory.session is not None]
-    for (tenant_id, scope, session), episodes in itertools.groupby(sorted(turns, key=_session_key), key=_session_key):
-        there = list(episodes)
-        tx.run(
-            "record_session",
-            tenant_id=tenant_id,
-            scope=scope,
-            session=session,
-            last_turn=max(episode.turn for episode in there),
-            first_seen_at=tx.dialect.time(min(episode.created_at for episode in there)),
-            waits=any(episode.consolidation_status == "pending" for episode in there),
-        )
+    episodes = [memory for memory in memories.values() if isinstance(memory, Episode)]
+    tx.run_each(
+        "record_session",
+        [
+            {
+                **key._asdict(),
+                "last_turn": max(turn.turn for turn in turns),
+                "first_seen_at": tx.dialect.time(min(turn.created_at for turn in turns)),
+                "waits": any(turn.consolidation_status == "pending" for turn in turns),
+            }
+            for key, turns in sorted(group_by_session(episodes).items())
+        ],
+    )
 
 
-def _session_key(episode: Episode) -> tuple[str, str, str]:
-    return (episode.tenant_id, episode.scope, episode.session or "")
+def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+    """Index memories with their neighbours' words, and those neighbours with theirs.
 
-
-def _index(tx: Transaction, memories: Mapping[int, MemoryRecord], namespaces: Mapping[int, int]) -> None:
-    """Index memories with their neighbours' words, and those neighbours with theirs."""
-    sessions: dict[tuple[int, str], list[Episode]] = {}
+    Docs beyond the last of them lend their words and wait for their own turn: they are found by another way until then.
+    """
+    numbers: dict[tuple[str, str, str], int] = {}
+    for memory in memories.values():
+        key = (memory.tenant_id, memory.kind, memory.scope)
+        if key not in numbers:
+            numbers[key] = find_or_add_namespace(tx, memory)
+    namespaces = {doc: numbers[memory.tenant_id, memory.kind, memory.scope] for doc, memory in memories.items()}
+    rows = tx.rows("indexed_lengths", docs=tx.dialect.listed(memories))
+    gone = {doc for doc, state, *_ in rows if state == GONE}  # of a restored backup: forgotten where it was made
+    words: Words = {}
+    turns: dict[int, Episode] = {}
     for doc, memory in memories.items():
         if isinstance(memory, Episode) and memory.session is not None:
-            sessions.setdefault((namespaces[doc], memory.session), []).append(memory)
+            if doc not in gone:
+                turns[doc] = memory
         elif is_searched(memory):
-            word_index.index_words(tx, namespaces[doc], {doc: (own_terms(memory), ())})
-    for (namespace, _), episodes in sessions.items():
-        _index_around(
-            tx, namespace, episodes, max(episode.created_at for episode in episodes), indexed_up_to=max(memories)
-        )
+            words[doc] = (own_terms(memory), ())
+    last = max(memories)
+    for session, around in load_words_around(tx, turns.values(), at_hand=turns).items():
+        near = {doc: found for doc, found in around.items() if doc <= last}
+        namespaces |= dict.fromkeys(near, numbers[session.tenant_id, "episode", session.scope])
+        words |= near
+    packed = word_index.index_words(tx, namespaces, words)
+    tx.run_each(
+        "write_entries",
+        [
+            {
+                "doc": doc,
+                "tenant_id": memory.tenant_id,
+                "namespace": namespaces[doc],
+                "state": _WAITS if is_searched(memory) else GONE,
+                "expires_at": _expiry(tx, memory),
+                **_counts(packed.pop(doc, None)),
+            }
+            for doc, memory in memories.items()
+        ],
+    )
+    _set_terms(tx, packed)
 
 
-def _index_around(
-    tx: Transaction, namespace: int, episodes: Sequence[Episode], now: datetime, *, indexed_up_to: int | None = None
-) -> None:
-    """Index the turns of one session that stand at most two places from one of `episodes`, those included.
+def _index_again(tx: Transaction, namespaces: Mapping[int, int], words: Words) -> None:
+    """Index docs that have an entry under other words."""
+    _set_terms(tx, word_index.index_words(tx, namespaces, words))
 
-    Docs beyond `indexed_up_to` lend their words and wait for their own turn: they are found by another way until then.
-    """
-    session = {
-        "tenant_id": episodes[0].tenant_id,
-        "scope": episodes[0].scope,
-        "session": episodes[0].session,
-        "now": tx.dialect.time(now),
-    }
-    for bounds, near in neighbour_words.split_stretches([episode.turn for episode in episodes]):
-        turns = neighbour_words.read_turns(tx.rows("turns_between", **session, **bounds), tx.dialect.moment)
-        touched = {
-            turn.turn for turn in turns if turn.turn in near and (indexed_up_to is None or turn.doc <= indexed_up_to)
-        }
-        word_index.index_words(tx, namespace, neighbour_words.collect_words(turns, touched))
+
+def _set_terms(tx: Transaction, packed: Mapping[int, bm25.IndexedWords]) -> None:
+    tx.run_each("set_terms", [{"doc": doc, **_counts(indexed)} for doc, indexed in packed.items()])
+
+
+def _counts(indexed: bm25.IndexedWords | None) -> dict[str, Any]:
+    """Counts of a memory's words as its entry holds them; of one that is not searched there are none."""
+    if indexed is None:
+        return {"own": 0, "near": 0, "packed": None}
+    return {"own": indexed.own, "near": indexed.near, "packed": indexed.packed}

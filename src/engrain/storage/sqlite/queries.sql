@@ -77,29 +77,17 @@ ON CONFLICT (tenant_id, scope, session) DO UPDATE SET last_turn = max(last_turn,
     first_seen_at = min(first_seen_at, excluded.first_seen_at),
     consolidated_at = CASE WHEN :waits THEN NULL ELSE consolidated_at END;
 
--- turns_between --
--- Read a stretch of a session in order, without forgotten turns; whether each is live, and so lends its words
-SELECT doc, turn, speaker, event_time, content, expires_at IS NULL OR expires_at > :now FROM episodes
-WHERE tenant_id = :tenant_id AND scope = :scope AND session = :session AND turn BETWEEN :first AND :last
-    AND NOT EXISTS (SELECT 1 FROM memory_index WHERE memory_index.doc = episodes.doc AND state = 3)
-ORDER BY turn;
-
 -- replace_words --
 -- Index a memory's words, in place of earlier ones
 INSERT OR REPLACE INTO memory_words (rowid, own, near) VALUES (:doc, :own, :near);
 
 -- indexed_lengths --
--- Read those of some memories that are searched, and how many words each is indexed under, if it is
-SELECT doc, namespace, CASE WHEN packed IS NOT NULL THEN own + near END FROM memory_index
-WHERE doc IN :docs AND state < 3;
+-- Read states and namespaces of some memories, and how many words each is indexed under, if it is
+SELECT doc, state, namespace, CASE WHEN packed IS NOT NULL THEN own + near END FROM memory_index WHERE doc IN :docs;
 
 -- drop_words --
 -- Remove memories from the keyword index
 DELETE FROM memory_words WHERE rowid IN :docs;
-
--- lengths --
--- Count the words that some memories are indexed under; no row where one is not
-SELECT doc, own + near FROM memory_index WHERE doc IN :docs AND packed IS NOT NULL;
 
 -- set_terms --
 -- Store the same words with their counts, for ranking
@@ -118,9 +106,10 @@ UPDATE namespaces SET memories = memories + :memories, words = words + :words WH
 SELECT group_concat(rowid) FROM memory_words WHERE memory_words MATCH ?;
 
 -- write_entries --
--- Write the index entry of a memory
-INSERT INTO memory_index (doc, tenant_id, namespace, state, expires_at)
-VALUES (:doc, :tenant_id, :namespace, :state, :expires_at) ON CONFLICT DO NOTHING;
+-- Write the index entry of a memory with the counts of its words, in place of earlier ones
+INSERT INTO memory_index (doc, tenant_id, namespace, state, expires_at, own, near, packed)
+VALUES (:doc, :tenant_id, :namespace, :state, :expires_at, :own, :near, :packed)
+ON CONFLICT (doc) DO UPDATE SET own = excluded.own, near = excluded.near, packed = excluded.packed;
 
 -- state --
 -- Read the state of an indexed memory

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,45 +18,51 @@ if TYPE_CHECKING:
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Candidate, Ref
     from engrain.storage.search.namespaces import SearchSpace
+    from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
+
+GONE: Final = 3  # the state of a memory that left the searches
 
 # SQLite takes 500 SELECTs in one statement.
 _POSTINGS_AT_ONCE = 400
 
 
-def index_words(tx: Transaction, namespace: int, words: Mapping[int, tuple[Sequence[str], Sequence[str]]]) -> None:
-    """Index docs under their own words and those of their neighbours, in place of earlier ones."""
-    packed = {doc: bm25.pack(own, near) for doc, (own, near) in words.items()}
-    before = _load_lengths(tx, words)
+def index_words(tx: Transaction, namespaces: Mapping[int, int], words: Words) -> dict[int, bm25.IndexedWords]:
+    """Index docs of some namespaces under their own words and those of their neighbours, in place of earlier ones.
+
+    Returns the counts to store with the docs.
+    """
+    packed = dict(zip(words, bm25.pack_all(list(words.values())), strict=True))
+    memories, lengths = Counter(namespaces[doc] for doc in words), Counter[int]()
+    for doc, indexed in packed.items():
+        lengths[namespaces[doc]] += indexed.length
+    for _, _, namespace, length in tx.rows("indexed_lengths", docs=tx.dialect.listed(words)):
+        if length is not None:
+            memories[namespace] -= 1
+            lengths[namespace] -= length
     tx.run_each(
         "replace_words",
         [
-            {"doc": doc, "own": _glue(namespace, own), "near": _glue(namespace, near)}
+            {"doc": doc, "own": _glue(namespaces[doc], own), "near": _glue(namespaces[doc], near)}
             for doc, (own, near) in words.items()
         ],
     )
-    tx.run_each(
-        "set_terms",
-        [
-            {"doc": doc, "own": indexed.own, "near": indexed.near, "packed": indexed.packed}
-            for doc, indexed in packed.items()
-        ],
-    )
-    change = sum(indexed.length for indexed in packed.values()) - sum(before.values())
-    _add_to_totals(tx, namespace, memories=len(packed) - len(before), words=change)
+    _add_to_totals(tx, memories, lengths)
+    return packed
 
 
 def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
     """Take memories out of the keyword index, and return those that were still in the searches."""
     rows = tx.rows("indexed_lengths", docs=tx.dialect.listed(docs))
-    lengths_of: dict[int, list[int]] = {}
-    for _, namespace, length in rows:
-        if length is not None:
-            lengths_of.setdefault(namespace, []).append(length)
-    leaving = [doc for doc, *_ in rows]
+    searched = [row for row in rows if row[1] != GONE]
+    leaving = [doc for doc, *_ in searched]
     tx.run("drop_words", docs=tx.dialect.listed(leaving))
-    for namespace, lengths in sorted(lengths_of.items()):
-        _add_to_totals(tx, namespace, memories=-len(lengths), words=-sum(lengths))
+    memories, lengths = Counter[int](), Counter[int]()
+    for _, _, namespace, length in searched:
+        if length is not None:
+            memories[namespace] -= 1
+            lengths[namespace] -= length
+    _add_to_totals(tx, memories, lengths)
     return leaving
 
 
@@ -100,18 +107,14 @@ def _build_corpus(where: SearchSpace, postings: candidates.Postings) -> bm25.Cor
     return bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
 
 
-def _load_lengths(tx: Transaction, docs: Iterable[int]) -> dict[int, int]:
-    """How many words each of the docs that are indexed has."""
-    return {row[0]: row[1] for row in tx.rows("lengths", docs=tx.dialect.listed(docs))}
+def _add_to_totals(tx: Transaction, memories: Mapping[int, int], words: Mapping[int, int]) -> None:
+    for namespace in sorted(memories.keys() | words.keys()):
+        tx.run("count_words", namespace=namespace, memories=memories[namespace], words=words[namespace])
 
 
-def _add_to_totals(tx: Transaction, namespace: int, *, memories: int, words: int) -> None:
-    tx.run("count_words", namespace=namespace, memories=memories, words=words)
-
-
-def _glue(namespace: int, terms: Iterable[str]) -> str:
+def _glue(namespace: int, terms: Sequence[str]) -> str:
     """Terms as FTS5 keeps them: `n17xlisbon`, so that posting lists and document frequencies are a namespace's own."""
-    return " ".join([f"n{namespace}x{term}" for term in terms])
+    return f"n{namespace}x" + f" n{namespace}x".join(terms) if terms else ""
 
 
 def _match_any(namespaces: Collection[int], term: str) -> str:
