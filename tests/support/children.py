@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from subprocess import PIPE
 
 import apsw
+from psycopg.conninfo import conninfo_to_dict
 
 from engrain import config
 from engrain.domain.records import Caller, Fact
@@ -23,7 +24,8 @@ from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
 from engrain.errors import MemoryClosed
 from engrain.service import Memory
-from engrain.storage import open_store
+from engrain.storage import is_server, open_store
+from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
 from tests.support.forked import asked_for
 from tests.support.processes import ROOT, Forked
@@ -123,7 +125,13 @@ def steps(path, count):
 
 def writes(path, count):
     """The same, killed after so many writes to the file and its log: within a commit, or a checkpoint."""
-    die = fuse(count)
+    with mortal_files(fuse(count)):
+        mixed(path)
+
+
+@contextlib.contextmanager
+def mortal_files(die):
+    """Calls `die` before each write to a file of SQLite."""
 
     class File(apsw.VFSFile):
         def xWrite(self, data, offset):  # noqa: N802  # SQLite's name
@@ -135,8 +143,25 @@ def writes(path, count):
             return File("unix", name, flags)
 
     system = FileSystem("mortal", "unix", makedefault=True)
-    mixed(path)
+    yield
     system.unregister()
+
+
+def upgrade(location, unit, count):
+    """A database brought to the newest schema, killed before a statement or write of its opening, or after all."""
+    die = fuse(count)
+    with contextlib.ExitStack() as stack:
+        if unit == "writes":
+            stack.enter_context(mortal_files(die))
+        elif is_server(location):
+            port = conninfo_to_dict(location)["port"]
+            proxy = stack.enter_context(CuttingProxy(int(port), before=lambda _: die()))
+            location = location.replace(f":{port}/", f":{proxy.port}/")
+        else:
+            apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", lambda *_: not die()))
+        open_store(location).close()
+    die()
+    say("done")
 
 
 def fuse(count):
@@ -366,7 +391,22 @@ KNOWN, RULE = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 JOBS = {
     job.__name__.strip("_"): job
     for job in (
-        *(observe, remember, steps, writes, import_, embed, reembed, copy, restore, unclosed, forked, serve, traffic),
+        *(
+            observe,
+            remember,
+            steps,
+            writes,
+            upgrade,
+            import_,
+            embed,
+            reembed,
+            copy,
+            restore,
+            unclosed,
+            forked,
+            serve,
+            traffic,
+        ),
         *(learn, stuck),
     )
 }

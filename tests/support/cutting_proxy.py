@@ -6,16 +6,18 @@ import socket
 import threading
 
 _COMMIT = b"COMMIT\0"
+_STATEMENTS = (b"Q", b"P")  # messages Query and Parse; those of the log-in and the end are others
 _MOST = 65_536
 
 
 class CuttingProxy:
     """Between a client and 127.0.0.1:`port`; inside `with` it listens on a port of its own.
 
-    `cuts` is how many COMMITs are still to be cut, `is_delivered` whether the server hears those.
+    `cuts` is how many COMMITs are still to be cut, `is_delivered` whether the server hears those; `before` is called
+    with each statement before the server hears it.
     """
 
-    def __init__(self, port):
+    def __init__(self, port, before=lambda _statement: None):
         self._server = ("127.0.0.1", port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -23,6 +25,7 @@ class CuttingProxy:
         self._threads = [threading.Thread(target=self._accept)]
         self.cuts = 0
         self.is_delivered = False
+        self._before = before
 
     def __enter__(self):
         self._threads[0].start()
@@ -51,6 +54,8 @@ class CuttingProxy:
                     said = source.recv(_MOST)
                     if not said:
                         return
+                    if source is client and said[:1] in _STATEMENTS:
+                        self._before(said)
                     if source is client and self.cuts and _COMMIT in said:
                         self.cuts -= 1
                         if self.is_delivered:

@@ -6,6 +6,7 @@ from typing import Any
 from engrain.domain.records import MemoryRecord
 from engrain.domain.text import bm25
 from engrain.domain.text.indexing import own_terms
+from engrain.storage.migrations import REVISIONS, script
 from engrain.storage.postgres.index import own_code
 from tests.support.sample_records import NOON, episode, fact, rule
 from tests.support.schemas import Sqlite, Vector
@@ -167,6 +168,16 @@ OWN = {
 }
 
 
+def make_old(database: Sqlite, revision: str) -> dict[str, list[str]]:
+    """Bring an empty database to a revision, "" for none, and fill it; the columns that were written, by table."""
+    if not revision:
+        return {}
+    known = REVISIONS[: REVISIONS.index(revision) + 1]
+    with database.raw() as db:
+        database.upgrade(db, "", {name: script(database.name, name) for name in known})
+    return fill(database)
+
+
 def fill(database: Sqlite) -> dict[str, list[str]]:
     """Write the rows of every table and column that the database has; the columns that were written, by table."""
     there = database.columns()
@@ -189,7 +200,8 @@ def fill(database: Sqlite) -> dict[str, list[str]]:
 
 def contents(database: Sqlite, written: dict[str, list[str]]) -> dict[str, list[str]]:
     """What stands in those columns."""
-    return {
-        table: sorted(map(repr, database.rows(f"SELECT {', '.join(columns)} FROM {table}")))
-        for table, columns in written.items()
-    }
+    with database.raw() as db:
+        return {
+            table: sorted(map(repr, db.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()))
+            for table, columns in written.items()
+        }

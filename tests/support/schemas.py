@@ -19,6 +19,7 @@ from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite import schema as sqlite_schema
 from engrain.storage.sqlite.store import SqliteStore
 from tests.support import apsw_dbapi
+from tests.support.postgres import server
 
 EXPRESSION = "(expression)"  # what stands for a column that an index computes
 DATABASES: tuple[Literal["sqlite", "postgres"], ...] = ("sqlite", "postgres")
@@ -76,9 +77,11 @@ class Sqlite:
 
     @contextmanager
     def raw(self) -> Iterator[Any]:
-        """A transaction."""
-        with closing(apsw.Connection(self.location)) as db, db:
-            yield db
+        """A transaction; a log that a killed process left stays as it is."""
+        with closing(apsw.Connection(self.location)) as db:
+            db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            with db:
+                yield db
 
     @contextmanager
     def guarded(self) -> Iterator[Any]:
@@ -191,6 +194,25 @@ class Postgres(Sqlite):
                 return "'{" + ",".join(value) + "}'"
             case _:
                 return _literal(value)
+
+
+@contextmanager
+def empty_database(name: str, folder: Any) -> Iterator[Sqlite]:
+    """A database of either kind without tables."""
+    if name == "sqlite":
+        yield Sqlite(folder)
+        return
+    url = server().new_database()
+    yield Postgres(url)
+    server().drop_database(url)
+
+
+def dump(database: Sqlite) -> dict[str, Any]:
+    """All that the schema is made of, by name, and the rows of every table."""
+    tables = database.columns()
+    with database.raw() as db:
+        rows = {table: sorted(map(repr, db.execute(f"SELECT * FROM {table}").fetchall())) for table in tables}
+    return {"schema": database.definitions(), "rows": rows}
 
 
 def _without_comments(sql: str) -> str:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from engrain.storage.backup.extraction import NOT_BACKED_UP, TABLES
-from tests.support.postgres import server
 from tests.support.rows_of_old import LISBON, TURN, fill
 from tests.support.sample_records import act, entity
-from tests.support.schemas import DATABASES, EXPRESSION, Index, Postgres, Sqlite
+from tests.support.schemas import DATABASES, EXPRESSION, Index, Sqlite, empty_database
 
 # What only one of them has, and why.
 DIFFERENCES: dict[str, dict[str, set[str]]] = {
@@ -36,13 +35,10 @@ DIFFERENCES: dict[str, dict[str, set[str]]] = {
 @contextmanager
 def created(name: str, folder: Path) -> Iterator[Sqlite]:
     """A database of either kind that a store has just created."""
-    url = server().new_database() if name == "postgres" else None
-    made = Sqlite(folder) if url is None else Postgres(url)
-    with closing(made.open()) as store:
-        store.use_embedder("test:axes", 4)
-    yield made
-    if url is not None:
-        server().drop_database(url)
+    with empty_database(name, folder) as made:
+        with closing(made.open()) as store:
+            store.use_embedder("test:axes", 4)
+        yield made
 
 
 @pytest.fixture(scope="module", params=DATABASES)

@@ -1,5 +1,7 @@
 """Upgrades of a database from each revision to the newest, by engrain and by a host's Alembic."""
 
+import itertools
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +19,10 @@ from engrain.storage import migrations
 from engrain.storage.sqlite import schema
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.store import SqliteStore
-from tests.support.postgres import server
-from tests.support.rows_of_old import ERASED, GUIDANCE, LISBON, PORTO, TURN, contents, fill
+from tests.support.children import Child
+from tests.support.rows_of_old import ERASED, GUIDANCE, LISBON, PORTO, TURN, contents, fill, make_old
 from tests.support.sample_records import CALLER, act, episode, fact, request
-from tests.support.schemas import DATABASES, Postgres, Sqlite
+from tests.support.schemas import DATABASES, Sqlite, dump, empty_database
 from tests.support.store_samples import axis, keyword, put
 
 OURS = files("engrain.storage.migrations")
@@ -29,12 +31,8 @@ OURS = files("engrain.storage.migrations")
 @pytest.fixture(params=DATABASES)
 def database(request, tmp_path) -> Iterator[Sqlite]:
     """An empty database of either kind."""
-    if request.param == "sqlite":
-        yield Sqlite(tmp_path)
-        return
-    url = server().new_database()
-    yield Postgres(url)
-    server().drop_database(url)
+    with empty_database(request.param, tmp_path) as made:
+        yield made
 
 
 # A host application's own Alembic environment.
@@ -136,18 +134,10 @@ MADE_BY_HAND = {"alembic_version", "sequences", "memory_words"} | {
 }
 
 
-def older(database: Sqlite, revision: str) -> dict[str, str]:
-    """The SQL of the revisions up to that one."""
-    known = migrations.REVISIONS[: migrations.REVISIONS.index(revision) + 1]
-    return {name: migrations.script(database.name, name) for name in known}
-
-
 @pytest.mark.parametrize("revision", migrations.REVISIONS)
 def test_an_older_database_is_brought_up_to_date_with_all_that_is_in_it(database, revision):
-    with database.raw() as db:
-        database.upgrade(db, "", older(database, revision))
+    written = make_old(database, revision)
     assert {*migrations.table_names(database.name, revision), *MADE_BY_HAND} >= database.columns().keys()
-    written = fill(database)
     before = contents(database, written)
     assert all(before.values())
     assert database.columns().keys() - written.keys() <= MADE_BY_HAND
@@ -176,6 +166,66 @@ def assert_reads_as_it_was_written(store, written):
     assert new.supersedes_id == LISBON.id
     assert set(store.erase(act(), [TURN.id])) == {TURN.id}
     assert store.health().problems == ()
+
+
+EARLIER = ["", *migrations.REVISIONS[:-1]]
+
+
+def kill_points(earlier: str, step: int = 1) -> Iterator[int]:
+    """Every step from an earlier revision, every seventh of the many that make a new database."""
+    return itertools.count(1, step if earlier else 7)
+
+
+def upgrade_and_kill(location: str, unit: str, count: int) -> bool:
+    """Open a database in a process that SIGKILL ends before a statement or write; False where it had fewer of them."""
+    with Child("upgrade", location, unit, count) as child:
+        steps = child.rest()
+        assert child.ended() == (0 if steps else -signal.SIGKILL)
+    return not steps
+
+
+@pytest.mark.parametrize("earlier", EARLIER)
+def test_an_upgrade_killed_before_any_statement_leaves_what_was_there(database, tmp_path, earlier):
+    """Each process opens what the one before it has left, and is killed one statement later; the last is not killed."""
+    (tmp_path / "whole").mkdir()
+    with empty_database(database.name, tmp_path / "whole") as whole:
+        make_old(whole, earlier)
+        whole.open().close()
+        new = dump(whole)
+    make_old(database, earlier)
+    old = last = dump(database)
+    kills = 0
+    for count in kill_points(earlier):
+        if not upgrade_and_kill(database.location, "statements", count):
+            break
+        assert last == old
+        kills, last = count, dump(database)
+    assert last in (old, new)
+    missing = migrations.REVISIONS[EARLIER.index(earlier) :]
+    assert kills > sum(len(migrations.statements(database.name, revision)) for revision in missing)
+    assert dump(database) == new
+
+
+@pytest.mark.parametrize("earlier", EARLIER)
+def test_a_file_killed_before_any_write_of_its_upgrade_is_upgraded_by_the_next_opening(tmp_path, earlier):
+    """Within a commit, a checkpoint and the change to a write-ahead log."""
+    (tmp_path / "whole").mkdir()
+    whole = Sqlite(tmp_path / "whole")
+    make_old(whole, earlier)
+    old = Path(whole.location).read_bytes() if earlier else b""
+    whole.open().close()
+    new, states = dump(whole), []
+    for count in kill_points(earlier, 3):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        database = Sqlite(folder)
+        Path(database.location).write_bytes(old)
+        if not upgrade_and_kill(database.location, "writes", count):
+            break
+        states.append(revisions(database) if "alembic_version" in database.columns() else set())
+        database.open().close()
+        assert dump(database) == new
+    assert [*map(set, dict.fromkeys(map(frozenset, states)))] == [{earlier} - {""}, {migrations.HEAD}]
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["new database", "older database"])
@@ -207,8 +257,8 @@ def test_a_newer_schema_is_refused_by_name_and_left_as_it_is(database, unknown):
 @pytest.mark.parametrize("revision", migrations.REVISIONS)
 def test_a_database_without_the_tables_of_its_revision_is_refused_and_left_as_it_is(database, revision):
     """As a chain of revisions that was never released left it: the same names, other tables."""
+    make_old(database, revision)
     with database.raw() as db:
-        database.upgrade(db, "", older(database, revision))
         *_, newest = migrations.table_names(database.name, revision)
         db.execute(f"DROP TABLE {newest}")
     was = catalogue(database)
