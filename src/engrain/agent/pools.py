@@ -156,6 +156,7 @@ class Pools(View):
             fresh = copy_to_scope(original, id_=_copy_id(caller, named, original.id), act=act, scope=caller.agent)
             copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: named})
             if parts.store.get(caller, [copy.id]):
+                _link(parts, act, copy, original.id)  # where the process that copied it ended before it did
                 unchanged += 1
                 continue
             standing = _sync(parts, act, copy, named) if isinstance(copy, Fact) else _store_copy(parts, act, copy)
@@ -188,12 +189,17 @@ def _store_copy(parts: Parts, act: Act, copy: MemoryRecord) -> MemoryRecord | No
 
 
 def _follow_up(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
-    """Link a copy to its original, unless that was erased meanwhile, and start what it sets going."""
+    """Link a copy to its original, and start what it sets going."""
+    _link(parts, act, copy, original_id)
+    follow_up(parts, act, copy)
+
+
+def _link(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
+    """Link a copy to its original, unless that was erased meanwhile; a link that is there stays as it is."""
     with suppress(NotFound):
         parts.store.link(
             act, Link(source_id=copy.id, target_id=original_id, relation="derived_from", created_at=act.at)
         )
-    follow_up(parts, act, copy)
 
 
 def _sync(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
