@@ -29,6 +29,7 @@ from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
 from tests.support.forked import asked_for
 from tests.support.processes import ROOT, Forked
+from tests.support.write_kills import writing_by
 
 AGENT = "ana"
 SETTINGS = {"embedding": {"wait_s": 60}}  # a busy machine is no reason to answer without vectors
@@ -129,22 +130,9 @@ def writes(path, count):
         mixed(path)
 
 
-@contextlib.contextmanager
 def mortal_files(die):
     """Calls `die` before each write to a file of SQLite."""
-
-    class File(apsw.VFSFile):
-        def xWrite(self, data, offset):  # noqa: N802  # SQLite's name
-            die()
-            super().xWrite(data, offset)
-
-    class FileSystem(apsw.VFS):
-        def xOpen(self, name, flags):  # noqa: N802  # SQLite's name
-            return File("unix", name, flags)
-
-    system = FileSystem("mortal", "unix", makedefault=True)
-    yield
-    system.unregister()
+    return writing_by(lambda write, half=None: die() or write())  # noqa: ARG005  # no write is torn
 
 
 def upgrade(location, unit, count):

@@ -1,0 +1,317 @@
+"""Operations that are killed at their write calls: every writing verb of the table, and what else writes a file."""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from engrain.portability import copies
+from engrain.service import Memory
+from engrain.storage import open_store
+from engrain.verbs.table import VERBS
+from tests.support.backups import said
+from tests.support.kill_worlds import (
+    AGENT,
+    CONSOLIDATED,
+    EMBEDDER,
+    FRIEND,
+    NAME,
+    NEXT_EMBEDDER,
+    node,
+    observed,
+    opened,
+    read_ids,
+    relation,
+    rows_of,
+    state_of,
+)
+
+BACKUP = "ana.backup.gz"
+DONE = "done"
+# The run of a process that was killed is given up when its lease is over, and that was an attempt.
+ATTEMPTS = ("runs", "memory_events", "episodes.consolidation_attempts", "episodes.last_consolidation_error")
+ATTEMPTS += ("episodes.next_consolidation_retry_at",)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation that is killed.
+
+    Attributes:
+        work: does it with the files of a folder, and acknowledges what is done by then.
+        state: opens what it wrote, which has to be sound, and says what is in it.
+        is_whole: it is done or not done; otherwise doing it again does the rest.
+        is_durable: it is in the database when it is done, not when the memory is closed.
+        keeps: whether all that it acknowledged, numbers, is in a state.
+        is_repeatable: doing it again when it was done changes nothing.
+        world: the files that it begins with.
+        of_python: it writes a file of its own, not a database.
+    """
+
+    work: Callable[..., None]
+    state: Callable[[Path], dict[str, Any]]
+    is_whole: bool = True
+    is_durable: bool = True
+    keeps: Callable[[list[int], dict[str, Any]], bool] = lambda _, __: True
+    is_repeatable: bool = False
+    world: str = "small"
+    of_python: bool = False
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An open memory, an agent in the middle of a session, and the ids of what is in it by name."""
+
+    memory: Memory
+    folder: Path
+    ids: dict[str, str]
+    acknowledge: Callable[[Any], None]
+
+    @property
+    def agent(self):
+        return self.memory.agent(AGENT, session="monday")
+
+
+def in_memory(act, *, days=1, again_hours=0, embedder=EMBEDDER, leaves_out=(), **options):
+    """A case that does `act(scene)` so many days after the world was made, the second time so many hours later.
+
+    `leaves_out` are tables and columns that show that it was begun twice.
+    """
+
+    def work(folder, acknowledge, *, is_again=False):
+        with opened(folder, days=days + is_again * again_hours / 24, embedder=embedder) as memory:
+            act(Scene(memory, folder, read_ids(folder), acknowledge))
+            acknowledge(DONE)
+
+    def state(folder):
+        return state_of(folder, days=days, embedder=embedder, leaves_out=leaves_out)
+
+    return Case(work, state, **options)
+
+
+def learns(act, **options):
+    """A case whose learning in the background is waited for."""
+
+    def wait(scene):
+        act(scene)
+        scene.memory.parts.learner.wait()
+
+    return in_memory(wait, **options)
+
+
+def count(state, table, text):
+    return sum(text in row for row in state[table])
+
+
+VERB_CASES = {
+    "observe": in_memory(lambda scene: scene.agent.observe("The tram was late again", speaker="Ana")),
+    "remember": in_memory(lambda scene: scene.agent.remember("Lisbon", subject="Ana", predicate="lives in")),
+    "correct": in_memory(lambda scene: scene.agent.correct(scene.ids["home"], "Faro", source="Ana")),
+    "confirm": in_memory(lambda scene: scene.agent.confirm(scene.ids["home"])),
+    "forget": in_memory(lambda scene: scene.agent.forget(scene.ids["home"]), is_repeatable=True),
+    "erase": in_memory(lambda scene: scene.agent.erase([scene.ids["home"], scene.ids["turn3"]]), is_repeatable=True),
+    "link": in_memory(
+        lambda scene: scene.agent.link(scene.ids["home"], scene.ids["turn3"], "derived_from"), is_repeatable=True
+    ),
+    "handle": in_memory(lambda scene: scene.agent.handle("My name is Ana")),
+    "summarize": in_memory(
+        lambda scene: scene.agent.summarize(session="s0", target_tokens=60, store=True),
+        is_whole=False,
+        again_hours=2,
+        leaves_out=ATTEMPTS,
+    ),
+    "rules.add": in_memory(lambda scene: scene.agent.rules.add("Lock the door twice", tags=["home"])),
+    "rules.mark_helpful": in_memory(lambda scene: scene.agent.rules.mark_helpful(scene.ids["rule"])),
+    "rules.mark_harmful": in_memory(lambda scene: scene.agent.rules.mark_harmful(scene.ids["rule"], reason="slow")),
+    "entities.create": in_memory(lambda scene: scene.agent.entities.create("Cleo Dias", "person", aliases=["Cleo"])),
+    "entities.update": in_memory(lambda scene: scene.agent.entities.update(scene.ids["Ana Silva"], aliases=["Nana"])),
+    "entities.merge": in_memory(
+        lambda scene: scene.agent.entities.merge(scene.ids["Anna Silva"], scene.ids["Ana Silva"])
+    ),
+    "entities.unmerge": in_memory(lambda scene: scene.agent.entities.unmerge(scene.ids["Benno Reis"])),
+    "entities.enrich": in_memory(
+        lambda scene: scene.agent.entities.enrich([scene.ids["turn1"], scene.ids["turn2"]], publish=True),
+        is_whole=False,
+        leaves_out=("memory_events",),
+    ),
+    "entities.enrich_waiting": in_memory(
+        lambda scene: scene.agent.entities.enrich_waiting(publish=True), is_whole=False
+    ),
+    "graph.create_entities": in_memory(
+        lambda scene: scene.agent.graph.create_entities([node("Pipe", "It is long", "It leaks"), node("Drain")]),
+        is_repeatable=True,
+    ),
+    "graph.create_relations": in_memory(
+        lambda scene: scene.agent.graph.create_relations([relation("Tap", kind, "Pipe") for kind in ("ends", "needs")]),
+        is_repeatable=True,
+    ),
+    "graph.add_observations": in_memory(
+        lambda scene: scene.agent.graph.add_observations([observed("Tap", "It shines", "It sings")]),
+        is_repeatable=True,
+    ),
+    "graph.delete_entities": in_memory(lambda scene: scene.agent.graph.delete_entities(["Tap"]), is_repeatable=True),
+    "graph.delete_observations": in_memory(
+        lambda scene: scene.agent.graph.delete_observations([observed("Tap", "It drips")]), is_repeatable=True
+    ),
+    "graph.delete_relations": in_memory(
+        lambda scene: scene.agent.graph.delete_relations([relation("Tap", "is in", "Kitchen")]), is_repeatable=True
+    ),
+    "notes.save": in_memory(lambda scene: scene.agent.notes.save("trip:train", "It leaves from platform 3")),
+    "notes.forget": in_memory(lambda scene: scene.agent.notes.forget("trip:train")),
+    "notes.summarize_old": in_memory(lambda scene: scene.agent.notes.summarize_old(0), is_whole=False),
+    "notes.invalidate": in_memory(lambda scene: scene.agent.notes.invalidate()),
+    "notes.clear_cache": in_memory(lambda scene: scene.agent.notes.clear_cache()),
+    "pools.create": in_memory(lambda scene: scene.agent.pools.create("guests", members=["cleo"])),
+    "pools.add": in_memory(lambda scene: scene.agent.pools.add("crew", "cleo"), is_repeatable=True),
+    "pools.remove": in_memory(lambda scene: scene.agent.pools.remove("crew", FRIEND), is_repeatable=True),
+    "pools.delete": in_memory(lambda scene: scene.agent.pools.delete("empty")),
+    "pools.contribute": in_memory(lambda scene: scene.agent.pools.contribute("crew", scene.ids["home"])),
+    "pools.sync_to_agent": in_memory(
+        lambda scene: scene.agent.pools.sync_to_agent("crew"), is_repeatable=True, is_whole=False
+    ),
+    "working.append": in_memory(lambda scene: scene.agent.working.append("A word of the moment"), is_durable=False),
+    "working.tool_result": in_memory(lambda scene: scene.agent.working.tool_result("weather", {"rain": True})),
+    "working.write_scratchpad": in_memory(lambda scene: scene.agent.working.write_scratchpad("Ask for the seat")),
+    "working.flush": in_memory(lambda scene: (scene.agent.working.append("To keep"), scene.agent.working.flush())),
+    "working.clear": in_memory(lambda scene: (scene.agent.working.append("To drop"), scene.agent.working.clear())),
+    "hooks.message": in_memory(lambda scene: scene.agent.hooks.message("The tram of #town1 was late", speaker="Ana")),
+    "hooks.session_end": learns(
+        lambda scene: scene.memory.agent(AGENT, session="later").hooks.session_end(),
+        is_whole=False,
+        again_hours=2,
+        leaves_out=ATTEMPTS,
+    ),
+    "consolidation.save_facts": in_memory(
+        lambda scene: scene.agent.consolidation.save_facts(
+            [
+                {
+                    "subject": f"Ana {number}",
+                    "predicate": "hates",
+                    "content": "rain",
+                    "source_ids": [scene.ids["turn1"]],
+                }
+                for number in range(3)
+            ]
+        ),
+        is_whole=False,
+        is_repeatable=True,
+    ),
+    "consolidation.resolve_conflict": in_memory(
+        lambda scene: scene.agent.consolidation.resolve_conflict(scene.ids["home"], scene.ids["moved"])
+    ),
+    "consolidation.mark_session": in_memory(
+        lambda scene: scene.agent.consolidation.mark_session("later"),
+        is_repeatable=True,
+        is_whole=False,
+        again_hours=2,
+        leaves_out=ATTEMPTS,
+    ),
+    "decay": in_memory(lambda scene: scene.memory.decay(), is_repeatable=True, days=400, is_whole=False),
+    "cleanup": in_memory(lambda scene: scene.memory.cleanup(max_entries=3), is_repeatable=True, days=3),
+    "consolidate": in_memory(
+        lambda scene: scene.memory.consolidate(progress=scene.acknowledge),
+        is_whole=False,
+        keeps=lambda done, state: count(state, "episodes", "'consolidated'") >= CONSOLIDATED + sum(done),
+        again_hours=2,
+        leaves_out=ATTEMPTS,
+    ),
+    "reflect": in_memory(lambda scene: scene.memory.reflect(), is_whole=False, again_hours=2, leaves_out=ATTEMPTS),
+    "undo": in_memory(lambda scene: scene.memory.undo(scene.ids["run"], agent=AGENT)),
+    "restore": in_memory(lambda scene: scene.memory.restore(scene.folder / BACKUP, with_erased=True)),
+    "import_file": in_memory(
+        lambda scene: scene.agent.import_file(scene.folder / "turns.jsonl", progress=scene.acknowledge),
+        is_whole=False,
+        is_repeatable=True,
+        keeps=lambda read, state: count(state, "episodes", "of a letter") >= max(read, default=0),
+    ),
+    "keys.create": in_memory(lambda scene: scene.memory.keys.create(role="writer", agent=AGENT)),
+    "keys.revoke": in_memory(lambda scene: scene.memory.keys.revoke(scene.ids["key"]), is_repeatable=True),
+    "jobs.run": in_memory(lambda scene: scene.memory.jobs.run("decay"), days=400, is_whole=False, leaves_out=("jobs",)),
+    "jobs.retry": in_memory(lambda scene: scene.memory.jobs.retry(scene.ids["job"]), is_repeatable=True),
+}
+WRITING_VERBS = tuple(verb.name for verb in VERBS if verb.effect != "reads")
+
+
+def open_new(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the same again
+    with opened(folder, name="new.db"):
+        acknowledge(DONE)
+
+
+def copy(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the same again
+    with closing(open_store(folder / NAME)) as source, closing(open_store(folder / "copy.db")) as target:
+        report = copies.copy(source, target, progress=lambda step, rows: step == "copying" and acknowledge(rows))
+        assert report.differing == ()
+        acknowledge(DONE)
+
+
+def state_of_copy(folder):
+    with closing(open_store(folder / "copy.db")) as target:
+        assert target.health().problems == ()
+    return rows_of(folder, "copy.db")
+
+
+def compact(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the same again
+    with opened(folder) as memory:
+        memory.jobs.run("compaction")
+        acknowledge(DONE)
+
+
+def state_of_compacted(folder):
+    """The rows, and whether most of the file is empty; jobs and statistics tell of those that were begun."""
+    rows = state_of(folder, leaves_out=("jobs", "sqlite_stat1", "sqlite_stat4"))
+    with closing(apsw.Connection(str(folder / NAME))) as db:
+        return rows | {"empty": [str(db.pragma("freelist_count") > db.pragma("page_count") / 2)]}
+
+
+def state_of_backup(folder):
+    """The lines of the backup, which can be restored."""
+    with opened(folder, name="restored.db") as memory:
+        memory.restore(folder / BACKUP, dry_run=True)
+    return {"lines": [json.dumps(line) for line in said(folder / BACKUP)]}
+
+
+def state_of_export(folder):
+    path = folder / "export.jsonl"
+    return {"lines": path.read_text().splitlines() if path.exists() else None}
+
+
+def export(scene):
+    scene.memory.export(scene.folder / "export.jsonl", agent=AGENT)
+
+
+def with_state(case, state, **options):
+    return Case(case.work, state, of_python=True, **options)
+
+
+OPERATIONS = {
+    "create": Case(open_new, lambda folder: state_of(folder, name="new.db"), is_repeatable=True),
+    "reembed": in_memory(
+        lambda scene: scene.memory.reembed(scene.acknowledge),
+        embedder=NEXT_EMBEDDER,
+        is_whole=False,
+        is_repeatable=True,
+        keeps=lambda made, state: count(state, "memory_vectors", "'default' | 2 |") >= sum(made),
+        world="large",
+    ),
+    "replace": in_memory(
+        lambda scene: scene.memory.restore(scene.folder / BACKUP, agent=AGENT, replace=True), world="large"
+    ),
+    "compaction": Case(compact, state_of_compacted, world="sparse"),
+    "copy": Case(
+        copy,
+        state_of_copy,
+        is_whole=False,
+        is_repeatable=True,
+        keeps=lambda rows, state: sum(map(len, state.values())) >= max(rows, default=0),
+        world="large",
+    ),
+    "backup": with_state(
+        in_memory(lambda scene: scene.memory.backup(scene.folder / BACKUP, agent=AGENT)), state_of_backup
+    ),
+    "export": with_state(in_memory(export), state_of_export),
+}
+CASES = VERB_CASES | OPERATIONS
