@@ -16,7 +16,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from bench.scale import distribution
-from engrain.storage.postgres.store import PostgresStore
+from engrain.storage.postgres.backend import PostgresBackend
+from engrain.storage.store import SqlStore
 
 _SCHEMAS = ("engrain_scale_1", "engrain_scale_2")  # some tests compare two stores
 
@@ -45,7 +46,7 @@ def _prepared(url: str, schema: str) -> str:
     with psycopg.connect(url, autocommit=True) as db:
         db.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
     there = f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{schema}%2Cpublic"
-    with closing(PostgresStore(there)) as store:
+    with closing(SqlStore(PostgresBackend(there))) as store:
         print(f"schema {store.health().schema} in {schema} at {store.location}")
     tables, nodes = distribution.distribute(there)
     print(f"{tables} tables by tenant_id over {nodes} nodes")

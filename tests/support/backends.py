@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 
 from engrain.domain.ports import Store
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.reference_store import ReferenceStore
+from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
 

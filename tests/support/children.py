@@ -46,7 +46,7 @@ class Child:
         asked = asked_for(
             "tests.support.children:main",
             [job, *arguments],
-            modules=["tests.support.children", "engrain.storage.postgres.store"],
+            modules=["tests.support.children", "engrain.storage.postgres.backend", "tests.support.stores"],
             folder=ROOT,
             environment={name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")},
         )

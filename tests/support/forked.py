@@ -24,11 +24,12 @@ LOADED = {
         "engrain.interfaces.cli.commands",
         "engrain.interfaces.cli.verb_commands",
         "engrain.service",
-        "engrain.storage.sqlite.store",
+        "engrain.storage.sqlite.backend",
+        "tests.support.stores",
     ],
     "serve": ["engrain.interfaces.http.app", "engrain.interfaces.mcp.server", "engrain.interfaces.serving", "uvicorn"],
     "mcp": ["engrain.interfaces.mcp.server"],
-    "migrate": ["engrain.storage.postgres.store"],
+    "migrate": ["engrain.storage.postgres.backend", "tests.support.stores"],
 }
 
 

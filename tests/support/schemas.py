@@ -15,11 +15,10 @@ import sqlalchemy
 from engrain.domain.ports import Store
 from engrain.storage.dialects import micros
 from engrain.storage.postgres import schema as postgres_schema
-from engrain.storage.postgres.store import PostgresStore
 from engrain.storage.sqlite import schema as sqlite_schema
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support import apsw_dbapi
 from tests.support.postgres import server
+from tests.support.stores import PostgresStore, SqliteStore
 
 EXPRESSION = "(expression)"  # what stands for a column that an index computes
 DATABASES: tuple[Literal["sqlite", "postgres"], ...] = ("sqlite", "postgres")

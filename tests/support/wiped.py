@@ -17,9 +17,10 @@ from typing import Any, Self
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from engrain.storage.postgres.backend import PlannerStatistics
 from engrain.storage.postgres.schema import OUR_TABLES
-from engrain.storage.postgres.store import PlannerStatistics, PostgresStore
 from tests.support.postgres import server
+from tests.support.stores import PostgresStore
 
 # Deleting from tables of a few rows takes 2 ms and truncating them 40, but nothing collects what was deleted.
 _TRUNCATE_EVERY = 50
@@ -48,7 +49,7 @@ class _Opened:
         url = _free.pop() if _free else server().new_database()
         store = PostgresStore(url, **options)
         atexit.register(store.close)
-        return cls(store, url, _copied(vars(store)))
+        return cls(store, url, _copied(vars(store.store.backend)))
 
     @property
     def is_reusable(self) -> bool:
@@ -59,8 +60,8 @@ class _Opened:
     def renew(self) -> None:
         """Empty the database and forget what was in it."""
         _wipe(self.url)
-        vars(self.store).clear()
-        vars(self.store).update(_copied(self.state))
+        vars(self.store.store.backend).clear()
+        vars(self.store.store.backend).update(_copied(self.state))
 
     def close(self) -> None:
         self.store.close()

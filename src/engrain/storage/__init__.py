@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from engrain.domain import checks
 from engrain.errors import InvalidInput
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engrain.domain.ports import Store
+    from engrain.storage.backend import Backend
 
 IN_MEMORY = ":memory:"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
@@ -33,18 +34,25 @@ def open_store(
     """
     where = checks.path(location, name="location").removeprefix("sqlite:///")
     if is_server(where):
-        from engrain.storage.postgres.store import PostgresStore
+        from engrain.storage.postgres.backend import PostgresBackend
 
-        return PostgresStore(where, pool_size=pool_size, timeout_s=busy_timeout_s)
+        return _one_call(PostgresBackend(where, pool_size=pool_size, timeout_s=busy_timeout_s))
     if "://" in where:
         scheme = where.partition("://")[0]
         raise InvalidInput(f"{scheme}:// is no database of engrain's; give a path, postgresql://... or :memory:")
     if not where.strip():
         raise InvalidInput("the path of the memory is empty; name a file such as agent.db")
-    from engrain.storage.sqlite.store import SqliteStore
+    from engrain.storage.sqlite.backend import SqliteBackend
 
     path = where if where == IN_MEMORY else checks.path(where, name="location")
-    return SqliteStore(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+    return _one_call(SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous))
+
+
+def _one_call(backend: Backend) -> Store:
+    from engrain.storage.one_call import OneCall
+    from engrain.storage.store import SqlStore
+
+    return cast("Store", OneCall(SqlStore(backend)))
 
 
 def is_server(location: str) -> bool:

@@ -6,19 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engrain.domain.filters import Filter, TimePosition
-    from engrain.domain.records import Caller, Fact, Kind
+    from engrain.domain.records import Fact, Kind
     from engrain.domain.requests import Request
     from engrain.storage.dialects import Dialect
+    from engrain.storage.unit_of_work import Snapshot
 
 HAPPENED_AT = {"episode": "event_time", "fact": "coalesce(valid_from, created_at)", "rule": "created_at"}
 _ENDS = {"episode": "expires_at", "fact": "invalidated_at", "rule": "invalidated_at"}
 _SCOPES = "scope IN :scopes"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
-
-
-def caller_bindings(caller: Caller, dialect: Dialect) -> dict[str, Any]:
-    """Return the bindings of SEEN: the caller's tenant and scopes."""
-    return {"tenant_id": caller.tenant_id, "scopes": dialect.listed(caller.scopes)}
 
 
 def position_bindings(after: TimePosition, dialect: Dialect) -> dict[str, Any]:
@@ -41,17 +37,17 @@ def same_slot(fact: Fact) -> tuple[str, dict[str, Any]]:
 
 
 def compile_request(
-    request: Request, kind: Kind, dialect: Dialect, *, scope: str = _SCOPES
+    snapshot: Snapshot, request: Request, kind: Kind, *, scope: str = _SCOPES
 ) -> tuple[str, dict[str, Any]]:
     """Build a condition over the table of `kind`, and its bindings: `domain.filters.matches` and the caller's wall.
 
     `scope` may name one of the caller's in place of all. What is bound for one kind is bound alike for another.
     """
-    criteria, bound = request.filter, caller_bindings(request.caller, dialect)
+    criteria, dialect, bound = request.filter, snapshot.dialect, snapshot.bindings()
     if kind not in criteria.kinds or not _has(kind, criteria):
         return "FALSE", {}
     if criteria.scopes:
-        bound["scopes"] = dialect.listed([scope for scope in request.caller.scopes if scope in criteria.scopes])
+        bound["scopes"] = dialect.listed([scope for scope in snapshot.caller.scopes if scope in criteria.scopes])
     conditions = [f"tenant_id = :tenant_id AND {scope}", _is_valid(request, kind, dialect, bound)]
     of_episodes = {"session": criteria.sessions, "role": criteria.roles, "speaker": criteria.speakers}
     of_facts = {"subject": criteria.subjects, "predicate": criteria.predicates, "category": criteria.categories}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import KINDS, Caller, Fact, Kind, MemoryRecord
-from engrain.storage.filters import caller_bindings
+from engrain.domain.records import KINDS, Fact, Kind, MemoryRecord
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.requests import Ref
     from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 # Where docs or ids are given, an index on any of the other conditions would read a whole scope.
 BY_DOC = "NOT INDEXED"
@@ -29,19 +29,24 @@ def select(
     return [(row[0], rows.record(row[1:])) for row in tx.ask(statement, bound)]
 
 
-def load_visible(
-    tx: Transaction, caller: Caller, ids: Sequence[str], *, lock: str = ""
-) -> list[tuple[int, MemoryRecord]]:
+def load_visible(snapshot: Snapshot, ids: Sequence[str], *, lock: str = "") -> list[tuple[int, MemoryRecord]]:
     """Load those of `ids` the caller may see, live or not, in their order, under one of the dialect's locks.
 
     Whoever locks several takes them in one order: by kind, then id.
     """
-    bound = {**caller_bindings(caller, tx.dialect), "ids": tx.dialect.listed(ids)}
+    bound = {**snapshot.bindings(), "ids": snapshot.dialect.listed(ids)}
     order = f"ORDER BY id {lock}" if lock else ""
     found = {
-        memory.id: (doc, memory) for kind in KINDS for doc, memory in select(tx, kind, _SEEN_BY_ID, bound, order=order)
+        memory.id: (doc, memory)
+        for kind in KINDS
+        for doc, memory in select(snapshot, kind, _SEEN_BY_ID, bound, order=order)
     }
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def load_memories(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
+    """Load those of `ids` that the caller sees, live or not, in their order; other ids are absent."""
+    return [memory for _, memory in load_visible(snapshot, ids)]
 
 
 def load_by_ids(
@@ -75,11 +80,11 @@ def load_docs(tx: Transaction, docs: Iterable[Ref], tenants: Iterable[str] | Non
     return {doc: memory for kind in KINDS for doc, memory in select(tx, kind, condition, bound, by=BY_DOC)}
 
 
-def find_active_fact(tx: Transaction, caller: Caller, *, scope: str, subject: str, predicate: str) -> Fact | None:
+def find_active_fact(snapshot: Snapshot, *, scope: str, subject: str, predicate: str) -> Fact | None:
     """Find the active fact about no entity in this slot, if the caller sees it."""
-    if scope not in caller.scopes:
+    if not snapshot.sees(scope):
         return None
-    bound = {"tenant_id": caller.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
+    bound = {"tenant_id": snapshot.tenant_id, "scope": scope, "subject": subject, "predicate": predicate}
     same = "tenant_id = :tenant_id AND scope = :scope AND subject = :subject AND predicate = :predicate"
-    found = select(tx, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
+    found = select(snapshot, "fact", f"{same} AND entity_id IS NULL AND validity = 'active'", bound)
     return next((memory for _, memory in found if isinstance(memory, Fact)), None)

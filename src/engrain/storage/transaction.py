@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from engrain.storage.statements import Statements
 
 _Answer = TypeVar("_Answer")
+_Function = TypeVar("_Function", bound="Callable[..., object]")
 _PARTS_AT_ONCE = 250
 
 
@@ -31,30 +31,25 @@ class Connection(Protocol):
     def cursor(self) -> Any: ...
 
 
-def refuse_in_snapshot(*, is_inside: bool) -> None:
-    """Refuse a write inside `in_one_snapshot`: what reads there would not see it.
-
-    Raises:
-        RuntimeError: the thread is inside.
-    """
-    if is_inside:
-        raise RuntimeError("a write inside in_one_snapshot, whose work only reads: write before it, or after")
+def repeatable(function: _Function) -> _Function:
+    """Mark a function that may be committed twice: it is run again where COMMIT has no answer."""
+    function.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
+    return function
 
 
-@dataclass(frozen=True, slots=True)
 class Transaction:
     """Runs named statements on one connection; its opener commits it.
 
     One that only reads remembers in `known` what it is asked again and again.
     """
 
-    db: Connection
-    statements: Statements
-    known: dict[Hashable, Any] | None = None
+    __slots__ = ("db", "dialect", "known", "statements")
 
-    @property
-    def dialect(self) -> Dialect:
-        return self.statements.dialect
+    def __init__(self, db: Connection, statements: Statements, known: dict[Hashable, Any] | None = None) -> None:
+        self.db = db
+        self.statements = statements
+        self.dialect: Dialect = statements.dialect
+        self.known = known
 
     def once(self, key: Hashable, ask: Callable[[], _Answer]) -> _Answer:
         """Return what `ask` returns; in a transaction that only reads, what it returned the first time."""

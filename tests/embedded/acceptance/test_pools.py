@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engrain import InvalidInput, Memory, NotFound
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sqlite_statements import statements
+from tests.support.stores import SqliteStore
 
 NO_VECTORS = {"embedding": {"model": "none"}}
 AGENTS, POOLS, TENANTS = ("ana", "ben", "cal"), ("team", "ana"), ("acme", "bolt")

@@ -8,9 +8,9 @@ from engrain.context.recipes import RECIPES
 from engrain.engines.callables import CallableEmbedder
 from engrain.retrieval.presets import PRESETS
 from engrain.service import Memory
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_search import DIMS, vector_of
 from tests.support.sqlite_statements import statements
+from tests.support.stores import SqliteStore
 
 MOST_STATEMENTS = 12
 

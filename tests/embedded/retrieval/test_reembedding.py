@@ -8,10 +8,10 @@ from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.embeddings.checked_embedder import wrap_embedder
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
 from engrain.retrieval.embeddings.reembedding import BATCH, reembed
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.engines import HashEmbedder
 from tests.support.sample_records import act, episode, fact
 from tests.support.store_samples import flush_index, put
+from tests.support.stores import SqliteStore
 
 OLD = HashEmbedder("test:old", dims=16)
 

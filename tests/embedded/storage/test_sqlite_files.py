@@ -17,9 +17,9 @@ import pytest
 from engrain import errors
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.schema import APPLICATION_ID
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import CALLER, act, episode, fact, request
 from tests.support.store_samples import axis, conversation, embed_all, keyword, put
+from tests.support.stores import SqliteStore
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -56,7 +56,7 @@ def in_child(code: str, *arguments, unprivileged: bool = False) -> list:
     prelude = [
         "import json, os, resource, sys",
         "from engrain import errors",
-        "from engrain.storage.sqlite.store import SqliteStore",
+        "from tests.support.stores import SqliteStore",
         "from tests.support.sample_records import act, episode, fact, request",
         "from tests.support.store_samples import axis, keyword, put",
         "def say(value): print(json.dumps(value))",
@@ -432,7 +432,7 @@ def test_connections_are_closed_when_the_schema_cannot_be_prepared(path):
 def test_a_restore_does_not_map_the_file_into_memory_and_whoever_writes_next_does(path):
     """What it looks at would count as this process's memory, which would grow with the file."""
     with closing(opened(path)) as store:
-        before = store._write(act(), lambda unit: unit.tx.db.pragma("mmap_size"))
+        before = store._write(act(), lambda unit: unit.db.pragma("mmap_size"))
         assert before > 0
-        assert store._restore_backup(None, lambda tx, _searches: tx.db.pragma("mmap_size")) == 0
-        assert store._write(act(), lambda unit: unit.tx.db.pragma("mmap_size")) == before
+        assert store.store.backend.restore(None, lambda tx, _searches: tx.db.pragma("mmap_size")) == 0
+        assert store._write(act(), lambda unit: unit.db.pragma("mmap_size")) == before

@@ -8,9 +8,9 @@ import pytest
 
 from engrain.domain.text.analysis import words
 from engrain.storage.migrations import HEAD
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, entity, episode, fact, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, keyword, put
+from tests.support.stores import SqliteStore
 
 
 @pytest.fixture

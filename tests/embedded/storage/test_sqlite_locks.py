@@ -14,9 +14,9 @@ import pytest
 from engrain import errors
 from engrain.storage.migrations import HEAD
 from engrain.storage.sqlite import schema
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request
 from tests.support.store_samples import axis, conversation, embed_all, keyword, nearest, put, refs
+from tests.support.stores import SqliteStore
 
 ROOT = Path(__file__).parents[3]
 
@@ -235,7 +235,7 @@ def test_a_reader_goes_with_its_thread(path):
 
 CREATE = """
 import sys
-from engrain.storage.sqlite.store import SqliteStore
+from tests.support.stores import SqliteStore
 from tests.support.sample_records import episode
 from tests.support.store_samples import put
 print("ready", flush=True)

@@ -13,11 +13,11 @@ from engrain.domain.maintenance.retention import Retention
 from engrain.domain.requests import Request
 from engrain.storage.named_sql import load_sql
 from engrain.storage.sqlite.statements import STATEMENTS
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, link, request, rule
 from tests.support.sqlite_statements import statements
 from tests.support.store_calls import LISBON, READS, TEA, TEAM, TRAM, WRITES, fill
 from tests.support.store_samples import axis, conversation, embed_all, put
+from tests.support.stores import SqliteStore
 
 OWN = load_sql("engrain.storage.sqlite", "queries.sql")
 SQL = STATEMENTS.named
@@ -281,11 +281,13 @@ def test_touching_takes_one_statement_a_kind_and_no_event(store):
 
 
 def test_an_idle_catch_up_is_one_statement(store):
-    with store._reading() as tx:
-        store._vectors.catch_up(tx, 1)
+    def catch_up(snapshot):
+        store._vectors.catch_up(snapshot, 1)
         with statements(store) as ran:
-            store._vectors.catch_up(tx, 1)
-    assert ran == [SQL["newest_change"]]
+            store._vectors.catch_up(snapshot, 1)
+        return ran
+
+    assert store._read(CALLER, catch_up) == [SQL["newest_change"]]
 
 
 @pytest.mark.parametrize("size", [0, 500])

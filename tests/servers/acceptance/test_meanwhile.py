@@ -18,9 +18,8 @@ from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.assistant import confirm_fact
 from engrain.service import Memory
-from engrain.storage.postgres.store import PostgresStore
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.clock import NOON, Clock
+from tests.support.stores import PostgresStore, SqliteStore
 from tests.support.wiped import fresh_store
 
 

@@ -11,10 +11,10 @@ from engrain.domain.text.categories import CATEGORIES
 from engrain.engines.callables import CallableReranker
 from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.clock import NOON, Clock
 from tests.support.races import run_together
 from tests.support.sqlite_statements import statements
+from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
 DAY = timedelta(days=1)

@@ -8,8 +8,8 @@ import pytest
 
 from engrain import Memory
 from engrain.errors import DatabaseBusy, DatabaseUnreachable, OutcomeUnknown
-from engrain.storage.postgres.store import PostgresStore
 from tests.support.postgres import PostgresServer
+from tests.support.stores import PostgresStore
 
 WRITERS = 3
 BETWEEN = 25  # acknowledged writes of each writer before the server goes, and after it is back

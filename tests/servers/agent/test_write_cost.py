@@ -7,9 +7,9 @@ import pytest
 
 from engrain import Memory
 from engrain.config import load
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.recorded import recorded
 from tests.support.sqlite_statements import statements
+from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
 SETTINGS = {"entities": {"link": "fast"}}

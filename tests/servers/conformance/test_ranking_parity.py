@@ -11,7 +11,7 @@ import pytest
 from engrain import Memory
 from engrain.engines import embedder
 from engrain.retrieval.presets import PRESETS
-from engrain.storage.sqlite.store import SqliteStore
+from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

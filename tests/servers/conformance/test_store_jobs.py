@@ -10,8 +10,8 @@ from engrain.domain.ids import IdSource
 from engrain.domain.records import Caller
 from engrain.domain.runs.jobs import JOB_STATUSES, Job, begin, fail, finish, firing_key, release, retry
 from engrain.domain.runs.retries import Retry
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, episode, fact
+from tests.support.stores import SqliteStore
 
 fresh_id = IdSource(lambda: NOON)
 LEASE_S = 60.0

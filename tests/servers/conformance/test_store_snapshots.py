@@ -10,7 +10,7 @@ import pytest
 from engrain.domain.records import Caller
 from engrain.storage.transaction import Transaction
 from tests.support.sample_records import CALLER, FOREIGN, LATER, NOON, act, entity, episode, fact, link, request, rule
-from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, put
+from tests.support.store_samples import axis, embed_all, flush_index, put
 
 
 @pytest.fixture
@@ -138,18 +138,6 @@ def test_others_are_asked_inside_and_see_what_is_theirs(used):
         return mine, others, everything(used)
 
     assert used.in_one_snapshot(CALLER, work) == (expected[CALLER], expected, expected[CALLER])
-
-
-def test_the_housekeeping_that_reads_may_be_asked_inside(used):
-    def work():
-        return (
-            used.flush_index(),
-            used.unembedded(9),
-            used.embedding_versions()[0].name,
-            used.use_embedder(EMBEDDER, DIMS),
-        )
-
-    assert used.in_one_snapshot(CALLER, work) == (0, [], EMBEDDER, None)
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])

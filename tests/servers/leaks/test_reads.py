@@ -12,8 +12,6 @@ from engrain.domain.maintenance.overview import Overviews
 from engrain.domain.ports import Records, Registry, Searches, Store, Surveys
 from engrain.domain.records import Caller
 from engrain.domain.runs.runs_port import Runs
-from engrain.storage.postgres.store import PostgresStore
-from engrain.storage.sqlite.store import SqliteStore
 from tests.servers.leaks.hearing import Refs, said, secrets_in, strangers_in
 from tests.servers.leaks.store_probes import (
     HOUSEKEEPING,
@@ -27,6 +25,7 @@ from tests.servers.leaks.store_probes import (
 )
 from tests.servers.leaks.world import World, canary_of, live
 from tests.servers.leaks.worlds import make_world
+from tests.support.stores import PostgresStore, SqliteStore
 
 SEEDS = range(3)
 MOST_CALLERS = 3

@@ -13,10 +13,10 @@ from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.support.schemas import DATABASES
 from tests.support.store_samples import keyword, put
+from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
 NIGHT = NOON + timedelta(days=1)

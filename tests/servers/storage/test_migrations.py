@@ -18,12 +18,12 @@ from engrain import errors
 from engrain.storage import migrations
 from engrain.storage.sqlite import schema
 from engrain.storage.sqlite.connections import Connections
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.children import Child
 from tests.support.rows_of_old import ERASED, GUIDANCE, LISBON, PORTO, TURN, contents, fill, make_old
 from tests.support.sample_records import CALLER, act, episode, fact, request
 from tests.support.schemas import DATABASES, Sqlite, dump, empty_database
 from tests.support.store_samples import axis, keyword, put
+from tests.support.stores import SqliteStore
 
 OURS = files("engrain.storage.migrations")
 

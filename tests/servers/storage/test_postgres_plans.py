@@ -16,12 +16,12 @@ from engrain.domain.text.bm25 import pack
 from engrain.storage.postgres import keywords, vectors
 from engrain.storage.postgres.index import near_code, own_code
 from engrain.storage.postgres.schema import OUR_TABLES
-from engrain.storage.postgres.store import PostgresStore
 from tests.support.postgres import server
 from tests.support.recorded import recorded
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, request, rule
 from tests.support.store_calls import READS, WRITES, fill
 from tests.support.store_samples import DIMS, EMBEDDER, axis
+from tests.support.stores import PostgresStore
 from tests.support.wiped import fresh_store
 
 LARGE, SMALL, OTHERS = 101, 102, 103

@@ -112,7 +112,7 @@ def test_a_tenant_reads_what_is_of_the_whole_database_and_does_not_write_it(stor
 
 
 def test_health_says_when_no_wall_binds_the_role(store):
-    from engrain.storage.postgres.store import PostgresStore
+    from tests.support.stores import PostgresStore
 
     assert store.health().problems == ()
     name = conninfo_to_dict(_url(store))["dbname"]
@@ -140,7 +140,7 @@ def test_health_says_when_no_wall_binds_the_role(store):
 )
 def test_health_says_what_is_wrong(damage, said):
     url = server().new_database()
-    from engrain.storage.postgres.store import PostgresStore
+    from tests.support.stores import PostgresStore
 
     try:
         store = PostgresStore(url)

@@ -21,13 +21,14 @@ from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
 from engrain.storage import migrations, open_store
 from engrain.storage.postgres import schema
-from engrain.storage.postgres.store import PostgresStore
+from engrain.storage.write import arrivals
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.postgres import server
 from tests.support.races import run_together
 from tests.support.recorded import Recorded, recorded
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request
 from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword
+from tests.support.stores import PostgresStore
 from tests.support.wiped import fresh_store
 
 
@@ -50,7 +51,7 @@ def as_superuser(url, statement):
 
 OPENED = """
 import sys
-from engrain.storage.postgres.store import PostgresStore
+from tests.support.stores import PostgresStore
 sys.stdin.readline()
 store = PostgresStore(sys.argv[1])
 print(store.created, store.health().problems)
@@ -508,7 +509,7 @@ def test_who_speaks_in_a_turn_that_is_not_committed_yet_stays_known(store, known
     taken = "SELECT 1 FROM speakers WHERE speaker = 'Ana' FOR UPDATE NOWAIT"
 
     def work(unit):
-        unit.add([episode("Now.", session="monday", speaker="Ana")])
+        arrivals.put_unlocked(unit, [episode("Now.", session="monday", speaker="Ana")])
         with psycopg.connect(store._connections._conninfo) as other:
             other.execute("SET engrain.every_tenant = 'on'")
             if known:

@@ -10,10 +10,10 @@ from engrain.domain.ports import Store
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
-from engrain.storage.sqlite.store import SqliteStore
 from tests.support.sample_records import NOON, act, episode
 from tests.support.schemas import DATABASES
 from tests.support.store_samples import conversation, flush_index, put
+from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
 NIGHT = NOON + timedelta(days=1)

@@ -1,4 +1,4 @@
-"""Access keys of network clients as rows."""
+"""Access keys of a tenant as rows, for all of its agents. Their events are in the scope of the agent, or global."""
 
 from __future__ import annotations
 
@@ -7,66 +7,52 @@ from typing import TYPE_CHECKING
 from engrain.domain import events
 from engrain.domain.access.keys import StoredKey
 from engrain.errors import InvalidInput
-from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.access.keys import AccessKey
-    from engrain.domain.records import Caller
-    from engrain.domain.requests import Act
-    from engrain.storage.transaction import Transaction
-    from engrain.storage.write.unit_of_work import UnitOfWork
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 
-class SqlAccessKeys(Transactions):
-    """Implements `domain.access.keys_port.AccessKeys`."""
-
-    def put_key(self, act: Act, key: AccessKey, digest: str) -> None:
-        return self._write(act, lambda unit: _put_key(unit, key, digest))
-
-    def keys(self, caller: Caller) -> list[AccessKey]:
-        def work(tx: Transaction) -> list[AccessKey]:
-            return [tx.statements.records.keys.record(row) for row in tx.rows("keys_of", tenant_id=caller.tenant_id)]
-
-        return self._read(caller, work)
-
-    def find_key(self, caller: Caller, key_id: str) -> StoredKey | None:
-        return self._read(caller, lambda tx: _load_key(tx, caller.tenant_id, key_id))
-
-    def revoke_key(self, act: Act, key_id: str) -> AccessKey | None:
-        return self._write(act, lambda unit: _revoke_key(unit, key_id))
-
-    def use_key(self, act: Act, key_id: str, *, since: datetime) -> bool:
-        return self._write(act, lambda unit: _use_key(unit, key_id, since))
+def list_keys(snapshot: Snapshot) -> list[AccessKey]:
+    """List the tenant's keys, revoked and expired ones too, newest first (then the larger id)."""
+    rows = snapshot.statements.records.keys
+    return [rows.record(row) for row in snapshot.rows("keys_of", tenant_id=snapshot.tenant_id)]
 
 
-def _put_key(unit: UnitOfWork, key: AccessKey, digest: str) -> None:
-    if key.tenant_id != unit.act.caller.tenant_id:
+def put_key(work: UnitOfWork, key: AccessKey, digest: str) -> None:
+    """Store a new key of the acting tenant, and the digest of its secret, which no store ever has.
+
+    Raises:
+        InvalidInput: it is of another tenant, or its id is taken; nothing was written.
+    """
+    if key.tenant_id != work.tenant_id:
         raise InvalidInput(f"key {key.id} is of another tenant than its caller; nothing was written")
-    if _load_key(unit.tx, key.tenant_id, key.id) is not None:
+    if find_key(work, key.id) is not None:
         raise InvalidInput(f"id {key.id} is taken and nothing was written; the source of ids repeats itself")
-    unit.tx.add(unit.tx.statements.records.keys, "access_keys", key, digest=digest)
-    unit.record(events.key_changed(unit.act, "key_created", key, unit.ids))
+    work.add(work.statements.records.keys, "access_keys", key, digest=digest)
+    work.record(events.key_changed(work.act, "key_created", key, work.ids))
 
 
-def _load_key(tx: Transaction, tenant_id: str, key_id: str) -> StoredKey | None:
-    found = tx.one("find_key", tenant_id=tenant_id, id=key_id)
-    return None if found is None else StoredKey(key=tx.statements.records.keys.record(found[1:]), digest=found[0])
+def find_key(snapshot: Snapshot, key_id: str) -> StoredKey | None:
+    """Find one key of the tenant, in one statement: a revocation in any process takes effect at once."""
+    found = snapshot.one("find_key", tenant_id=snapshot.tenant_id, id=key_id)
+    return None if found is None else StoredKey(key=snapshot.statements.records.keys.record(found[1:]), digest=found[0])
 
 
-def _revoke_key(unit: UnitOfWork, key_id: str) -> AccessKey | None:
-    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
-    is_new = tx.one("revoke_key", tenant_id=tenant_id, id=key_id, at=tx.dialect.time(unit.act.at)) is not None
-    stored = _load_key(tx, tenant_id, key_id)
+def revoke_key(work: UnitOfWork, key_id: str) -> AccessKey | None:
+    """Revoke a key; a revoked one stays as it is. None if the tenant has no such key."""
+    is_new = work.one("revoke_key", tenant_id=work.tenant_id, id=key_id, at=work.at) is not None
+    stored = find_key(work, key_id)
     if stored is None:
         return None
     if is_new:
-        unit.record(events.key_changed(unit.act, "key_revoked", stored.key, unit.ids))
+        work.record(events.key_changed(work.act, "key_revoked", stored.key, work.ids))
     return stored.key
 
 
-def _use_key(unit: UnitOfWork, key_id: str, since: datetime) -> bool:
-    tx = unit.tx
-    used = {"tenant_id": unit.act.caller.tenant_id, "id": key_id, "at": tx.dialect.time(unit.act.at)}
-    return tx.one("use_key", **used, since=tx.dialect.time(since)) is not None
+def use_key(work: UnitOfWork, key_id: str, *, since: datetime) -> bool:
+    """Record a use of a key; False, and nothing is written, if a use since then is recorded already."""
+    used = {"tenant_id": work.tenant_id, "id": key_id, "at": work.at}
+    return work.one("use_key", **used, since=work.dialect.time(since)) is not None

@@ -10,34 +10,28 @@ from engrain.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engrain.domain.records import Caller
-    from engrain.storage.transaction import Transaction
-    from engrain.storage.write.unit_of_work import UnitOfWork
+    from engrain.storage.unit_of_work import UnitOfWork
 
 _PREFIX = pool_scope("")
 
 
-def lock_membership(unit: UnitOfWork, name: str, *, lock: str | None = None) -> bool:
+def lock_membership(work: UnitOfWork, name: str, *, lock: str | None = None) -> bool:
     """Tell whether the acting agent is in a pool, and lock the pool until the end of the transaction."""
-    tx, caller = unit.tx, unit.act.caller
-    by = tx.dialect.lock_whole if lock is None else lock
+    by = work.dialect.lock_whole if lock is None else lock
     locked = f"SELECT name FROM pools WHERE tenant_id = :tenant_id AND name = :pool {by}"  # noqa: S608  # the dialect's own words
-    return bool(tx.ask(locked, {"tenant_id": caller.tenant_id, "pool": name})) and name in list_pools(tx, caller)
+    if not work.ask(locked, {"tenant_id": work.tenant_id, "pool": name}):
+        return False
+    return (name,) in work.rows("pools_of", tenant_id=work.tenant_id, agent=work.agent)
 
 
-def check_membership(unit: UnitOfWork, scopes: Collection[str]) -> None:
+def check_membership(work: UnitOfWork, scopes: Collection[str]) -> None:
     """Check that the acting agent is still in the pools that it writes to, and lock them against deletion.
 
     Raises:
         InvalidInput: it is not; nothing was written.
     """
-    lock = unit.tx.dialect.hold
+    lock = work.dialect.hold
     for scope in sorted(scope for scope in scopes if scope.startswith(_PREFIX)):
-        if not lock_membership(unit, scope.removeprefix(_PREFIX), lock=lock):
-            reason = f"agent {unit.act.caller.agent} is in no pool {scope.removeprefix(_PREFIX)!r:.80} any more"
+        if not lock_membership(work, scope.removeprefix(_PREFIX), lock=lock):
+            reason = f"agent {work.agent} is in no pool {scope.removeprefix(_PREFIX)!r:.80} any more"
             raise InvalidInput(f"{reason}; nothing was written")
-
-
-def list_pools(tx: Transaction, caller: Caller) -> tuple[str, ...]:
-    """List the pools that an agent is in, by name."""
-    return tuple(name for (name,) in tx.rows("pools_of", tenant_id=caller.tenant_id, agent=caller.agent))

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.entities.registry import merged_into, name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.storage import selection
-from engrain.storage.filters import HAPPENED_AT, caller_bindings, compile_request
+from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_search_space
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from engrain.domain.records import Caller, Entity, EntityType, Fact, Kind, MemoryRecord
+    from engrain.domain.records import Entity, EntityType, Fact, Kind, MemoryRecord
     from engrain.domain.requests import Request
-    from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 # The share of a name's trigrams that a name like it has at least: below it the similarity is less than 0.3 too.
 _LEAST_SHARED = 0.3
@@ -27,79 +27,96 @@ _PAGE = 200
 _READ_AGAIN = frozenset({"episode", "fact"})
 
 
-def load_entities(tx: Transaction, caller: Caller, ids: Sequence[str]) -> list[Entity]:
-    """Load those of `ids` that the tenant knows, in their order; mentions are counted as the caller sees."""
-    rows = tx.statements.records.entities
-    bound = {"tenant_id": caller.tenant_id, "ids": tx.dialect.listed(ids)}
+def load_entities(snapshot: Snapshot, ids: Sequence[str]) -> list[Entity]:
+    """Load entities of the caller's tenant, in the order of `ids`; unknown ids are absent.
+
+    `mention_count` is the stored count, and one for every mention in a memory the caller sees.
+    """
+    rows = snapshot.statements.records.entities
+    bound = {"tenant_id": snapshot.tenant_id, "ids": snapshot.dialect.listed(ids)}
     statement = f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
-    found = {entity.id: entity for entity in map(rows.record, tx.ask(statement, bound))}
+    found = {entity.id: entity for entity in map(rows.record, snapshot.ask(statement, bound))}
     if found:
-        counted = tx.rows("count_mentions", **caller_bindings(caller, tx.dialect), ids=tx.dialect.listed(found))
+        counted = snapshot.rows("count_mentions", **snapshot.bindings(), ids=snapshot.dialect.listed(found))
         found |= {id_: replace(found[id_], mention_count=found[id_].mention_count + count) for id_, count in counted}
     return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
 
 
 def list_entities(
-    tx: Transaction, caller: Caller, *, entity_type: EntityType | None, after: tuple[str, str], limit: int
+    snapshot: Snapshot, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
 ) -> list[Entity]:
-    """List entities that were not merged, by canonical name, then type; a page at a time, until there are enough."""
-    bound: dict[str, Any] = {"tenant_id": caller.tenant_id, "page": max(limit, _PAGE)}
+    """List entities that were not merged, by canonical name, then type, both after `after`."""
+    bound: dict[str, Any] = {"tenant_id": snapshot.tenant_id, "page": max(limit, _PAGE)}
     of_type = ""
     if entity_type is not None:
         bound["entity_type"] = entity_type
         of_type = "AND entity_type = :entity_type"
-    columns = tx.statements.records.entities.columns
+    columns = snapshot.statements.records.entities.columns
     statement = (
         f"SELECT {columns} FROM entities WHERE tenant_id = :tenant_id "  # noqa: S608  # no input in it
         f"AND (canonical_name, entity_type) > (:name, :type) {of_type} ORDER BY canonical_name, entity_type LIMIT :page"
     )
     found: list[str] = []
     while len(found) < limit:
-        rows = tx.ask(statement, {**bound, "name": after[0], "type": after[1]})
-        page = [tx.statements.records.entities.record(row) for row in rows]
+        rows = snapshot.ask(statement, {**bound, "name": after[0], "type": after[1]})
+        page = [snapshot.statements.records.entities.record(row) for row in rows]
         found += [entity.id for entity in page if merged_into(entity) is None]
         if len(page) < bound["page"]:
             break
         after = (page[-1].canonical_name, page[-1].entity_type)
-    return load_entities(tx, caller, found[: max(limit, 0)])
+    return load_entities(snapshot, found[: max(limit, 0)])
 
 
-def find_named(tx: Transaction, caller: Caller, names: Collection[str]) -> list[Entity]:
-    """Find entities by any of their names; with tombstones of exactly such a name, and their targets."""
-    tenant = {"tenant_id": caller.tenant_id}
+def find_named(snapshot: Snapshot, names: Collection[str]) -> list[Entity]:
+    """Find entities with one of these names, canonically or as an alias, by id.
+
+    Includes tombstones whose canonical name is exactly one of them, and the entities these were merged into.
+    """
+    tenant = {"tenant_id": snapshot.tenant_id}
     keys = sorted({name_key(name) for name in names} - {""})
-    ids = {id_ for (id_,) in tx.rows("named_entities", **tenant, names=tx.dialect.listed(keys))}
-    ids |= {id_ for (id_,) in tx.rows("entities_called", **tenant, names=tx.dialect.listed(sorted(set(names))))}
+    ids = {id_ for (id_,) in snapshot.rows("named_entities", **tenant, names=snapshot.dialect.listed(keys))}
+    ids |= {
+        id_ for (id_,) in snapshot.rows("entities_called", **tenant, names=snapshot.dialect.listed(sorted(set(names))))
+    }
     found: dict[str, Entity] = {}
     while ids:
-        new = load_entities(tx, caller, sorted(ids))
+        new = load_entities(snapshot, sorted(ids))
         found |= {entity.id: entity for entity in new}
         ids = {into for entity in new if (into := merged_into(entity)) is not None} - found.keys()
     return [found[id_] for id_ in sorted(found)]
 
 
-def find_resembling(tx: Transaction, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
-    """Find entities that a name may mean: by the name itself, by names that contain it, and by trigrams."""
+def find_resembling(snapshot: Snapshot, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
+    """Find entities that `name_key` of a name may mean, by id: candidates, for `entities.resolution` to judge.
+
+    All entities of that name; those with a name that contains it, of the first `limit` such names; with `fuzzy` the
+    `limit` with the most of its trigrams (of equals the smaller id), at least 0.3 of them.
+    """
     key = name_key(name)
     if not key:
         return []
-    bound = {"tenant_id": caller.tenant_id, "limit": max(limit, 0)}
-    ids = {id_ for (id_,) in tx.rows("named_entities", tenant_id=caller.tenant_id, names=tx.dialect.listed([key]))}
-    ids |= {id_ for _, id_ in tx.rows("names_holding", **bound, pattern=f"%{_escape_pattern(key)}%")}
+    bound = {"tenant_id": snapshot.tenant_id, "limit": max(limit, 0)}
+    ids = {
+        id_
+        for (id_,) in snapshot.rows(
+            "named_entities", tenant_id=snapshot.tenant_id, names=snapshot.dialect.listed([key])
+        )
+    }
+    ids |= {id_ for _, id_ in snapshot.rows("names_holding", **bound, pattern=f"%{_escape_pattern(key)}%")}
     wanted = trigrams(key) if fuzzy else frozenset()
     if wanted:
         least = math.ceil(_LEAST_SHARED * len(wanted))
-        rows = tx.rows("alike_entities", **bound, trigrams=tx.dialect.listed(sorted(wanted)), least=least)
+        rows = snapshot.rows("alike_entities", **bound, trigrams=snapshot.dialect.listed(sorted(wanted)), least=least)
         ids |= {id_ for id_, _ in rows}
-    return load_entities(tx, caller, sorted(ids))
+    return load_entities(snapshot, sorted(ids))
 
 
-def load_facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str], limit: int) -> list[Fact]:
-    """Load the newest facts about each of some entities, in one statement."""
+def load_facts_about(snapshot: Snapshot, entity_ids: Collection[str], limit: int) -> list[Fact]:
+    """Load the newest `limit` facts about each entity the caller sees, live or not; newest (happened_at, id) first."""
     if not entity_ids or limit <= 0:
         return []
-    bound = {**caller_bindings(caller, tx.dialect), "entities": tx.dialect.listed(entity_ids), "limit": limit}
-    rows = tx.statements.records.kinds["fact"]
+    bound = {**snapshot.bindings(), "entities": snapshot.dialect.listed(entity_ids), "limit": limit}
+    rows = snapshot.statements.records.kinds["fact"]
     happened = HAPPENED_AT["fact"]
     newest = f"row_number() OVER (PARTITION BY entity_id ORDER BY {happened} DESC, id DESC) AS place"
     statement = (
@@ -107,22 +124,22 @@ def load_facts_about(tx: Transaction, caller: Caller, entity_ids: Collection[str
         "WHERE tenant_id = :tenant_id AND entity_id IN :entities AND scope IN :scopes) AS n"
         f" WHERE place <= :limit ORDER BY {happened} DESC, id DESC"
     )
-    return [rows.record(row) for row in tx.ask(statement, bound)]
+    return [rows.record(row) for row in snapshot.ask(statement, bound)]
 
 
-def find_unenriched(tx: Transaction, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
-    """Find the newest memories that match, are not enriched and mention few: of each scope, along an index."""
+def find_unenriched(snapshot: Snapshot, request: Request, *, most_entities: int, limit: int) -> list[MemoryRecord]:
+    """Find the newest episodes and facts that match, lack `metadata.enriched_at` and mention at most so many."""
     parts: list[str] = []
     bound: dict[str, Any] = {"most_entities": most_entities, "limit": limit}
-    places = [place for place in load_search_space(tx, request).places if place[0] in _READ_AGAIN]
+    places = [place for place in load_search_space(snapshot, request).places if place[0] in _READ_AGAIN]
     for place, (kind, scope) in enumerate(places if limit > 0 else ()):
-        condition, values = compile_request(request, kind, tx.dialect, scope=f"scope = :scope_{place}")
+        condition, values = compile_request(snapshot, request, kind, scope=f"scope = :scope_{place}")
         if values:
             bound |= {**values, f"scope_{place}": scope}
             parts.append(_unenriched_of_scope(kind, condition))
-    rows = sorted(map(tuple, tx.ask_parts(parts, bound)), reverse=True)
+    rows = sorted(map(tuple, snapshot.ask_parts(parts, bound)), reverse=True)
     docs = [doc for *_, doc in rows[: max(limit, 0)]]
-    found = selection.load_docs(tx, docs, [request.caller.tenant_id]) if docs else {}
+    found = selection.load_docs(snapshot, docs, [snapshot.tenant_id]) if docs else {}
     return [found[doc] for doc in docs if doc in found]
 
 

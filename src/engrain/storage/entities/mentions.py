@@ -10,23 +10,30 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain import events
 from engrain.domain.entities.registry import Mentions, merged_into, name_key
-from engrain.domain.records import Fact
+from engrain.domain.records import Fact, format_time
 from engrain.domain.requests import Candidate
+from engrain.errors import NotFound
 from engrain.storage import selection
 from engrain.storage.entities import lookup, registry
-from engrain.storage.filters import HAPPENED_AT, caller_bindings, compile_request
+from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_caller_space, load_search_space
+from engrain.storage.write import arrivals, updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from engrain.domain.records import Entity, Kind, MemoryRecord
     from engrain.domain.requests import Request
-    from engrain.storage.transaction import Transaction
-    from engrain.storage.write.memories import MemoryWrites
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
+_SET_METADATA: Mapping[Kind, str] = {
+    "episode": "set_episode_metadata",
+    "fact": "set_fact_metadata",
+    "rule": "set_rule_metadata",
+}
 # Of an entity that everybody mentions, the newest so many of each kind and scope are looked at.
 MOST_MENTIONS = 2_000
 _LINKED = 0.5
@@ -43,57 +50,125 @@ class _Match:
 
 
 def put_with_mentions(
-    unit: MemoryWrites,
+    work: UnitOfWork,
     memories: Sequence[MemoryRecord],
     names: Collection[str],
-    whom: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+    choose: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
 ) -> list[MemoryRecord]:
-    """Insert memories with their mentions, and return those that were new, as stored."""
-    caller = unit.act.caller
-    chosen = whom(lookup.find_named(unit.tx, caller, names)) if names else {}
+    """`put` memories, and note that they mention the entities that `choose` returns, by memory id.
+
+    `choose` is called with the answer of `lookup.find_named` to `names`. Entities that are unknown or were merged are
+    left out, as are those of a memory that was there before.
+
+    Raises:
+        InvalidInput: as `put`; nothing was written.
+    """
+    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
+    chosen = choose(lookup.find_named(work, names)) if names else {}
     every = {id_ for ids in chosen.values() for id_ in ids}
     # Before any memory is, as whoever merges them does.
-    known = registry.lock_entities(unit.tx, caller.tenant_id, every)
+    known = registry.lock_entities(work, work.tenant_id, every)
     standing = {id_ for id_, entity in known.items() if merged_into(entity) is None}
-    added = unit.add(memories)
+    added = arrivals.put_unlocked(work, memories)
     for memory in added:
-        unit.note_mentions(memory, standing & set(chosen.get(memory.id, ())))
+        note_mentions(work, memory, standing & set(chosen.get(memory.id, ())))
     return added
 
 
-def find_mentioning(tx: Transaction, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
-    """Find memories that match and mention an entity of those names; best first, then newest (happened_at, id)."""
+def mention(work: UnitOfWork, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+    """Add mentions of entities to a memory, with one event `entities_mentioned`; returns the new ones, sorted.
+
+    Each adds one to the entity's mentions, for callers who see the memory.
+
+    Raises:
+        NotFound: the caller sees no such memory.
+        InvalidInput: the tenant does not know one of the entities, or it was merged; nothing was written.
+    """
+    known = registry.lock_entities(work, work.tenant_id, entity_ids)
+    seen = updates.lock_one(work, memory_id)
+    if seen is None:
+        denial = f"no memory {memory_id} is visible to agent {work.agent}"
+        raise NotFound(f"{denial}; only what is there can mention somebody")
+    registry.check_unmerged(entity_ids, known)
+    return note_mentions(work, seen[1], entity_ids)
+
+
+def note_mentions(work: UnitOfWork, memory: MemoryRecord, entity_ids: Collection[str]) -> list[str]:
+    """Record the mentions of a memory, all locked by this transaction, and return the new ids, sorted."""
+    if not entity_ids:
+        return []
+    rows = work.rows(
+        "add_mentions",
+        tenant_id=memory.tenant_id,
+        ids=work.dialect.listed(sorted(set(entity_ids))),
+        kind=memory.kind,
+        memory_id=memory.id,
+        scope=memory.scope,
+        happened_at=work.dialect.time(memory.happened_at),
+        at=work.at,
+    )
+    new = sorted(id_ for (id_,) in rows)
+    if new:
+        work.record(events.entities_mentioned(work.act, memory, new, work.ids))
+    return new
+
+
+def enrich(work: UnitOfWork, memory_id: str, entity_ids: Collection[str]) -> list[str]:
+    """`mention` entities and set `metadata.enriched_at` of the memory to now, with an event `memory_enriched`.
+
+    Raises:
+        NotFound: the caller sees no such memory.
+        InvalidInput: an entity is unknown or was merged; nothing was written.
+    """
+    new = mention(work, memory_id, entity_ids)
+    for _, memory in selection.load_visible(work, [memory_id]):
+        metadata = {**memory.metadata, "enriched_at": format_time(work.act.at)}
+        updates.update_row(work, _SET_METADATA[memory.kind], memory, metadata=work.dialect.json(metadata))
+        work.record(events.memory_enriched(work.act, memory, work.ids))
+    return new
+
+
+def find_mentioning(snapshot: Snapshot, request: Request, names: Collection[str], limit: int) -> list[Candidate]:
+    """Find memories that match and mention an entity that one of `names` names, canonically or as an alias.
+
+    Names are compared by `entities.registry.name_key`. A memory mentions the entities that `mention` added to it, and a
+    fact the one it is about. raw = number of the named entities that it mentions; 0.5 for a memory that mentions none
+    and is linked to one that does, both visible to the caller. Best first, ties newest (happened_at, id). Only the
+    newest 2,000 mentions of each entity, by kind and scope, are looked at.
+    """
     keys = sorted({name_key(name) for name in names} - {""})
     if not keys or limit <= 0:
         return []
-    tenant = {"tenant_id": request.caller.tenant_id}
-    entities = [id_ for (id_,) in tx.rows("named_entities", **tenant, names=tx.dialect.listed(keys))]
-    mentioned = _count_mentions(tx, request, entities) if entities else {}
+    tenant = {"tenant_id": snapshot.tenant_id}
+    entities = [id_ for (id_,) in snapshot.rows("named_entities", **tenant, names=snapshot.dialect.listed(keys))]
+    mentioned = _count_mentions(snapshot, request, entities) if entities else {}
     if not mentioned:
         return []
-    found = _match(tx, request, mentioned)
+    found = _match(snapshot, request, mentioned)
     if len(found) < limit:
-        linked = tx.rows("linked_to", **tenant, ids=tx.dialect.listed(mentioned))
-        found += _match(tx, request, {id_: _LINKED for (id_,) in linked if id_ not in mentioned})
+        linked = snapshot.rows("linked_to", **tenant, ids=snapshot.dialect.listed(mentioned))
+        found += _match(snapshot, request, {id_: _LINKED for (id_,) in linked if id_ not in mentioned})
     return [Candidate(match.doc, match.raw) for match in sorted(found, reverse=True)[:limit]]
 
 
-def load_mentions(tx: Transaction, request: Request, entity_id: str, limit: int) -> Mentions:
-    """Load the newest memories that mention an entity, live or not, with their mentions and the span of all."""
-    caller = request.caller
-    ids = sorted(_count_mentions(tx, request, [entity_id]))
-    found = [memory for _, memory in selection.load_visible(tx, caller, ids)]
+def load_mentions(snapshot: Snapshot, request: Request, entity_id: str, limit: int) -> Mentions:
+    """Load the newest `limit` memories that mention an entity or are about it, live or not, whatever the filter.
+
+    Of each kind and scope the newest 2,000 are looked at; the span is of all.
+    """
+    ids = sorted(_count_mentions(snapshot, request, [entity_id]))
+    found = [memory for _, memory in selection.load_visible(snapshot, ids)]
     found.sort(key=lambda memory: (memory.happened_at, memory.id), reverse=True)
     memories = found[: max(limit, 0)]
     whom: defaultdict[str, list[str]] = defaultdict(list)
-    shown = tx.dialect.listed([memory.id for memory in memories])
-    for memory_id, mentioned in tx.rows("mentioned_entities", tenant_id=caller.tenant_id, ids=shown):
+    shown = snapshot.dialect.listed([memory.id for memory in memories])
+    for memory_id, mentioned in snapshot.rows("mentioned_entities", tenant_id=snapshot.tenant_id, ids=shown):
         whom[memory_id].append(mentioned)
     for memory in memories:
         if isinstance(memory, Fact) and memory.entity_id is not None and memory.entity_id not in whom[memory.id]:
             whom[memory.id].append(memory.entity_id)
-    span = tx.rows("seen_span", **caller_bindings(caller, tx.dialect), entity_id=entity_id)
-    times = [tx.dialect.moment(moment) for row in span for moment in row if moment is not None]
+    span = snapshot.rows("seen_span", **snapshot.bindings(), entity_id=entity_id)
+    times = [snapshot.dialect.moment(moment) for row in span for moment in row if moment is not None]
     return Mentions(
         memories=tuple(memories),
         mentions={id_: tuple(sorted(ids)) for id_, ids in whom.items() if ids},
@@ -102,10 +177,10 @@ def load_mentions(tx: Transaction, request: Request, entity_id: str, limit: int)
     )
 
 
-def _count_mentions(tx: Transaction, request: Request, entities: Sequence[str]) -> Mapping[str, float]:
+def _count_mentions(snapshot: Snapshot, request: Request, entities: Sequence[str]) -> Mapping[str, float]:
     """Count the entities that each visible memory mentions, of whatever kind and live or not."""
-    places = load_caller_space(tx, request.caller, request.now).places
-    bound: dict[str, Any] = {"tenant_id": request.caller.tenant_id, "most": MOST_MENTIONS}
+    places = load_caller_space(snapshot, request.now).places
+    bound: dict[str, Any] = {"tenant_id": snapshot.tenant_id, "most": MOST_MENTIONS}
     bound |= {f"entity_{number}": entity for number, entity in enumerate(entities)}
     bound |= {f"scope_{number}": scope for number, (_, scope) in enumerate(places)}
     parts = [
@@ -117,7 +192,7 @@ def _count_mentions(tx: Transaction, request: Request, entities: Sequence[str]) 
         )
     ]
     named: defaultdict[str, set[str]] = defaultdict(set)
-    for id_, entity_id in tx.ask_parts(parts, bound):
+    for id_, entity_id in snapshot.ask_parts(parts, bound):
         named[id_].add(entity_id)
     return {id_: float(len(of)) for id_, of in named.items()}
 
@@ -135,12 +210,12 @@ def _mentions_of_scope(kind: Kind, whom: str, where: str) -> Iterable[str]:
         )
 
 
-def _match(tx: Transaction, request: Request, raws: Mapping[str, float]) -> list[_Match]:
+def _match(snapshot: Snapshot, request: Request, raws: Mapping[str, float]) -> list[_Match]:
     """Those of some memories that match the request, with their numbers."""
     parts: list[str] = []
     bound: dict[str, Any] = {}
-    for kind in load_search_space(tx, request).kinds if raws else ():
-        condition, values = compile_request(request, kind, tx.dialect)
+    for kind in load_search_space(snapshot, request).kinds if raws else ():
+        condition, values = compile_request(snapshot, request, kind)
         if values:
             table = KIND_TABLES[kind]
             bound |= values
@@ -150,5 +225,5 @@ def _match(tx: Transaction, request: Request, raws: Mapping[str, float]) -> list
             )
     if not parts:
         return []
-    bound["ids"] = tx.dialect.listed(raws)
-    return [_Match(raws[row[1]], *row) for row in tx.ask(" UNION ALL ".join(parts), bound)]
+    bound["ids"] = snapshot.dialect.listed(raws)
+    return [_Match(raws[row[1]], *row) for row in snapshot.ask(" UNION ALL ".join(parts), bound)]

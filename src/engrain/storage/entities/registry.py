@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.entities.merges import Conflict
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.unit_of_work import UnitOfWork
+    from engrain.storage.unit_of_work import UnitOfWork
 
 # An address is exactly what it is: none is merely like another.
 _NEVER_ALIKE = frozenset({"email", "url"})
@@ -95,19 +95,23 @@ def check_unmerged(ids: Iterable[str], known: Mapping[str, Entity], *, what: str
             raise InvalidInput(f"{what} {id_!r} was merged into {into}; use {into}")
 
 
-def put_entity(unit: UnitOfWork, entity: Entity) -> Entity:
-    """Add somebody."""
-    if entity.tenant_id != unit.act.caller.tenant_id:
+def put_entity(work: UnitOfWork, entity: Entity) -> Entity:
+    """Add an entity to the tenant's registry, with one name and type.
+
+    Raises:
+        InvalidInput: the id, or the name with this type, is taken, or it is of another tenant.
+    """
+    if entity.tenant_id != work.tenant_id:
         raise InvalidInput(f"entity {entity.id} is of another tenant than its caller; nothing was written")
-    _check_free(unit.tx, entity, id_=entity.id)
-    unit.tx.add(unit.tx.statements.records.entities, "entities", entity)
-    _change_names(unit.tx, entity, before=None)
-    unit.record(events.entity_created(unit.act, entity, unit.ids))
+    _check_free(work, entity, id_=entity.id)
+    work.add(work.statements.records.entities, "entities", entity)
+    _change_names(work, entity, before=None)
+    work.record(events.entity_created(work.act, entity, work.ids))
     return entity
 
 
 def change_entity(
-    unit: UnitOfWork,
+    work: UnitOfWork,
     id_: str,
     *,
     canonical_name: str | None = None,
@@ -115,8 +119,15 @@ def change_entity(
     also: Sequence[str] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> Entity | None:
-    """Replace the name and the aliases, and add to both and to the metadata, under the entity's lock; None stays."""
-    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
+    """Replace the name and all aliases, merge the metadata; None leaves a part. None where there is no such entity.
+
+    `also` is added to the aliases that it has by then (`entities.registry.new_names`): concurrent calls each add their
+    own. A call without any change writes nothing.
+
+    Raises:
+        InvalidInput: the name is taken with this type, or the entity was merged; nothing was written.
+    """
+    tx, tenant_id = work, work.tenant_id
     before = lock_entities(tx, tenant_id, [id_], lock=tx.dialect.lock_whole).get(id_)
     if before is None:
         return None
@@ -131,18 +142,25 @@ def change_entity(
         canonical_name=name,
         aliases=(*names, *new),
         metadata={**before.metadata, **(metadata or {})},
-        updated_at=unit.act.at,
+        updated_at=work.act.at,
     )
     if after.canonical_name != before.canonical_name:
         _check_free(tx, after)
     _write_entity(tx, after, before)
-    unit.record(events.entity_updated(unit.act, before, after, unit.ids))
+    work.record(events.entity_updated(work.act, before, after, work.ids))
     return after
 
 
-def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
-    """Merge one entity into another: facts, mentions and names; the first stays as a tombstone."""
-    tx, act = unit.tx, unit.act
+def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
+    """Merge one entity into another, as `entities.merges` decides; facts and mentions of every scope move.
+
+    The source becomes a tombstone. An event `entity_merge` of the target has what the reversal needs, one in each scope
+    of what moved there; each superseded fact has its own event.
+
+    Raises:
+        InvalidInput: they are the same, one is unknown or was merged already; nothing was written.
+    """
+    tx, act = work, work.act
     tenant_id = act.caller.tenant_id
     known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
     merges.check_merge(source_id, target_id, known)
@@ -152,7 +170,7 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
         [fact for _, fact in facts.values() if fact.entity_id == source_id],
         [fact for _, fact in facts.values() if fact.entity_id == target_id],
     )
-    linked = {conflict.loser.id: supersede_loser(unit, facts[conflict.loser.id][0], conflict) for conflict in conflicts}
+    linked = {conflict.loser.id: supersede_loser(work, facts[conflict.loser.id][0], conflict) for conflict in conflicts}
     moved = [fact for _, fact in facts.values() if fact.entity_id == source_id]
     _repoint_facts(tx, tenant_id, [fact.id for fact in moved], from_id=source_id, to_id=target_id)
     mentions = tx.rows("mentions_of", tenant_id=tenant_id, entity_id=source_id)
@@ -178,7 +196,7 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
             report["mentions_shared"][memory_id] = format_time(tx.dialect.moment(created_at))
     added = merges.aliases_added(source, target)
     _record_merge(
-        unit,
+        work,
         "entity_merge",
         scopes,
         {
@@ -190,12 +208,17 @@ def merge_entities(unit: UnitOfWork, source_id: str, target_id: str) -> EntityMe
             "metadata_added": merges.metadata_added(source, target),
         },
     )
-    return _visible_merge(unit, tombstone, united, scopes=scopes, added=added)
+    return _visible_merge(work, tombstone, united, scopes=scopes, added=added)
 
 
-def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
-    """Undo a merge: what it moved goes back, what was done since stays."""
-    tx, act = unit.tx, unit.act
+def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
+    """Undo the merge of an entity, the last one of its target; changes since the merge stay.
+
+    Raises:
+        NotFound: there is no such entity.
+        InvalidInput: it was not merged, or another merge has to be undone first; nothing was written.
+    """
+    tx, act = work, work.act
     tenant_id = act.caller.tenant_id
     source, target = _lock_merged(tx, tenant_id, source_id)
     payloads = load_merges(tx, tenant_id, target.id)
@@ -207,7 +230,7 @@ def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
     _repoint_facts(tx, tenant_id, back, from_id=target.id, to_id=source_id)
     at = datetime.fromisoformat(gave["merged_at"])
     conflicts = [conflict for part in parts for conflict in part["conflicts"]]
-    restored = [fact for conflict in conflicts if (fact := _restore_loser(unit, conflict, at)) is not None]
+    restored = [fact for conflict in conflicts if (fact := _restore_loser(work, conflict, at)) is not None]
     _return_mentions(tx, tenant_id, parts, source_id=source_id, target_id=target.id)
     apart, left = merges.separate(source, target, gave=gave, at=act.at)
     _write_entity(tx, apart, source)
@@ -219,8 +242,8 @@ def unmerge_entities(unit: UnitOfWork, source_id: str) -> EntityMerge:
     for fact in restored:
         scopes[fact.scope]["facts_restored"].append(fact.id)
     same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
-    _record_merge(unit, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]})
-    return _visible_merge(unit, apart, left, scopes=scopes, added=())
+    _record_merge(work, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]})
+    return _visible_merge(work, apart, left, scopes=scopes, added=())
 
 
 def _lock_merged(tx: Transaction, tenant_id: str, source_id: str) -> tuple[Entity, Entity]:
@@ -259,14 +282,14 @@ def lock_facts_about(tx: Transaction, tenant_id: str, entity_ids: Collection[str
     return {fact.id: (doc, fact) for doc, fact in found if isinstance(fact, Fact)}
 
 
-def supersede_loser(unit: UnitOfWork, doc: int, conflict: Conflict) -> bool:
+def supersede_loser(work: UnitOfWork, doc: int, conflict: Conflict) -> bool:
     """Supersede the loser of a slot, and tell whether the two were not linked so before."""
-    tx, act = unit.tx, unit.act
+    tx, act = work, work.act
     loser, winner = conflict.loser, conflict.winner
     named = {"tenant_id": loser.tenant_id, "id": loser.id, "at": tx.dialect.time(act.at)}
     valid_to = None if loser.valid_to is None else tx.dialect.time(loser.valid_to)
     tx.run("supersede_fact", **named, valid_to=valid_to)
-    unit.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
+    work.index.take_out(tx, loser.tenant_id, [doc], at=act.at)
     linked = tx.one(
         "add_link",
         tenant_id=loser.tenant_id,
@@ -278,15 +301,15 @@ def supersede_loser(unit: UnitOfWork, doc: int, conflict: Conflict) -> bool:
         weight=1.0,
         created_at=tx.dialect.time(act.at),
     )
-    unit.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, unit.ids, was_open=False))
+    work.record(events.fact_superseded(act, merges.supersede(loser, act.at), winner, work.ids, was_open=False))
     return linked is not None
 
 
-def _restore_loser(unit: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
+def _restore_loser(work: UnitOfWork, conflict: Sequence[Any], merged_at: datetime) -> Fact | None:
     """Believe the loser of a conflict again, unless something else has been decided of it or of its place since."""
-    tx = unit.tx
+    tx = work
     loser_id, winner_id, was_linked = conflict
-    tenant_id = unit.act.caller.tenant_id
+    tenant_id = work.tenant_id
     if was_linked:
         tx.run("drop_supersedes", tenant_id=tenant_id, source_id=winner_id, target_id=loser_id)
     for doc, fact in selection.load_by_ids(tx, "fact", tenant_id, [loser_id]):
@@ -297,8 +320,8 @@ def _restore_loser(unit: UnitOfWork, conflict: Sequence[Any], merged_at: datetim
             return None
         tx.run("restore_fact", tenant_id=tenant_id, id=loser_id)
         believed = replace(fact, validity="active", invalidated_at=None)
-        unit.index.put_back(tx, doc, believed)
-        unit.record(events.fact_restored(unit.act, fact, unit.ids))
+        work.index.put_back(tx, doc, believed)
+        work.record(events.fact_restored(work.act, fact, work.ids))
         return believed
     return None
 
@@ -357,20 +380,20 @@ def _empty_report() -> dict[str, Any]:
 
 
 def _record_merge(
-    unit: UnitOfWork, event_type: str, scopes: defaultdict[str, dict[str, Any]], everywhere: Mapping[str, Any]
+    work: UnitOfWork, event_type: str, scopes: defaultdict[str, dict[str, Any]], everywhere: Mapping[str, Any]
 ) -> None:
     """One event for the tenant, and one for each narrower scope whose memories it touched: each tells of its own."""
     for scope in sorted({GLOBAL_SCOPE, *scopes}):
         report = {**everywhere, **scopes[scope]}
         whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
-        unit.record(events.registry_event(unit.act, event_type, report, unit.ids, **whom))
+        work.record(events.registry_event(work.act, event_type, report, work.ids, **whom))
 
 
 def _visible_merge(
-    unit: UnitOfWork, source: Entity, target: Entity, *, scopes: Mapping[str, Mapping[str, Any]], added: Sequence[str]
+    work: UnitOfWork, source: Entity, target: Entity, *, scopes: Mapping[str, Mapping[str, Any]], added: Sequence[str]
 ) -> EntityMerge:
     """As much of it as the caller sees."""
-    seen = [scopes[scope] for scope in unit.act.caller.scopes if scope in scopes]
+    seen = [scopes[scope] for scope in work.caller.scopes if scope in scopes]
     return EntityMerge(
         source=source,
         target=target,

@@ -15,38 +15,45 @@ from engrain.domain.records import Fact
 from engrain.storage import selection
 from engrain.storage.entities import registry
 from engrain.storage.filters import same_slot
+from engrain.storage.write import removal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engrain.domain.records import Entity
-    from engrain.storage.write.memories import MemoryWrites
+    from engrain.storage.unit_of_work import UnitOfWork
 
 
-def remove_entities(unit: MemoryWrites, ids: Collection[str], *, forgetting: Collection[str]) -> list[Entity]:
-    """Forget memories and remove entities, and return the entities that were there."""
-    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
+def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Collection[str] = ()) -> list[Entity]:
+    """`forget` memories, and remove entities from the registry: all or nothing.
+
+    Their mentions are removed, and so are the entities that were merged into them. Facts about them, of whatever scope,
+    keep the name of their subject; where another active fact is in that slot, the one of lower confidence is superseded
+    (of equals that of the entity). Returns the entities as before, without unknown ids and tombstones. An event
+    `entity_removed` lists, in each scope, the facts of that scope.
+    """
+    tx, tenant_id = work, work.tenant_id
     known = registry.lock_entities(tx, tenant_id, ids, lock=tx.dialect.lock_whole)
     going = [entity for entity in known.values() if merged_into(entity) is None]
-    taken_in = _load_merged(unit, {entity.id for entity in going})
+    taken_in = _load_merged(work, {entity.id for entity in going})
     for id_ in sorted(set(forgetting)):
-        unit.forget(id_)
+        removal.forget(work, id_)
     gone = {entity.id: entity for entity in (*going, *taken_in)}
-    facts = _detach_facts(unit, gone)
+    facts = _detach_facts(work, gone)
     for id_, entity in gone.items():
         registry.remove_names(tx, entity)
         tx.run("drop_mentions_of", tenant_id=tenant_id, entity_id=id_)
         tx.run("remove_entity", tenant_id=tenant_id, id=id_)
     for entity in going:
         about = [fact for fact in facts if fact.entity_id == entity.id]
-        for event in events.entity_removed(unit.act, entity, about, unit.ids):
-            unit.record(event)
+        for event in events.entity_removed(work.act, entity, about, work.ids):
+            work.record(event)
     return going
 
 
-def _load_merged(unit: MemoryWrites, ids: Collection[str]) -> list[Entity]:
+def _load_merged(work: UnitOfWork, ids: Collection[str]) -> list[Entity]:
     """The tombstones of those that some entities took in, and of those that these had taken in."""
-    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
+    tx, tenant_id = work, work.tenant_id
     found: dict[str, Entity] = {}
     into = set(ids)
     while into:
@@ -58,9 +65,9 @@ def _load_merged(unit: MemoryWrites, ids: Collection[str]) -> list[Entity]:
     return list(found.values())
 
 
-def _detach_facts(unit: MemoryWrites, ids: Collection[str]) -> list[Fact]:
+def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
     """Let the facts about some entities be about nobody, each in a place of its own; the facts as they were."""
-    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
+    tx, tenant_id = work, work.tenant_id
     facts = registry.lock_facts_about(tx, tenant_id, ids)
     for doc, fact in facts.values():
         if fact.validity != "active":
@@ -71,7 +78,7 @@ def _detach_facts(unit: MemoryWrites, ids: Collection[str]) -> list[Fact]:
             assert isinstance(other, Fact)
             wins = fact.confidence > other.confidence
             loser_doc, conflict = (other_doc, Conflict(other, fact)) if wins else (doc, Conflict(fact, other))
-            registry.supersede_loser(unit, loser_doc, conflict)
+            registry.supersede_loser(work, loser_doc, conflict)
     if facts:
         tx.run("unattribute_facts", tenant_id=tenant_id, ids=tx.dialect.listed(facts))
     return [fact for _, fact in facts.values()]

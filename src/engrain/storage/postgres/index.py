@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.records import Kind
+    from engrain.storage.postgres.planner_statistics import PlannerStatistics
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
@@ -28,8 +29,9 @@ _WAITS, _GONE = 1, 3
 class PostgresIndex:
     """Implements `SearchIndex` for one unit of work; `finish` ends it."""
 
-    def __init__(self) -> None:
-        """Nothing has changed yet."""
+    def __init__(self, growth: PlannerStatistics | None = None) -> None:
+        """Nothing has changed yet; `growth` is told how many memories were added."""
+        self._growth = growth
         self._memories: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
         self.added = 0  # memories that were told of as new
@@ -110,6 +112,8 @@ class PostgresIndex:
             memories, words = self._memories[namespace], self._words[namespace]
             if memories or words:
                 tx.run("count_words", tenant_id=tenant_id, namespace=namespace, memories=memories, words=words)
+        if self._growth is not None:
+            self._growth.note(tx, self.added)
 
     def _write_entries(
         self,

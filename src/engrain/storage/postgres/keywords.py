@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Candidate, Request
     from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 # Up to so many memories, reading them all takes less than finding out which are worth it.
 READ_ALL = 1_000
@@ -26,7 +27,7 @@ Ask = "Callable[[int, Sequence[int] | None], list[Candidate]]"
 
 
 def search_keywords(
-    tx: Transaction,
+    snapshot: Snapshot,
     request: Request,
     where: SearchSpace,
     terms: Collection[str],
@@ -39,9 +40,9 @@ def search_keywords(
     unique = sorted(set(terms))
     few = where.memories <= read_all
     only_live = few or not where.has_expired
-    corpus, ask = (_read_all if few else _read_promising)(tx, request, where, unique)
-    found = matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=narrow)
-    gone = matching.load_inactive(tx, request)
+    corpus, ask = _read_all(snapshot, request, where, unique) if few else _read_promising(snapshot, where, unique)
+    found = matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=narrow)
+    gone = matching.load_inactive(snapshot, request)
     if gone:
         found += candidates.rank_unindexed(gone, unique, corpus, limit)
         found = sorted(found, key=candidates.best_first)[:limit]
@@ -49,10 +50,10 @@ def search_keywords(
 
 
 def _read_all(
-    tx: Transaction, request: Request, where: SearchSpace, terms: Sequence[str]
+    snapshot: Snapshot, request: Request, where: SearchSpace, terms: Sequence[str]
 ) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
     """Every memory of the namespaces, judged; of those that ran out none, unless the filter is asked about each."""
-    [row] = tx.rows("words_of_all", tenant_id=request.caller.tenant_id, namespaces=where.namespaces, now=request.now)
+    [row] = snapshot.rows("words_of_all", tenant_id=snapshot.tenant_id, namespaces=where.namespaces, now=request.now)
     docs, shelf = _read_shelf(row)
     corpus = bm25.Corpus(memories=len(docs), words=int(shelf.lengths.sum()), frequencies=shelf.frequencies(terms))
     raws = shelf.scores(terms, corpus)
@@ -67,17 +68,17 @@ def _read_all(
 
 
 def _read_promising(
-    tx: Transaction, request: Request, where: SearchSpace, terms: Sequence[str]
+    snapshot: Snapshot, where: SearchSpace, terms: Sequence[str]
 ) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
     """What the index gives for each term, and the most promising of it judged."""
-    tenant_id = request.caller.tenant_id
-    postings = _load_postings(tx, tenant_id, where.namespaces, terms)
+    tenant_id = snapshot.tenant_id
+    postings = _load_postings(snapshot, tenant_id, where.namespaces, terms)
     frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
     corpus = bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
 
     def ask(limit: int, among: Sequence[int] | None) -> list[Candidate]:
         chosen = candidates.choose_promising(postings, corpus, limit, among)
-        [row] = tx.rows("words_of", tenant_id=tenant_id, docs=chosen)
+        [row] = snapshot.rows("words_of", tenant_id=tenant_id, docs=chosen)
         docs, shelf = _read_shelf(row)
         return candidates.take_best(docs, shelf.scores(terms, corpus), limit)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Ref, Request
     from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 # Up to so many vectors are compared one by one: a scan takes 2 us for each, HNSW 4-8 ms and finds nearly all.
 SCAN_ALL = 5_000
@@ -40,7 +41,7 @@ _INDEX_LOCK = 0x656E6769  # "engi": who holds it makes an index of vectors
 
 
 def find_nearest(
-    tx: Transaction,
+    snapshot: Snapshot,
     request: Request,
     where: SearchSpace,
     vector: NDArray[np.float32],
@@ -53,7 +54,7 @@ def find_nearest(
     """Find the best that match the request, and those of `also`; best first, ties newest first."""
     if not where.spaces or where.version is None or where.dims != len(vector):
         return []
-    search = VectorSearch(tx, request.caller.tenant_id, where, vector)
+    search = VectorSearch(snapshot, snapshot.tenant_id, where, vector)
     is_small = where.memories <= scan_all
 
     def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
@@ -63,13 +64,15 @@ def find_nearest(
 
     is_about_the_past = request.filter.as_of is not None or request.filter.include_inactive
     only_live = not where.has_expired
-    best = matching.collect_enough(tx, request, limit, ask, only_live=only_live, narrow=narrow) if limit > 0 else []
-    gone = search.of(list(matching.load_inactive(tx, request)), past=True) if limit > 0 else []
+    best = (
+        matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=narrow) if limit > 0 else []
+    )
+    gone = search.of(list(matching.load_inactive(snapshot, request)), past=True) if limit > 0 else []
     if gone:
         best = sorted(best + gone, key=candidates.best_first)[:limit]
     others: Sequence[Ref] = list(set(also) - {candidate.ref for candidate in best})
     if request.filter.is_narrow or not only_live:
-        others = matching.filter_docs(tx, request, others)
+        others = matching.filter_docs(snapshot, request, others)
     return sorted(best + search.of(others, past=is_about_the_past), key=candidates.best_first)
 
 

@@ -7,66 +7,61 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.maintenance.overview import COUNTED, MOST_EVENTS, MOST_MEMORIES, Highlights
 from engrain.domain.records import KINDS
-from engrain.storage.filters import HAPPENED_AT, caller_bindings, compile_request
+from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.records import Caller, Kind
+    from engrain.domain.records import Kind
     from engrain.domain.requests import Request
-    from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 _TYPES = tuple(event_type for types in COUNTED.values() for event_type in types)
 _BEST = "WHERE reference_count > 0 ORDER BY reference_count DESC, happened_at DESC, id DESC LIMIT :limit"
 _ABOUT = "WHERE entity_id IS NOT NULL AND validity = 'active' GROUP BY entity_id"
 
 
-class SqlOverviews(Transactions):
-    """Implements `domain.maintenance.overview.Overviews`."""
-
-    def activity(
-        self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
-    ) -> tuple[dict[tuple[str, str], int], datetime | None]:
-        return self._read(caller, lambda tx: _count_activity(tx, caller, since, most))
-
-    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
-        return self._read(request.caller, lambda tx: _find_standouts(tx, request, limit, most))
-
-
-def _count_activity(
-    tx: Transaction, caller: Caller, since: datetime, most: int
+def count_activity(
+    snapshot: Snapshot, *, since: datetime, most: int = MOST_EVENTS
 ) -> tuple[dict[tuple[str, str], int], datetime | None]:
-    bound = {**caller_bindings(caller, tx.dialect), "types": tx.dialect.listed(_TYPES), "since": tx.dialect.time(since)}
-    rows = tx.rows("activity", **bound, limit=most)
+    """Count events in the caller's scopes by day (UTC, 2026-11-21) and type, of the types in COUNTED.
+
+    Of the newest `most` events from `since` on; and the time of the oldest of these if there are more, else None.
+    """
+    bound = {**snapshot.bindings(), "types": snapshot.dialect.listed(_TYPES), "since": snapshot.dialect.time(since)}
+    rows = snapshot.rows("activity", **bound, limit=most)
     counts = {(str(day), str(type_)): int(count) for day, type_, count, _ in rows}
     is_cut = sum(counts.values()) == most
-    return counts, min((tx.dialect.moment(oldest) for *_, oldest in rows), default=None) if is_cut else None
+    return counts, min((snapshot.dialect.moment(oldest) for *_, oldest in rows), default=None) if is_cut else None
 
 
-def _find_standouts(tx: Transaction, request: Request, limit: int, most: int) -> Highlights:
+def find_standouts(snapshot: Snapshot, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
+    """Find the highlights of the newest `most` (happened_at, id) matching memories of each kind and scope.
+
+    At most `limit` memories with a reference, and as many entities.
+    """
     looked_at: dict[str, int] = dict.fromkeys(KINDS, 0)
     size: dict[str, int] = dict.fromkeys(KINDS, 0)
     best: list[tuple[int, Any, str, int]] = []
     about: Counter[str] = Counter()
-    for kind, scope in load_search_space(tx, request).places:
-        newest, bound = _newest_of_scope(tx, request, kind, scope)
+    for kind, scope in load_search_space(snapshot, request).places:
+        newest, bound = _newest_of_scope(snapshot, request, kind, scope)
         if not bound:
             continue
         bound |= {"most": most, "limit": limit}
-        [(count, bytes_)] = tx.ask(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {newest}", bound)  # noqa: S608  # no input in it
+        [(count, bytes_)] = snapshot.ask(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {newest}", bound)  # noqa: S608  # no input in it
         looked_at[kind] += int(count)
         size[kind] += int(bytes_)
-        found = tx.ask(f"SELECT reference_count, happened_at, id, doc FROM {newest} {_BEST}", bound)  # noqa: S608  # likewise
+        found = snapshot.ask(f"SELECT reference_count, happened_at, id, doc FROM {newest} {_BEST}", bound)  # noqa: S608  # likewise
         best += [(count, at, id_, doc) for count, at, id_, doc in found]
         if kind == "fact":
-            found = tx.ask(f"SELECT entity_id, count(*) FROM {newest} {_ABOUT}", bound)  # noqa: S608  # likewise
+            found = snapshot.ask(f"SELECT entity_id, count(*) FROM {newest} {_ABOUT}", bound)  # noqa: S608  # likewise
             about.update({str(id_): int(facts) for id_, facts in found})
     docs = [doc for *_, doc in sorted(best, key=lambda row: row[:3], reverse=True)[: max(limit, 0)]]
-    records = matching.load_matching(tx, request, docs)
+    records = matching.load_matching(snapshot, request, docs)
     return Highlights(
         most_referenced=tuple(records[doc] for doc in docs if doc in records),
         entities=tuple(sorted(about.items(), key=lambda count: (-count[1], count[0]))[: max(limit, 0)]),
@@ -75,9 +70,9 @@ def _find_standouts(tx: Transaction, request: Request, limit: int, most: int) ->
     )
 
 
-def _newest_of_scope(tx: Transaction, request: Request, kind: Kind, scope: str) -> tuple[str, dict[str, Any]]:
+def _newest_of_scope(snapshot: Snapshot, request: Request, kind: Kind, scope: str) -> tuple[str, dict[str, Any]]:
     """The newest :most of one scope, along its index, as a table; and what that is bound to."""
-    condition, bound = compile_request(request, kind, tx.dialect, scope="scope = :scope")
+    condition, bound = compile_request(snapshot, request, kind, scope="scope = :scope")
     by, more = HAPPENED_AT[kind], ", entity_id, validity" if kind == "fact" else ""
     table = (
         f"(SELECT {by} AS happened_at, id, doc, reference_count, octet_length(content) AS bytes{more} "  # noqa: S608  # no input in it

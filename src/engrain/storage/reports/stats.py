@@ -7,32 +7,33 @@ from typing import TYPE_CHECKING
 from engrain.domain.maintenance.stats import AgentCounts, EpisodeStats, FactStats, RuleStats, Stats
 from engrain.domain.memories.decay import days_between
 from engrain.domain.records import GLOBAL_SCOPE
-from engrain.storage.filters import SEEN, caller_bindings
+from engrain.storage.filters import SEEN
+from engrain.storage.search.namespaces import count_waiting
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from engrain.domain.records import Caller
     from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 _HOURS_A_DAY = 24
 
 
-def count_memories(tx: Transaction, caller: Caller, now: datetime, *, scope: str | None, waiting: int) -> Stats:
+def count_memories(snapshot: Snapshot, now: datetime, *, scope: str | None = None) -> Stats:
     """Count what the caller can see; with a `scope`, facts and rules in `global` and that scope alone."""
-    seen = caller_bindings(caller, tx.dialect)
+    seen = snapshot.bindings()
     narrowed = seen
     if scope is not None:
-        scopes = [name for name in caller.scopes if name in (GLOBAL_SCOPE, scope)]
-        narrowed = {**seen, "scopes": tx.dialect.listed(scopes)}
+        scopes = [name for name in snapshot.caller.scopes if name in (GLOBAL_SCOPE, scope)]
+        narrowed = {**seen, "scopes": snapshot.dialect.listed(scopes)}
     return Stats(
-        tenant_id=caller.tenant_id,
-        agent=caller.agent,
-        episodes=_count_episodes(tx, seen, now),
-        facts=_count_facts(tx, narrowed),
-        rules=_count_rules(tx, narrowed),
-        pending_embeddings=waiting,
+        tenant_id=snapshot.tenant_id,
+        agent=snapshot.agent,
+        episodes=_count_episodes(snapshot, seen, now),
+        facts=_count_facts(snapshot, narrowed),
+        rules=_count_rules(snapshot, narrowed),
+        pending_embeddings=count_waiting(snapshot),
     )
 
 

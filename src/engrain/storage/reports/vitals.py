@@ -8,7 +8,6 @@ from engrain.domain.maintenance.vitals import MOST_WAITING, JobVitals, PoolVital
 from engrain.domain.records import KINDS
 from engrain.storage.migrations import HEAD
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.transactions import Transactions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,32 +16,21 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 
-class SqlVitals(Transactions):
-    """Implements `domain.maintenance.vitals.Monitored`."""
-
-    _tables: Sequence[str] = ()  # ours, of a server's database that may hold others
-
-    def _pool(self) -> PoolVitals | None:
-        """The connections to a server; a file has none."""
-        return None
-
-    def vitals(self, now: datetime) -> Vitals:
-        return self._read(None, lambda tx: self._measured(tx, now))
-
-    def _measured(self, tx: Transaction, now: datetime) -> Vitals:
-        [(size,)] = tx.rows("size", tables=tx.dialect.listed(self._tables))
-        counts: dict[str, int] = {kind: int(memories) for kind, memories in tx.rows("memories_by_kind")}
-        waiting, oldest = _count_waiting(tx)
-        return Vitals(
-            schema=max((name for (name,) in tx.rows("schema_revisions")), default=""),
-            newest_schema=HEAD,
-            memories={kind: counts.get(kind, 0) for kind in KINDS},
-            size_bytes=size,
-            without_vector=waiting,
-            without_vector_since=oldest,
-            jobs=_count_jobs(tx, now),
-            pool=self._pool(),
-        )
+def measure_vitals(tx: Transaction, now: datetime, *, tables: Sequence[str], pool: PoolVitals | None) -> Vitals:
+    """Measure the vital figures of a database; `tables` are ours, of a server's database that may hold others."""
+    [(size,)] = tx.rows("size", tables=tx.dialect.listed(tables))
+    counts: dict[str, int] = {kind: int(memories) for kind, memories in tx.rows("memories_by_kind")}
+    waiting, oldest = _count_waiting(tx)
+    return Vitals(
+        schema=max((name for (name,) in tx.rows("schema_revisions")), default=""),
+        newest_schema=HEAD,
+        memories={kind: counts.get(kind, 0) for kind in KINDS},
+        size_bytes=size,
+        without_vector=waiting,
+        without_vector_since=oldest,
+        jobs=_count_jobs(tx, now),
+        pool=pool,
+    )
 
 
 def _count_waiting(tx: Transaction) -> tuple[int, datetime | None]:

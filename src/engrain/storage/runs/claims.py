@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.records import GLOBAL_SCOPE, Episode
+from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact
 from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Batch, PendingSession, Run, after_failure, after_loss
 from engrain.errors import InvalidInput
 from engrain.storage import selection
 from engrain.storage.entities import registry
-from engrain.storage.filters import caller_bindings, position_bindings
+from engrain.storage.filters import position_bindings
 from engrain.storage.runs import actions
 
 if TYPE_CHECKING:
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.records import Caller
     from engrain.domain.requests import Act
     from engrain.domain.runs.plans import ActionResult, Plan
     from engrain.domain.runs.retries import Retry
     from engrain.domain.runs.runs import Claim, RunKind, Setback
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.memories import MemoryWrites
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 # Literal, as the index of those that wait is partial.
 _WAITS = "consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at > :now)"
@@ -35,8 +34,11 @@ _BY_PENDING = "INDEXED BY episodes_pending"
 _POOL = "pool:"
 
 
-def list_backlogs(tx: Transaction, now: datetime, tenant_id: str | None) -> list[AgentBacklog]:
-    """List agents with due episodes, by tenant, then agent."""
+def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
+    """List agents whose episodes can be claimed now, by tenant, then agent: of one tenant, or of all (maintenance).
+
+    Without agents whose consolidation is running under a valid lease.
+    """
     bound: dict[str, Any] = {"now": tx.dialect.time(now)}
     whose = "TRUE"
     if tenant_id is not None:
@@ -64,15 +66,13 @@ def list_backlogs(tx: Transaction, now: datetime, tenant_id: str | None) -> list
     return list(found.values())
 
 
-def list_pending_sessions(
-    tx: Transaction, caller: Caller, now: datetime, *, exclude: Collection[str]
-) -> list[PendingSession]:
-    """List the caller's sessions in which an episode waits, by when they were first seen, then name."""
-    bound = {**caller_bindings(caller, tx.dialect), "agent": caller.agent, "now": tx.dialect.time(now)}
+def list_pending_sessions(snapshot: Snapshot, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
+    """List the caller's sessions with a waiting episode, if only for a retry, by first time seen, then name."""
+    bound = {**snapshot.bindings(), "agent": snapshot.agent, "now": snapshot.dialect.time(now)}
     found: dict[str, PendingSession] = {}
-    for session, count, oldest, first_seen_at in tx.rows("pending_sessions", **bound):
+    for session, count, oldest, first_seen_at in snapshot.rows("pending_sessions", **bound):
         if session not in exclude:
-            known = min(tx.dialect.moment(moment) for moment in (oldest, first_seen_at) if moment is not None)
+            known = min(snapshot.dialect.moment(moment) for moment in (oldest, first_seen_at) if moment is not None)
             before = found.get(session, PendingSession(session=session, first_seen_at=known, episodes=0))
             found[session] = replace(
                 before, first_seen_at=min(before.first_seen_at, known), episodes=before.episodes + count
@@ -80,29 +80,29 @@ def list_pending_sessions(
     return sorted(found.values(), key=lambda session: (session.first_seen_at, session.session))
 
 
-def is_session_consolidated(tx: Transaction, caller: Caller, session: str, now: datetime) -> bool:
-    """Tell whether the caller has episodes in the session, and none waits."""
+def is_session_consolidated(snapshot: Snapshot, session: str, now: datetime) -> bool:
+    """Tell whether the session is known and no episode of the caller in it waits."""
     bound = {
-        **caller_bindings(caller, tx.dialect),
-        "agent": caller.agent,
+        **snapshot.bindings(),
+        "agent": snapshot.agent,
         "session": session,
-        "now": tx.dialect.time(now),
+        "now": snapshot.dialect.time(now),
     }
-    [(every, waiting)] = tx.rows("session_counts", **bound)
+    [(every, waiting)] = snapshot.rows("session_counts", **bound)
     return bool(every) and not waiting
 
 
 def list_runs(
-    tx: Transaction, caller: Caller, *, kind: RunKind | None, limit: int, after: TimePosition | None
+    snapshot: Snapshot, *, kind: RunKind | None = None, limit: int = 50, after: TimePosition | None = None
 ) -> list[Run]:
-    """List the runs of an agent, newest first (then the larger id)."""
-    rows = tx.statements.records.runs
-    bound = {"tenant_id": caller.tenant_id, "agent": caller.agent, "kind": kind, "limit": max(limit, 0)}
+    """List runs of the caller's agent, newest first (then the larger id), after the position of one of them."""
+    rows = snapshot.statements.records.runs
+    bound = {"tenant_id": snapshot.tenant_id, "agent": snapshot.agent, "kind": kind, "limit": max(limit, 0)}
     of_kind = "" if kind is None else "AND kind = :kind"
     if after is not None:
         of_kind += " AND (started_at, id) < (:after_at, :after_id)"
-        bound |= position_bindings(after, tx.dialect)
-    found = tx.ask(
+        bound |= position_bindings(after, snapshot.dialect)
+    found = snapshot.ask(
         f"SELECT {rows.columns} FROM runs WHERE tenant_id = :tenant_id AND agent = :agent {of_kind} "  # noqa: S608  # no input in it
         "ORDER BY started_at DESC, id DESC LIMIT :limit",
         bound,
@@ -110,20 +110,32 @@ def list_runs(
     return [rows.record(row) for row in found]
 
 
-def claim_run(unit: MemoryWrites, claim: Claim) -> Batch | None:
-    """Begin a run, taking over from one whose lease is over; None where there is nothing to claim."""
+def claim_run(work: UnitOfWork, claim: Claim) -> Batch | None:
+    """Begin a run; None if one of this kind is running for the agent, or nothing is due.
+
+    A run whose lease is over is `abandoned`: nothing of it was written. Every waiting episode that it had claimed gets
+    one attempt more, WORKER_GONE in `last_consolidation_error`, and the status of `runs.after_loss` by the claim's
+    `retry` (`episode_consolidation_failed`). Waiting ones may be claimed again at once.
+
+    A consolidation claims the oldest waiting episodes (created_at, id) whose `next_consolidation_retry_at` is past: at
+    most `limit`, all with as many attempts as the oldest, so that an episode that fails again and again takes no fresh
+    ones with it. Other kinds claim no episodes and are always due.
+
+    Raises:
+        InvalidInput: the limit or the lease is not positive.
+    """
     if claim.limit < 1 or claim.lease_s <= 0:
         raise InvalidInput(f"limit {claim.limit} and lease_s {claim.lease_s} have to be positive")
-    act = unit.act
-    for before in _lock_runs(unit, "kind = :kind AND status = 'running'", kind=claim.kind):
+    act = work.act
+    for before in _lock_runs(work, "kind = :kind AND status = 'running'", kind=claim.kind):
         if before.lease_until > act.at:
             return None
-        _abandon(unit, before, claim.retry)
-    episodes = _find_due(unit, claim) if claim.kind == "consolidation" else []
+        _abandon(work, before, claim.retry)
+    episodes = _find_due(work, claim) if claim.kind == "consolidation" else []
     if claim.kind == "consolidation" and not episodes:
         return None
     run = Run(
-        id=unit.ids(),
+        id=work.ids(),
         tenant_id=act.caller.tenant_id,
         kind=claim.kind,
         agent=act.caller.agent,
@@ -134,35 +146,53 @@ def claim_run(unit: MemoryWrites, claim: Claim) -> Batch | None:
         prompt_version=claim.prompt_version,
         episode_ids=tuple(episode.id for episode in episodes),
     )
-    unit.tx.add(unit.tx.statements.records.runs, "runs", run)
+    work.add(work.statements.records.runs, "runs", run)
     payload = {"kind": run.kind, "worker": run.worker, "episodes": len(episodes)}
-    unit.record(events.run_changed(act, run, unit.ids, payload=payload))
+    work.record(events.run_changed(act, run, work.ids, payload=payload))
     return Batch(run=run, episodes=tuple(episodes))
 
 
-def renew_run(unit: MemoryWrites, run_id: str, lease_s: float) -> bool:
-    """Extend a lease to so long from now; False where the run is not running any more."""
+def renew_run(work: UnitOfWork, run_id: str, lease_s: float) -> bool:
+    """Extend the lease to `lease_s` from now; False if the run is no longer running."""
     if lease_s <= 0:
         raise InvalidInput(f"lease_s {lease_s} has to be positive")
-    until = unit.tx.dialect.time(unit.act.at + timedelta(seconds=lease_s))
-    caller = unit.act.caller
+    until = work.dialect.time(work.act.at + timedelta(seconds=lease_s))
+    caller = work.act.caller
     named = {"tenant_id": caller.tenant_id, "agent": caller.agent, "id": run_id}
-    return unit.tx.one("renew_run", **named, lease_until=until) is not None
+    return work.one("renew_run", **named, lease_until=until) is not None
 
 
-def carry_out(unit: MemoryWrites, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
-    """Carry out a plan; None, and nothing is written, where the run is not running any more."""
-    run = lock_run(unit, run_id)
+def carry_out(work: UnitOfWork, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
+    """Execute a plan; returns the result of every action, in order.
+
+    None, and nothing was written, if the run is no longer running. An action that fails writes nothing, has its error
+    in its result, and stops no other. In the order of the plan:
+
+    A new fact or rule is stored as by `put`, and linked `derived_from` its sources with weight 1 (`link_created`);
+    sources are any memories the caller sees. An id that is there already adds nothing and is no error, unless an undo
+    took that memory back: then it is stored under a new id, which its result names. An update also closes its target, a
+    live fact the caller sees, in whatever slot. A confirmation is that of `confirm`. Doubted facts that are still live
+    have DOUBTED_CONFIDENCE at most from now on (`fact_doubted`), and the new fact is linked `supersedes` to them.
+
+    Then the episodes of the plan that this run has claimed and that still wait are `consolidated`
+    (`episode_consolidated`; other ids are ignored), a session without waiting episodes has its `consolidated_at`, and
+    the run is `done` with its report. Claimed episodes that the plan does not name wait on.
+    """
+    run = lock_run(work, run_id)
     if run is None or run.status != "running":
         return None
-    of_run = join_run(unit, run)
+    targets = [action.target_id for action in plan.actions if action.target_id is not None]
+    there = [memory for _, memory in selection.load_visible(work, targets)] if targets else []
+    changed = [*there, *(action.memory for action in plan.actions)]
+    work.backend.lock(work, plan.episode_ids, [memory for memory in changed if isinstance(memory, Fact)])
+    of_run = join_run(work, run)
     entities = {about for action in plan.actions if (about := getattr(action.memory, "entity_id", None)) is not None}
-    registry.lock_entities(of_run.tx, run.tenant_id, entities)  # before any fact is, as whoever merges them does
+    registry.lock_entities(of_run, run.tenant_id, entities)  # before any fact is, as whoever merges them does
     done = actions.carry_out_actions(of_run, plan.actions)
     waiting = _lock_waiting(of_run, set(run.episode_ids).intersection(plan.episode_ids))
     if waiting:
-        ids = of_run.tx.dialect.listed([episode.id for episode in waiting])
-        of_run.tx.run("consolidate_episodes", tenant_id=run.tenant_id, ids=ids)
+        ids = of_run.dialect.listed([episode.id for episode in waiting])
+        of_run.run("consolidate_episodes", tenant_id=run.tenant_id, ids=ids)
         for episode in waiting:
             of_run.record(events.episode_consolidated(of_run.act, episode, of_run.ids))
         _close_sessions(of_run, waiting)
@@ -170,59 +200,64 @@ def carry_out(unit: MemoryWrites, run_id: str, plan: Plan, report: Mapping[str, 
     return done
 
 
-def give_up(unit: MemoryWrites, run_id: str, error: str, retry: Retry) -> Run | None:
-    """End a run as failed; what it claimed waits for its next attempt, or is done with."""
-    run = lock_run(unit, run_id)
+def give_up(work: UnitOfWork, run_id: str, error: str, retry: Retry) -> Run | None:
+    """End a run as `failed`; None if it is no longer running.
+
+    Every waiting episode that it has claimed gets one attempt more, the error in `last_consolidation_error`, and the
+    status of `runs.after_failure` (`episode_consolidation_failed`).
+    """
+    run = lock_run(work, run_id)
     if run is None or run.status != "running":
         return None
-    of_run = join_run(unit, run)
+    work.backend.lock(work, run.episode_ids, ())
+    of_run = join_run(work, run)
     _set_back(of_run, run, lambda episode: after_failure(episode, retry, of_run.act.at), error=error)
     failed = replace(run, status="failed", finished_at=of_run.act.at, error=error)
     end_run(of_run, failed)
     return failed
 
 
-def lock_run(unit: MemoryWrites, run_id: str) -> Run | None:
+def lock_run(work: UnitOfWork, run_id: str) -> Run | None:
     """Load and lock a run of the caller's agent: nobody else ends it until the end of the transaction."""
-    return next(iter(_lock_runs(unit, "id = :id", id=run_id)), None)
+    return next(iter(_lock_runs(work, "id = :id", id=run_id)), None)
 
 
-def join_run(unit: MemoryWrites, run: Run) -> MemoryWrites:
+def join_run(work: UnitOfWork, run: Run) -> UnitOfWork:
     """Return the same unit of work, as part of a run."""
-    return replace(unit, act=replace(unit.act, run_id=run.id))
+    return work.within_run(run.id)
 
 
-def end_run(unit: MemoryWrites, run: Run, *, payload: Mapping[str, Any] | None = None) -> None:
+def end_run(work: UnitOfWork, run: Run, *, payload: Mapping[str, Any] | None = None) -> None:
     """Write down how a run ended."""
-    tx = unit.tx
+    tx = work
     finished_at = None if run.finished_at is None else tx.dialect.time(run.finished_at)
     how = {"status": run.status, "finished_at": finished_at, "report": tx.dialect.json(run.report), "error": run.error}
     tx.run("end_run", tenant_id=run.tenant_id, id=run.id, **how)
-    unit.record(events.run_changed(unit.act, run, unit.ids, payload=payload or {"kind": run.kind}))
+    work.record(events.run_changed(work.act, run, work.ids, payload=payload or {"kind": run.kind}))
 
 
-def _abandon(unit: MemoryWrites, run: Run, retry: Retry) -> None:
+def _abandon(work: UnitOfWork, run: Run, retry: Retry) -> None:
     """End a run whose lease is over; an attempt of what it claimed, or one that kills is tried forever."""
-    of_run = join_run(unit, run)
+    of_run = join_run(work, run)
     _set_back(of_run, run, lambda episode: after_loss(episode, retry, of_run.act.at), error=WORKER_GONE)
-    end_run(unit, replace(run, status="abandoned", finished_at=unit.act.at, error=WORKER_GONE))
+    end_run(work, replace(run, status="abandoned", finished_at=work.act.at, error=WORKER_GONE))
 
 
-def _set_back(of_run: MemoryWrites, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
+def _set_back(of_run: UnitOfWork, run: Run, after: Callable[[Episode], Setback], *, error: str) -> None:
     """One attempt more for what a run has claimed and that still waits."""
     waiting = _lock_waiting(of_run, run.episode_ids) if run.episode_ids else []
     for episode in waiting:
         stands = after(episode)
-        retry_at = None if stands.retry_at is None else of_run.tx.dialect.time(stands.retry_at)
+        retry_at = None if stands.retry_at is None else of_run.dialect.time(stands.retry_at)
         payload = {"status": stands.status, "attempts": stands.attempts, "error": error, "retry_at": retry_at}
-        of_run.tx.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **payload)
+        of_run.run("set_consolidation", tenant_id=run.tenant_id, id=episode.id, **payload)
         of_run.record(events.consolidation_failed(of_run.act, episode, stands, of_run.ids, error=error))
     if waiting:
         _close_sessions(of_run, waiting)
 
 
-def _lock_runs(unit: MemoryWrites, condition: str, **bound: Any) -> Sequence[Run]:
-    tx, caller = unit.tx, unit.act.caller
+def _lock_runs(work: UnitOfWork, condition: str, **bound: Any) -> Sequence[Run]:
+    tx, caller = work, work.act.caller
     rows = tx.statements.records.runs
     found = tx.ask(
         f"SELECT {rows.columns} FROM runs "  # noqa: S608  # this room's own words
@@ -232,10 +267,10 @@ def _lock_runs(unit: MemoryWrites, condition: str, **bound: Any) -> Sequence[Run
     return [rows.record(row) for row in found]
 
 
-def _find_due(unit: MemoryWrites, claim: Claim) -> list[Episode]:
+def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
     """The oldest episodes that may be claimed, with as many attempts behind them as the first."""
-    tx, act = unit.tx, unit.act
-    bound: dict[str, Any] = {**caller_bindings(act.caller, tx.dialect), "agent": act.caller.agent}
+    tx, act = work, work.act
+    bound: dict[str, Any] = {**work.bindings(), "agent": work.agent}
     bound["now"] = tx.dialect.time(act.at)
     conditions = [f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"]
     if claim.sessions:
@@ -257,10 +292,10 @@ def _find_due(unit: MemoryWrites, claim: Claim) -> list[Episode]:
     return [episode for _, episode in found if isinstance(episode, Episode)]
 
 
-def _lock_waiting(unit: MemoryWrites, ids: Collection[str]) -> list[Episode]:
+def _lock_waiting(work: UnitOfWork, ids: Collection[str]) -> list[Episode]:
     """Those of some episodes that wait to be consolidated, which nobody changes until the end of the transaction."""
-    tx = unit.tx
-    bound = {"tenant_id": unit.act.caller.tenant_id, "ids": tx.dialect.listed(sorted(ids))}
+    tx = work
+    bound = {"tenant_id": work.tenant_id, "ids": tx.dialect.listed(sorted(ids))}
     condition = "tenant_id = :tenant_id AND id IN :ids AND consolidation_status = 'pending'"
     found = selection.select(
         tx, "episode", condition, bound, order=f"ORDER BY id {tx.dialect.lock}", by="INDEXED BY episodes_id"
@@ -268,9 +303,9 @@ def _lock_waiting(unit: MemoryWrites, ids: Collection[str]) -> list[Episode]:
     return [episode for _, episode in found if isinstance(episode, Episode)]
 
 
-def _close_sessions(unit: MemoryWrites, episodes: Sequence[Episode]) -> None:
-    ids = unit.tx.dialect.listed([episode.id for episode in episodes if episode.session is not None])
-    unit.tx.run("close_sessions", **_tenant(unit.act), ids=ids, at=unit.tx.dialect.time(unit.act.at))
+def _close_sessions(work: UnitOfWork, episodes: Sequence[Episode]) -> None:
+    ids = work.dialect.listed([episode.id for episode in episodes if episode.session is not None])
+    work.run("close_sessions", **_tenant(work.act), ids=ids, at=work.dialect.time(work.act.at))
 
 
 def _tenant(act: Act) -> dict[str, str]:

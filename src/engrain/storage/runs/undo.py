@@ -20,33 +20,50 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Event, MemoryRecord
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.memories import MemoryWrites
+    from engrain.storage.unit_of_work import UnitOfWork
 
 
-def undo_run(unit: MemoryWrites, run_id: str) -> UndoResult:
-    """Undo what a run did; what somebody has changed since is kept."""
-    run = claims.lock_run(unit, run_id)
+def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
+    """Undo all changes of a run, by its events; every reversal has an event of its own.
+
+    Added facts are retracted and added rules forgotten (`fact_taken_back`, `rule_taken_back`): out of the searches,
+    readable by id. Facts that they superseded are active and searched again (`fact_restored`); confirmations
+    (`fact_confirmation_undone`, `rule_confirmation_undone`) and confidences (`fact_doubt_undone`) are as before; links
+    are removed (`link_removed`); episodes wait again with their old attempts (`episode_reopened`), and so do their
+    sessions. The run is `undone`.
+
+    Changes made since are kept, with what depends on them, and `UndoResult.kept` says why: a new fact or rule that was
+    confirmed, marked, superseded or forgotten since, a fact whose slot another one has taken, one that was confirmed or
+    doubted again, an episode that is no longer there.
+
+    Raises:
+        NotFound: the agent has no such run.
+        InvalidInput: it is running, was abandoned and had claimed nothing, or is undone already; or it wrote to a scope
+            the caller does not see. Nothing was written.
+    """
+    run = claims.lock_run(work, run_id)
     if run is None:
-        raise NotFound(f"agent {unit.act.caller.agent} has no run {run_id}; runs() lists them")
+        raise NotFound(f"agent {work.agent} has no run {run_id}; runs() lists them")
+    work.backend.lock(work, run.episode_ids, _load_facts_of_run(work, run_id))
     reversal.check_undo(run)
-    run_events = _load_run_events(unit, run_id)
-    reversal.check_visible(run, run_events, unit.act.caller)
-    of_run = claims.join_run(unit, run)
-    work = _Undo.of(of_run, run_events)
+    run_events = _load_run_events(work, run_id)
+    reversal.check_visible(run, run_events, work.caller)
+    of_run = claims.join_run(work, run)
+    undo = _Undo.of(of_run, run_events)
     for event in reversed(run_events):
-        work.reverse(event)
-    work.reopen_sessions()
+        undo.reverse(event)
+    undo.reopen_sessions()
     undone = replace(run, status="undone", finished_at=of_run.act.at)
-    counts = {"kind": run.kind, "restored": len(work.restored), "kept": len(work.kept)}
+    counts = {"kind": run.kind, "restored": len(undo.restored), "kept": len(undo.kept)}
     claims.end_run(of_run, undone, payload=counts)
-    return UndoResult(run=undone, restored=tuple(work.restored), kept=tuple(work.kept))
+    return UndoResult(run=undone, restored=tuple(undo.restored), kept=tuple(undo.kept))
 
 
 @dataclass(slots=True)
 class _Undo:
     """What is being taken back, and what came of it so far."""
 
-    unit: MemoryWrites
+    work: UnitOfWork
     memories: dict[str, tuple[int, MemoryRecord]]  # docs and records as they are now, all locked
     stays: Mapping[str, str]  # why a memory that the run made is kept, by its id
     restored: list[RestoredItem] = field(default_factory=list)
@@ -54,13 +71,13 @@ class _Undo:
     reopened: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, unit: MemoryWrites, run_events: Sequence[Event]) -> _Undo:
+    def of(cls, work: UnitOfWork, run_events: Sequence[Event]) -> _Undo:
         """What the events of a run are about, held until the end of the transaction."""
         ids = sorted({event.memory_id for event in run_events if event.memory_id is not None})
-        memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(unit, ids)}
-        others = _load_later_events(unit, ids)
+        memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(work, ids)}
+        others = _load_later_events(work, ids)
         stays = reversal.find_kept(run_events, {id_: memory for id_, (_, memory) in memories.items()}, others)
-        return cls(unit, memories, stays)
+        return cls(work, memories, stays)
 
     def reverse(self, event: Event) -> None:
         """Take back what one event tells of."""
@@ -76,7 +93,7 @@ class _Undo:
     def reopen_sessions(self) -> None:
         """Sessions whose episodes wait again wait themselves."""
         if self.reopened:
-            tx = self.unit.tx
+            tx = self.work
             tx.run("reopen_sessions", tenant_id=self._tenant_id, ids=tx.dialect.listed(self.reopened))
 
     def take_back(self, event: Event, doc: int, memory: MemoryRecord) -> None:  # noqa: ARG002  # one of _REVERSALS
@@ -84,7 +101,7 @@ class _Undo:
         if memory.id in self.stays:
             self._keep(memory.id, self.stays[memory.id])
             return
-        tx, act = self.unit.tx, self.unit.act
+        tx, act = self.work, self.work.act
         named = {"tenant_id": memory.tenant_id, "id": memory.id, "at": tx.dialect.time(act.at)}
         after: MemoryRecord
         match memory:
@@ -99,14 +116,14 @@ class _Undo:
                 changed = {"forgotten": [False, True]}
             case Episode():
                 return
-        self.unit.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
+        self.work.index.take_out(tx, memory.tenant_id, [doc], at=act.at)
         self._tell(f"{memory.kind}_taken_back", doc, after, changed)
 
     def believe_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """A fact that one of the run's superseded."""
         assert isinstance(memory, Fact)
         newer = str(event.payload["superseded_by"])
-        tx = self.unit.tx
+        tx = self.work
         why = reversal.explain_superseded(event, memory) or self._why_in_force(newer) or self._why_taken(memory)
         if why is not None:
             self._keep(memory.id, why)
@@ -118,7 +135,7 @@ class _Undo:
         end = None if valid_to is None else tx.dialect.time(valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=end)
         after = replace(memory, validity="active", invalidated_at=None, valid_to=valid_to)
-        self.unit.index.put_back(tx, doc, after)
+        self.work.index.put_back(tx, doc, after)
         self._tell("fact_restored", doc, after, {"validity": [memory.validity, "active"]})
 
     def unconfirm(self, event: Event, doc: int, memory: MemoryRecord) -> None:
@@ -128,7 +145,7 @@ class _Undo:
         if format_time(memory.last_confirmed_at) != after:
             self._keep(memory.id, "it was confirmed again since")
             return
-        tx = self.unit.tx
+        tx = self.work
         moment = None if before is None else datetime.fromisoformat(before)
         is_fading = "standing" in event.payload and "status" not in memory.metadata
         metadata = {**memory.metadata, "status": "fading"} if is_fading else memory.metadata
@@ -153,11 +170,11 @@ class _Undo:
             return
         if event.payload["linked"]:
             named = {"tenant_id": memory.tenant_id, "source_id": by, "target_id": memory.id}
-            self.unit.tx.run("drop_link", **named, relation="supersedes")
+            self.work.run("drop_link", **named, relation="supersedes")
         if memory.confidence != after:
             self._keep(memory.id, "its confidence was changed since")
             return
-        self.unit.tx.run("doubt_fact", tenant_id=memory.tenant_id, id=memory.id, confidence=before)
+        self.work.run("doubt_fact", tenant_id=memory.tenant_id, id=memory.id, confidence=before)
         restored = replace(memory, confidence=before)
         self._tell("fact_doubt_undone", doc, restored, {"confidence": [after, before], "by": by})
 
@@ -166,9 +183,9 @@ class _Undo:
         if memory.id in self.stays:
             return
         edge = {"target_id": event.payload["target_id"], "relation": event.payload["relation"]}
-        tx = self.unit.tx
+        tx = self.work
         if tx.one("drop_link", tenant_id=memory.tenant_id, source_id=memory.id, **edge) is not None:
-            self.unit.record(events.link_removed(self.unit.act, event, self.unit.ids))
+            self.work.record(events.link_removed(self.work.act, event, self.work.ids))
 
     def wait_again(self, event: Event, doc: int, memory: MemoryRecord) -> None:
         """An episode that the run was done with, or failed at."""
@@ -177,7 +194,7 @@ class _Undo:
         if before is None:
             self._keep(memory.id, f"it is {memory.consolidation_status} by another run since")
             return
-        tx = self.unit.tx
+        tx = self.work
         retry_at = before.next_consolidation_retry_at
         tx.run(
             "set_consolidation",
@@ -197,19 +214,19 @@ class _Undo:
 
     @property
     def _tenant_id(self) -> str:
-        return self.unit.act.caller.tenant_id
+        return self.work.tenant_id
 
     def _why_taken(self, fact: Fact) -> str | None:
         """Whose the place is that a fact would come back to, where it is somebody's."""
         same, bound = same_slot(fact)
-        for _, holder in selection.select(self.unit.tx, "fact", f"{same} AND validity = 'active'", bound):
+        for _, holder in selection.select(self.work, "fact", f"{same} AND validity = 'active'", bound):
             return f"fact {holder.id} has its place now"
         return None
 
     def _why_in_force(self, newer: str) -> str | None:
         """Why what a fact of the run did to another goes on: it was kept, and is believed."""
         found = self.memories.get(newer)
-        if newer not in self.stays or found is None or not found[1].is_live(self.unit.act.at):
+        if newer not in self.stays or found is None or not found[1].is_live(self.work.act.at):
             return None
         return f"fact {newer}, which speaks against it, was kept"
 
@@ -221,8 +238,8 @@ class _Undo:
     def _tell(self, what: str, doc: int, after: MemoryRecord, changed: Mapping[str, Any]) -> None:
         self.memories[after.id] = (doc, after)
         self.restored.append(RestoredItem(memory_id=after.id, kind=after.kind, what=what))
-        act, ids = self.unit.act, self.unit.ids
-        self.unit.record(events.memory_event(act, what, after, ids, payload=changed))
+        act, ids = self.work.act, self.work.ids
+        self.work.record(events.memory_event(act, what, after, ids, payload=changed))
 
 
 _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
@@ -238,17 +255,17 @@ _REVERSALS: Mapping[str, Callable[[_Undo, Event, int, MemoryRecord], None]] = {
 }
 
 
-def _load_run_events(unit: MemoryWrites, run_id: str) -> list[Event]:
+def _load_run_events(work: UnitOfWork, run_id: str) -> list[Event]:
     """What a run wrote down, in order, whoever sees it."""
-    bound = {"tenant_id": unit.act.caller.tenant_id, "run_id": run_id}
-    return _load_events(unit.tx, "memory_events_run", "run_id = :run_id", bound)
+    bound = {"tenant_id": work.tenant_id, "run_id": run_id}
+    return _load_events(work, "memory_events_run", "run_id = :run_id", bound)
 
 
-def _load_later_events(unit: MemoryWrites, ids: Sequence[str]) -> list[Event]:
+def _load_later_events(work: UnitOfWork, ids: Sequence[str]) -> list[Event]:
     """What else was done with some memories that says somebody stands by them, in order."""
-    tx = unit.tx
+    tx = work
     bound = {
-        "tenant_id": unit.act.caller.tenant_id,
+        "tenant_id": work.tenant_id,
         "ids": tx.dialect.listed(ids),
         "types": tx.dialect.listed(reversal.STANDING_BY),
     }
@@ -265,15 +282,15 @@ def _load_events(tx: Transaction, index: str, condition: str, bound: Mapping[str
     return [rows.record(row) for row in found]
 
 
-def _lock_memories(unit: MemoryWrites, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+def _lock_memories(work: UnitOfWork, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
     """Load and lock docs and memories, in the order of ids, whoever sees them."""
-    tx, tenant_id = unit.tx, unit.act.caller.tenant_id
+    tx, tenant_id = work, work.tenant_id
     kinds = KINDS if ids else ()
     return [row for kind in kinds for row in selection.load_by_ids(tx, kind, tenant_id, ids, lock=tx.dialect.lock)]
 
 
-def load_facts_of_run(unit: MemoryWrites, run_id: str) -> list[Fact]:
+def _load_facts_of_run(work: UnitOfWork, run_id: str) -> list[Fact]:
     """Load the facts that a run changed, before anything is locked."""
-    ids = sorted({event.memory_id for event in _load_run_events(unit, run_id) if event.memory_id is not None})
-    rows = selection.load_by_ids(unit.tx, "fact", unit.act.caller.tenant_id, ids) if ids else []
+    ids = sorted({event.memory_id for event in _load_run_events(work, run_id) if event.memory_id is not None})
+    rows = selection.load_by_ids(work, "fact", work.tenant_id, ids) if ids else []
     return [fact for _, fact in rows if isinstance(fact, Fact)]

@@ -40,3 +40,6 @@ class SearchIndex(Protocol):
 
     def go_back(self, mark: object) -> None:
         """Return to a mark: the database has rolled back its part."""
+
+    def finish(self, tx: Transaction, tenant_id: str) -> None:
+        """End the unit of work: write what it has counted, last of all."""

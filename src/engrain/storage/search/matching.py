@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import Caller, Episode, MemoryRecord
-from engrain.storage.filters import caller_bindings, compile_request
+from engrain.domain.records import Episode, MemoryRecord
+from engrain.storage.filters import compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.selection import BY_DOC, DOCS, select
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from engrain.domain.requests import Candidate, Ref, Request
-    from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 # A filter that few memories pass is answered from those memories; a wide one by asking for more until enough pass.
 NARROW = 5_000
@@ -24,35 +24,35 @@ MOST_SPEAKERS = 1_000
 _ASK_AGAIN_FACTOR = 4
 
 
-def load_matching(tx: Transaction, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
+def load_matching(snapshot: Snapshot, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
     """Load the records of those docs that match the request; a kind without memories is not queried."""
     found: dict[Ref, MemoryRecord] = {}
     left = list(docs)
-    known = tx.known or {}
-    for kind in load_search_space(tx, request).kinds if left else ():
-        condition, bound = compile_request(request, kind, tx.dialect)
+    known = snapshot.known or {}
+    for kind in load_search_space(snapshot, request).kinds if left else ():
+        condition, bound = compile_request(snapshot, request, kind)
         wanted = [doc for doc in left if known.get(("kind", doc), kind) == kind]
         if bound and wanted:
-            bound["docs"] = tx.dialect.listed(wanted)
-            found.update(select(tx, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC))
+            bound["docs"] = snapshot.dialect.listed(wanted)
+            found.update(select(snapshot, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC))
             left = [doc for doc in left if doc not in found]  # most often there is only one kind
     return found
 
 
-def filter_docs(tx: Transaction, request: Request, docs: Iterable[Ref]) -> list[int]:
+def filter_docs(snapshot: Snapshot, request: Request, docs: Iterable[Ref]) -> list[int]:
     """Return those of `docs` that match the request, ascending."""
     wanted = list(docs)
-    return sorted(_select_docs(tx, request, within=wanted)) if wanted else []
+    return sorted(_select_docs(snapshot, request, within=wanted)) if wanted else []
 
 
-def find_few(tx: Transaction, request: Request, most: int) -> list[int] | None:
+def find_few(snapshot: Snapshot, request: Request, most: int) -> list[int] | None:
     """Find all docs that match, ascending; None where there are more than `most`."""
-    docs = _select_docs(tx, request, limit=most + 1)
+    docs = _select_docs(snapshot, request, limit=most + 1)
     return None if len(docs) > most else sorted(docs)
 
 
 def collect_enough(
-    tx: Transaction,
+    snapshot: Snapshot,
     request: Request,
     limit: int,
     ask: Callable[[int, Sequence[int] | None], list[Candidate]],
@@ -66,63 +66,65 @@ def collect_enough(
     """
     if only_live and not request.filter.is_narrow:
         return ask(limit, None)
-    among = find_few(tx, request, narrow) if request.filter.is_narrow else None
+    among = find_few(snapshot, request, narrow) if request.filter.is_narrow else None
     count = limit
     while True:
         found = ask(count, among)
-        passing = found if among is not None else _filter_candidates(tx, request, found)
+        passing = found if among is not None else _filter_candidates(snapshot, request, found)
         if len(passing) >= limit or len(found) < count:
             return passing[:limit]
         count *= _ASK_AGAIN_FACTOR
 
 
-def load_inactive(tx: Transaction, request: Request) -> dict[Ref, MemoryRecord]:
+def load_inactive(snapshot: Snapshot, request: Request) -> dict[Ref, MemoryRecord]:
     """Load what matches and is no longer in the searches: the newest, where the request asks for the past."""
     if not request.filter.asks_past:
         return {}
-    namespaces = load_search_space(tx, request).namespaces
-    bound = {"tenant_id": request.caller.tenant_id, "namespaces": tx.dialect.listed(namespaces), "limit": MOST_INACTIVE}
-    return load_matching(tx, request, [doc for (doc,) in tx.rows("gone_docs", **bound)]) if namespaces else {}
+    namespaces = load_search_space(snapshot, request).namespaces
+    bound = {"tenant_id": snapshot.tenant_id, "namespaces": snapshot.dialect.listed(namespaces), "limit": MOST_INACTIVE}
+    return (
+        load_matching(snapshot, request, [doc for (doc,) in snapshot.rows("gone_docs", **bound)]) if namespaces else {}
+    )
 
 
-def load_neighbours(tx: Transaction, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
+def load_neighbours(snapshot: Snapshot, request: Request, memory: MemoryRecord, reach: int) -> list[MemoryRecord]:
     """Load the turns around an episode that match, in order, without itself."""
     if not isinstance(memory, Episode) or memory.session is None:
         return []
-    condition, bound = compile_request(request, "episode", tx.dialect)
+    condition, bound = compile_request(snapshot, request, "episode")
     if not bound:
         return []
     around = "scope = :scope AND session = :around AND turn BETWEEN :first AND :last AND id <> :id"
     bound |= {"scope": memory.scope, "around": memory.session, "id": memory.id}
     bound |= {"first": memory.turn - reach, "last": memory.turn + reach}
-    return [turn for _, turn in select(tx, "episode", f"{around} AND {condition}", bound, order="ORDER BY turn")]
+    return [turn for _, turn in select(snapshot, "episode", f"{around} AND {condition}", bound, order="ORDER BY turn")]
 
 
-def list_speakers(tx: Transaction, caller: Caller) -> list[str]:
+def list_speakers(snapshot: Snapshot) -> list[str]:
     """List the speakers in the caller's scopes, sorted."""
-    return [name for (name,) in tx.rows("speakers", **caller_bindings(caller, tx.dialect), limit=MOST_SPEAKERS)]
+    return [name for (name,) in snapshot.rows("speakers", **snapshot.bindings(), limit=MOST_SPEAKERS)]
 
 
-def _filter_candidates(tx: Transaction, request: Request, candidates: list[Candidate]) -> list[Candidate]:
-    allowed = set(filter_docs(tx, request, [candidate.ref for candidate in candidates]))
+def _filter_candidates(snapshot: Snapshot, request: Request, candidates: list[Candidate]) -> list[Candidate]:
+    allowed = set(filter_docs(snapshot, request, [candidate.ref for candidate in candidates]))
     return [candidate for candidate in candidates if candidate.ref in allowed]
 
 
 def _select_docs(
-    tx: Transaction, request: Request, *, within: Sequence[Ref] | None = None, limit: int | None = None
+    snapshot: Snapshot, request: Request, *, within: Sequence[Ref] | None = None, limit: int | None = None
 ) -> list[int]:
     """Docs that match the request, of all or of some, in one statement."""
     by, within_docs = ("", "") if within is None else (BY_DOC, f"{DOCS} AND ")
     parts: list[str] = []
     bound: dict[str, Any] = {}
-    for kind in load_search_space(tx, request).kinds:
-        condition, values = compile_request(request, kind, tx.dialect)
+    for kind in load_search_space(snapshot, request).kinds:
+        condition, values = compile_request(snapshot, request, kind)
         if values:
             parts.append(f"SELECT doc FROM {KIND_TABLES[kind]} {by} WHERE {within_docs}{condition}")  # noqa: S608  # no input in it
             bound |= values
     if not parts:
         return []
     if within is not None:
-        bound["docs"] = tx.dialect.listed(within)
+        bound["docs"] = snapshot.dialect.listed(within)
     most = "" if limit is None else f" LIMIT {limit:d}"
-    return [doc for (doc,) in tx.ask(" UNION ALL ".join(parts) + most, bound)]
+    return [doc for (doc,) in snapshot.ask(" UNION ALL ".join(parts) + most, bound)]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import KINDS, Kind
-from engrain.storage.filters import caller_bindings
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Caller
     from engrain.domain.requests import Request
-    from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 
 _COUNT_UP_TO = 1_000
@@ -88,42 +87,44 @@ class SearchSpace:
         )
 
 
-def load_search_space(tx: Transaction, request: Request) -> SearchSpace:
+def load_search_space(snapshot: Snapshot, request: Request) -> SearchSpace:
     """Load the search space of a request's scopes and kinds."""
-    where, criteria = load_caller_space(tx, request.caller, request.now), request.filter
+    where, criteria = load_caller_space(snapshot, request.now), request.filter
     is_all = not criteria.scopes and set(criteria.kinds) >= set(where.kinds)
     return where if is_all else where.of(criteria.kinds, criteria.scopes)
 
 
-def load_caller_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
+def load_caller_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
     """Load the search space of a caller's scopes, of whatever kind."""
-    where = tx.once(("searched", caller.tenant_id, caller.scopes, now), lambda: _load_space(tx, caller, now))
-    if tx.known is not None:
-        tx.known[_waiting_key(caller)] = where.has_waiting
+    where = snapshot.once(
+        ("searched", snapshot.tenant_id, snapshot.caller.scopes, now), lambda: _load_space(snapshot, now)
+    )
+    if snapshot.known is not None:
+        snapshot.known[_waiting_key(snapshot.caller)] = where.has_waiting
     return where
 
 
-def has_waiting(tx: Transaction, caller: Caller) -> bool:
+def has_waiting(snapshot: Snapshot) -> bool:
     """Tell whether a memory of the caller may wait for a vector, as far as this transaction knows without asking."""
-    return tx.known is None or bool(tx.known.get(_waiting_key(caller), True))
+    return snapshot.known is None or bool(snapshot.known.get(_waiting_key(snapshot.caller), True))
 
 
-def count_waiting(tx: Transaction, caller: Caller) -> int:
+def count_waiting(snapshot: Snapshot) -> int:
     """Count the caller's memories that wait for a vector, up to 1,000."""
-    if not has_waiting(tx, caller):
+    if not has_waiting(snapshot):
         return 0
-    [(count,)] = tx.rows("count_waiting", **caller_bindings(caller, tx.dialect), limit=_COUNT_UP_TO)
+    [(count,)] = snapshot.rows("count_waiting", **snapshot.bindings(), limit=_COUNT_UP_TO)
     return min(int(count), _COUNT_UP_TO)
 
 
-def _load_space(tx: Transaction, caller: Caller, now: datetime) -> SearchSpace:
-    rows = tx.rows("searched", **caller_bindings(caller, tx.dialect), now=tx.dialect.time(now))
+def _load_space(snapshot: Snapshot, now: datetime) -> SearchSpace:
+    rows = snapshot.rows("searched", **snapshot.bindings(), now=snapshot.dialect.time(now))
     version, dims, change, has_unindexed = rows[0][:4]
     spaces = tuple(Namespace(*row[4:]) for row in rows if row[4] is not None)
     # What is not indexed may be the first of its kind and scope.
     places = [(space.kind, space.scope) for space in spaces]
     if has_unindexed:
-        places = [(kind, scope) for kind in KINDS for scope in dict.fromkeys(caller.scopes)]
+        places = [(kind, scope) for kind in KINDS for scope in dict.fromkeys(snapshot.caller.scopes)]
     return SearchSpace(
         spaces=spaces,
         places=tuple(places),

@@ -15,7 +15,7 @@ from engrain.storage.search.traits import IMPORTANCE
 if TYPE_CHECKING:
     from engrain.domain.records import Kind, MemoryRecord
     from engrain.domain.requests import Request
-    from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,35 +28,35 @@ class _Ranked:
     doc: int
 
 
-def find_newest(tx: Transaction, request: Request, limit: int) -> list[Candidate]:
+def find_newest(snapshot: Snapshot, request: Request, limit: int) -> list[Candidate]:
     """Find the newest memories that match, by happened_at, then id."""
-    first = sorted(_find_first(tx, request, limit, by_importance=False), reverse=True)[: max(limit, 0)]
-    return [Candidate(memory.doc, tx.dialect.moment(memory.happened_at).timestamp()) for memory in first]
+    first = sorted(_find_first(snapshot, request, limit, by_importance=False), reverse=True)[: max(limit, 0)]
+    return [Candidate(memory.doc, snapshot.dialect.moment(memory.happened_at).timestamp()) for memory in first]
 
 
-def find_important(tx: Transaction, request: Request, limit: int) -> list[Candidate]:
+def find_important(snapshot: Snapshot, request: Request, limit: int) -> list[Candidate]:
     """Find the most important memories that match, then the newest."""
-    first = sorted(_find_first(tx, request, limit, by_importance=True), reverse=True)[: max(limit, 0)]
+    first = sorted(_find_first(snapshot, request, limit, by_importance=True), reverse=True)[: max(limit, 0)]
     return [Candidate(memory.doc, memory.importance) for memory in first]
 
 
-def load_newest(tx: Transaction, request: Request, limit: int) -> list[MemoryRecord]:
+def load_newest(snapshot: Snapshot, request: Request, limit: int) -> list[MemoryRecord]:
     """Load the newest memories that match, in their order."""
-    docs = [candidate.ref for candidate in find_newest(tx, request, limit)]
-    found = matching.load_matching(tx, request, docs)
+    docs = [candidate.ref for candidate in find_newest(snapshot, request, limit)]
+    found = matching.load_matching(snapshot, request, docs)
     return [found[doc] for doc in docs if doc in found]
 
 
-def _find_first(tx: Transaction, request: Request, limit: int, *, by_importance: bool) -> list[_Ranked]:
+def _find_first(snapshot: Snapshot, request: Request, limit: int, *, by_importance: bool) -> list[_Ranked]:
     """The first `limit` of every place: an index gives the rows of one scope in order, not those of several."""
     parts: list[str] = []
     bound: dict[str, Any] = {"limit": limit}
-    for place, (kind, scope) in enumerate(load_search_space(tx, request).places if limit > 0 else ()):
-        condition, values = compile_request(request, kind, tx.dialect, scope=f"scope = :scope_{place}")
+    for place, (kind, scope) in enumerate(load_search_space(snapshot, request).places if limit > 0 else ()):
+        condition, values = compile_request(snapshot, request, kind, scope=f"scope = :scope_{place}")
         if values:
             bound |= {**values, f"scope_{place}": scope}
             parts.append(_first_of_scope(kind, condition, by_importance=by_importance))
-    return [_Ranked(*row) for row in tx.ask_parts(parts, bound)]
+    return [_Ranked(*row) for row in snapshot.ask_parts(parts, bound)]
 
 
 def _first_of_scope(kind: Kind, condition: str, *, by_importance: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.requests import Traits
-from engrain.storage.filters import HAPPENED_AT, SEEN, caller_bindings
+from engrain.storage.filters import HAPPENED_AT, SEEN
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_caller_space
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Kind
     from engrain.domain.requests import Ref, Request
-    from engrain.storage.transaction import Transaction
+    from engrain.storage.unit_of_work import Snapshot
 
 # What `important` and `traits` take for the importance of each kind.
 IMPORTANCE: Mapping[Kind, str] = {
@@ -33,16 +33,16 @@ _OF_KIND: Mapping[Kind, tuple[str, str]] = {
 }
 
 
-def load_traits(tx: Transaction, request: Request, docs: Collection[Ref]) -> dict[Ref, Traits]:
+def load_traits(snapshot: Snapshot, request: Request, docs: Collection[Ref]) -> dict[Ref, Traits]:
     """Load the traits of those docs that are in the caller's scopes, whatever the filter asks."""
-    kinds = load_caller_space(tx, request.caller, request.now).kinds if docs else []
+    kinds = load_caller_space(snapshot, request.now).kinds if docs else []
     if not kinds:
         return {}
-    bound = {**caller_bindings(request.caller, tx.dialect), "docs": tx.dialect.listed(docs)}
-    rows = tx.ask(" UNION ALL ".join(_select_traits(kind) for kind in kinds), bound)
-    if tx.known is not None:
-        tx.known.update({("kind", row[0]): row[1] for row in rows})
-    return {row[0]: _read_traits(row, tx.dialect.moment) for row in rows}
+    bound = {**snapshot.bindings(), "docs": snapshot.dialect.listed(docs)}
+    rows = snapshot.ask(" UNION ALL ".join(_select_traits(kind) for kind in kinds), bound)
+    if snapshot.known is not None:
+        snapshot.known.update({("kind", row[0]): row[1] for row in rows})
+    return {row[0]: _read_traits(row, snapshot.dialect.moment) for row in rows}
 
 
 def _select_traits(kind: Kind) -> str:

@@ -49,6 +49,7 @@ class Connections:
         self._opened: WeakSet[apsw.Connection] = WeakSet()  # a reader goes with its thread
         self._opened_lock = threading.Lock()
         self._is_frozen = False
+        self._is_overwriting = False
         self._is_closed = False
         with ErrorTranslation(location):
             if not self.in_memory:
@@ -71,7 +72,10 @@ class Connections:
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+                self._is_overwriting = False
                 raise
+            if self._is_overwriting:
+                self._finish_overwriting()
 
     @contextmanager
     def unmapped_writing(self) -> Iterator[apsw.Connection]:
@@ -84,21 +88,22 @@ class Connections:
             finally:
                 self._writer.pragma("mmap_size", _MAPPED_BYTES)
 
-    @contextmanager
-    def erasing(self) -> Iterator[None]:
-        """Overwrite with zeros what a write inside removes, in the file and then in its log.
+    def overwrite_removed(self) -> None:
+        """Overwrite with zeros what the transaction removes from here on, in the file and, once committed, in its log.
 
         Words leave the keyword index by merging it anew, a piece at a time, so that others can write between.
         """
-        with self._write_lock:
-            self._writer.pragma("secure_delete", 1)
-            try:
-                yield
-                self._forget_words()
-                if not self.in_memory:
-                    self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            finally:
-                self._writer.pragma("secure_delete", 0)
+        self._writer.pragma("secure_delete", 1)
+        self._is_overwriting = True
+
+    def _finish_overwriting(self) -> None:
+        self._is_overwriting = False
+        try:
+            self._forget_words()
+            if not self.in_memory:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self._writer.pragma("secure_delete", 0)
 
     @contextmanager
     def compacting(self) -> Iterator[apsw.Connection]:

@@ -79,6 +79,9 @@ class SqliteIndex:
     def go_back(self, mark: object) -> None:
         """There is nothing to take back."""
 
+    def finish(self, tx: Transaction, tenant_id: str) -> None:
+        """All of it is written."""
+
 
 def take_numbers(tx: Transaction, name: str, count: int) -> int:
     """Reserve `count` numbers of a sequence, and return the first."""

@@ -10,6 +10,8 @@ from engrain.domain import events
 from engrain.domain.maintenance import retention
 from engrain.domain.records import Episode
 from engrain.storage import selection
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import removal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.retention import CleanupBatch, Removal, Retention
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.memories import MemoryWrites
+    from engrain.storage.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,11 @@ def plan_cleanup(tx: Transaction, act: Act, policy: Retention, limit: int) -> Pl
     return Plan(removals=removals, is_last=len(removals) < limit)
 
 
-def clean_up(unit: MemoryWrites, policy: Retention, planned: Plan) -> CleanupBatch:
+@repeatable
+def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch:
     """Remove those of a plan that may still go, under lock; an event for each, and no tombstone."""
-    tx, act = unit.tx, unit.act
+    work.backend.lock_removal(work, list(planned.removals), everywhere=True)
+    tx, act = work, work.act
     lock = tx.dialect.lock_whole
     found = selection.load_by_ids(tx, "episode", act.caller.tenant_id, planned.removals, lock=lock)
     needed: Collection[str] = ()
@@ -71,8 +75,8 @@ def clean_up(unit: MemoryWrites, policy: Retention, planned: Plan) -> CleanupBat
         why = _removal_reason(memory, planned.removals[memory.id], policy, act)
         if why is None or (why == "capacity" and (gone[why] >= over or memory.id in needed)):
             continue
-        unit.remove(doc, memory)
-        cleaned.append(events.episode_cleaned(act, memory, why, unit.ids))
+        removal.remove(work, doc, memory)
+        cleaned.append(events.episode_cleaned(act, memory, why, work.ids))
         gone[why] += 1
     tx.add_each(tx.statements.records.events, "memory_events", cleaned)
     remaining = _count_episodes(tx, act, policy)[0] if planned.is_last else None

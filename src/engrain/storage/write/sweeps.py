@@ -17,6 +17,7 @@ from engrain.domain.records import Episode
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
+from engrain.storage.transaction import repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
-    from engrain.storage.write.unit_of_work import UnitOfWork
+    from engrain.storage.unit_of_work import UnitOfWork
 
 # The databases' exp() may differ from ours in the last digit: what is so close to a threshold is decided here.
 _CLOSE = 1e-9
@@ -108,26 +109,27 @@ def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolic
     return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
 
 
-def sweep(unit: UnitOfWork, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
+@repeatable
+def sweep(work: UnitOfWork, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
     """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""
-    tx = unit.tx
-    moving = _find_changes(tx, unit.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
-    apply_changes(unit, kind, moving)
+    tx = work
+    moving = _find_changes(tx, work.act, kind, policy, ids=seen.ids, lock=tx.dialect.lock)
+    apply_changes(work, kind, moving)
     return _count_changes(seen, moving)
 
 
-def apply_changes(unit: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -> None:
+def apply_changes(work: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -> None:
     """Apply changes to locked facts or rules: a few statements, however many they are."""
-    tx, act = unit.tx, unit.act
+    tx, act = work, work.act
     named = {"tenant_id": act.caller.tenant_id, "at": tx.dialect.time(act.at)}
     for (before, to), these in _group_by_change(moving).items():
         changes = {metadata: _noted_metadata(metadata, kind, to) for metadata in {change.metadata for change in these}}
         rows = ",".join([f"[{doc},{changes[metadata]}]" for doc, _, _, metadata, _, _ in these])
         tx.run((_EXPIRES if to == "expired" else _AGES)[kind], **named, rows=f"[{rows}]")
         if to == "expired":
-            unit.index.take_out(tx, act.caller.tenant_id, [change.doc for change in these], at=act.at)
+            work.index.take_out(tx, act.caller.tenant_id, [change.doc for change in these], at=act.at)
         event_type, payload = events.standing_changed(kind, before, to)
-        ids = unit.ids.several(len(these))
+        ids = work.ids.several(len(these))
         tx.run(
             "add_events",
             **named,

@@ -1,0 +1,99 @@
+"""Backend: the port by which the store reaches one database, with what the two do differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from engrain.storage.unit_of_work import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.maintenance.vitals import PoolVitals
+    from engrain.domain.records import EmbeddingVersion
+    from engrain.domain.requests import Health
+    from engrain.domain.runs.jobs import Compaction
+    from engrain.storage.backup.archive import Row
+    from engrain.storage.backup.restoration import RestoreIndex
+    from engrain.storage.search.index import SearchIndex
+    from engrain.storage.transaction import Connection, Transaction
+
+_Result = TypeVar("_Result")
+
+
+class Backend(Database, Protocol):
+    """One database: its connections, its dialect, its locks, and its searches by words and vectors."""
+
+    location: str  # path or URL, without a password
+    created: bool  # whether opening it created the schema
+    tables: Sequence[str]  # ours, of a server's database that may hold others
+    version: int | None  # of the embedder whose questions come here
+
+    def read(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
+        """Return what `work` reads in one snapshot of a tenant, or of every one; it may be run again."""
+
+    def write(self, tenant_id: str | None, work: Callable[[Connection], _Result], *, is_repeatable: bool) -> _Result:
+        """Return what `work` writes in one transaction of a tenant, or of every one.
+
+        Run again as a whole after a conflict with another transaction, and where the connection was lost: while
+        committing only if it `is_repeatable`.
+
+        Raises:
+            OutcomeUnknown: it was lost while committing, and is not repeatable.
+        """
+
+    def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
+        """`read`, for what reads all rows."""
+
+    def restore(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:
+        """Return what `work` writes in one transaction with the search index, of a tenant or of every one."""
+
+    def load_rows(self, tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
+        """Load the next rows of a table as the archive has them."""
+
+    def restore_rows(self, tx: Transaction, table: str, rows: Sequence[Row]) -> None:
+        """Write rows of the archive as they are; those whose key is there already are skipped."""
+
+    def reindex(self, limit: int) -> int:
+        """Add restored memories to the searches, at most `limit`, the oldest first; returns their number."""
+
+    def new_index(self) -> SearchIndex:
+        """Return the search index of one unit of work."""
+
+    def flush_index(self) -> int:
+        """Index what was left for later, at most 1,000 memories; returns their number."""
+
+    def index_all(self, tx: Transaction) -> None:
+        """Index whatever was left for later."""
+
+    def find_version(self, tx: Transaction) -> EmbeddingVersion | None:
+        """Find the active version of vectors, if it is ready to be searched."""
+
+    def prepare_vectors(self, tx: Transaction, version: EmbeddingVersion, *, is_new: bool) -> None:
+        """Make ready for the vectors of a version: one that is not new only if nobody else is about to."""
+
+    def lock_versions(self, tx: Transaction) -> None:
+        """Lock the versions of vectors against a switch."""
+
+    def attach_vectors(
+        self, tx: Transaction, docs: Sequence[int], rows: NDArray[np.float32], version: EmbeddingVersion
+    ) -> None:
+        """Store checked vectors of a version that is not retired."""
+
+    def drop_vector_indexes(self, tx: Transaction) -> None:
+        """Drop what versions without vectors leave."""
+
+    def count_connections(self) -> PoolVitals | None:
+        """Count the connections to a server; a file has none."""
+
+    def check_health(self) -> Health:
+        """Check that rows, index and file agree."""
+
+    def compact(self) -> Compaction:
+        """Free the space of removed rows."""
+
+    def close(self) -> None:
+        """Close connections; a second call does nothing."""

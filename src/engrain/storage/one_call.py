@@ -1,0 +1,295 @@
+"""One call, one transaction: the verbs of the store port as methods, until their callers compose units of work."""
+
+from __future__ import annotations
+
+import threading
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain.records import Caller
+from engrain.errors import OutcomeUnknown
+from engrain.storage import jobs, selection
+from engrain.storage.access import keys, pools
+from engrain.storage.backup import archive
+from engrain.storage.backup.extraction import BACKED_UP
+from engrain.storage.entities import lookup, mentions, registry
+from engrain.storage.entities import removal as entity_removal
+from engrain.storage.reports import overviews, stats, surveys
+from engrain.storage.runs import actions, claims, undo
+from engrain.storage.search import history, matching, namespaces, recency, traits
+from engrain.storage.unit_of_work import Snapshot, UnitOfWork
+from engrain.storage.write import arrivals, changes, cleanup, embedding_versions, removal, sweeps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engrain.storage.store import SqlStore
+
+
+def _introduce(work: UnitOfWork, entities: Any, memories: Any) -> Any:
+    for entity in entities:
+        registry.put_entity(work, entity)
+    return arrivals.put(work, memories)
+
+
+READS: dict[str, Callable[..., Any]] = {
+    "get": selection.load_memories,
+    "find_active_fact": selection.find_active_fact,
+    "applications": history.load_applications,
+    "history": history.load_history,
+    "links": history.load_links,
+    "events": history.load_events,
+    "entities": lookup.load_entities,
+    "stats": stats.count_memories,
+    "waiting": namespaces.count_waiting,
+    "links_from": history.load_links_from,
+    "vectors_of": surveys.load_vectors,
+    "unmentioned": surveys.find_unmentioned,
+    "find_entities": lookup.list_entities,
+    "entities_named": lookup.find_named,
+    "resembling": lookup.find_resembling,
+    "facts_about": lookup.load_facts_about,
+    "pending_sessions": claims.list_pending_sessions,
+    "is_session_consolidated": claims.is_session_consolidated,
+    "runs": claims.list_runs,
+    "keys": keys.list_keys,
+    "find_key": keys.find_key,
+    "activity": overviews.count_activity,
+}
+SEARCHES: dict[str, Callable[..., Any]] = {
+    "keyword": Snapshot.search_words,
+    "nearest": Snapshot.search_vectors,
+    "newest": recency.find_newest,
+    "important": recency.find_important,
+    "mentioning": mentions.find_mentioning,
+    "traits": traits.load_traits,
+    "load": matching.load_matching,
+    "recent": recency.load_newest,
+    "neighbours": matching.load_neighbours,
+    "page": surveys.load_page,
+    "mentions_of": mentions.load_mentions,
+    "unenriched": lookup.find_unenriched,
+    "standouts": overviews.find_standouts,
+}
+WRITES: dict[str, Callable[..., Any]] = {
+    "put": arrivals.put,
+    "put_related": arrivals.put_related,
+    "supersede": arrivals.supersede,
+    "touch": changes.touch,
+    "confirm": changes.confirm,
+    "age": changes.age,
+    "mark": changes.mark,
+    "forget": removal.forget,
+    "erase": removal.erase,
+    "link": changes.link,
+    "mention": mentions.mention,
+    "put_entity": registry.put_entity,
+    "put_mentioning": mentions.put_with_mentions,
+    "introduce": _introduce,
+    "remove_entities": entity_removal.remove_entities,
+    "change_entity": registry.change_entity,
+    "merge_entities": registry.merge_entities,
+    "unmerge_entities": registry.unmerge_entities,
+    "enrich": mentions.enrich,
+    "claim": claims.claim_run,
+    "renew": claims.renew_run,
+    "carry_out": claims.carry_out,
+    "doubt": actions.doubt_fact,
+    "give_up": claims.give_up,
+    "undo": undo.undo_run,
+    "create_pool": pools.create_pool,
+    "join_pool": pools.join_pool,
+    "leave_pool": pools.leave_pool,
+    "delete_pool": pools.delete_pool,
+    "put_key": keys.put_key,
+    "revoke_key": keys.revoke_key,
+    "use_key": keys.use_key,
+}
+INSPECTIONS: dict[str, Callable[..., Any]] = {
+    "tenants": lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")],
+    "embedding_versions": embedding_versions.load_versions,
+    "unembedded": lambda tx, limit, *, version=None: embedding_versions.find_unembedded(tx, limit, version),
+    "jobs": jobs.list_jobs,
+    "last_firing": jobs.find_last_firing,
+    "last_key": archive.find_last_key,
+}
+TENANT_INSPECTIONS: dict[str, Callable[..., Any]] = {
+    "agents": lambda tx, tenant_id: [agent for (agent,) in tx.rows("agents", tenant_id=tenant_id)],
+    "agent_counts": stats.load_agent_counts,
+    "learners": lambda tx, tenant_id, *, since: sweeps.list_learners(tx, tenant_id, since),
+}
+MAINTENANCE: dict[str, Callable[..., Any]] = {
+    "add_job": jobs.add_job,
+    "take_job": jobs.take_job,
+    "renew_job": jobs.renew_job,
+    "end_job": jobs.end_job,
+    "retry_job": jobs.retry_job,
+    "prune_jobs": jobs.prune_jobs,
+}
+
+
+class _Snapshots(threading.local):
+    """The snapshot that a thread is in."""
+
+    snapshot: Any = None
+    tenant_id: str | None = None
+
+
+class OneCall:
+    """A store whose every verb is a method of one transaction."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self.store = store
+        self._inside = _Snapshots()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: PLR0911
+        if name in READS:
+            return lambda caller, *a, **k: self._read(caller, READS[name], *a, **k)
+        if name in SEARCHES:
+            return lambda request, *a, **k: self._read(request.caller, SEARCHES[name], request, *a, **k)
+        if name in WRITES:
+            return lambda act, *a, **k: self._write(act, WRITES[name], *a, **k)
+        if name in INSPECTIONS:
+            return lambda *a, **k: self._inspect(None, INSPECTIONS[name], *a, **k)
+        if name in TENANT_INSPECTIONS:
+            return lambda tenant, *a, **k: self._inspect(tenant, TENANT_INSPECTIONS[name], tenant, *a, **k)
+        if name in MAINTENANCE:
+            self._refuse_inside()
+            return lambda *a, **k: self.store.maintain(None, MAINTENANCE[name], *a, **k)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in {"attach", "prune_vectors", "switch_version", "begin_version"}:
+            self._refuse_inside()
+        return getattr(self.store, name) if hasattr(self.store, name) else getattr(self.store.backend, name)
+
+    @property
+    def _connections(self) -> Any:
+        return self.store.backend._connections  # type: ignore[attr-defined]  # noqa: SLF001
+
+    @_connections.setter
+    def _connections(self, connections: Any) -> None:
+        self.store.backend._connections = connections  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def pools(self, caller: Caller) -> Any:
+        return self.store.read(Caller(tenant_id=caller.tenant_id, agent=caller.agent), pools.list_pools)
+
+    def pools_of(self, caller: Caller) -> Any:
+        bare = Caller(tenant_id=caller.tenant_id, agent=caller.agent)
+        outer = self._inside.snapshot
+        if outer is not None and (outer.dialect.name == "sqlite" or self._inside.tenant_id == caller.tenant_id):
+            return Snapshot(outer.db, bare, outer.backend, outer.known).caller.pools
+        return self.store.read(bare, lambda snapshot: snapshot.caller.pools)
+
+    def put(self, act: Any, memories: Any) -> Any:
+        if not memories:
+            return []
+        added: list[Any] = []
+
+        def work(unit: UnitOfWork) -> list[Any]:
+            added[:] = arrivals.put(unit, memories)
+            return list(added)
+
+        try:
+            return self._write(act, work)
+        except OutcomeUnknown:
+            ids = [memory.id for memory in added]
+            return added if self.get(act.caller, ids) == added else self._write(act, work)
+
+    def speakers(self, request: Any) -> Any:
+        return self._read(request.caller, matching.list_speakers)
+
+    def sweep(self, act: Any, kind: Any, policy: Any, *, after: str, limit: int, dry_run: bool = False) -> Any:
+        def look(snapshot: Snapshot) -> Any:
+            stretch = sweeps.find_due(snapshot, act, kind, policy, after=after, limit=limit)
+            if dry_run or not stretch.ids:
+                return stretch, sweeps.preview_sweep(snapshot, act, kind, policy, seen=stretch)
+            return stretch, None
+
+        stretch, preview = self._read(act.caller, look)
+        return preview if preview is not None else self._write(act, sweeps.sweep, kind, policy, stretch)
+
+    def clean(self, act: Any, retention: Any, *, limit: int, dry_run: bool = False) -> Any:
+        if dry_run:
+            return self._read(act.caller, cleanup.preview_cleanup, act, retention)
+        plan = self._read(act.caller, cleanup.plan_cleanup, act, retention, limit)
+        return self._write(act, cleanup.clean_up, retention, plan)
+
+    def backlogs(self, now: Any, *, tenant_id: str | None = None) -> Any:
+        return self._inspect(tenant_id, claims.list_backlogs, now, tenant_id=tenant_id)
+
+    @property
+    def tables(self) -> Any:
+        return archive.TABLES
+
+    @property
+    def backed_up(self) -> Any:
+        return BACKED_UP
+
+    def key_of(self, table: str, row: Any) -> Any:
+        return archive.row_key(table, row)
+
+    def rows(self, table: str, *, after: Any, limit: int) -> Any:
+        return self._inspect(None, self.store.backend.load_rows, table, after=after, limit=limit)
+
+    def restore(self, table: str, rows: Any) -> None:
+        batch = list(rows)
+
+        def work(tx: Any) -> None:
+            self.store.backend.restore_rows(tx, table, batch)
+
+        work.is_repeatable = True  # type: ignore[attr-defined]
+        self.store.maintain(None, work)
+
+    def flush_index(self) -> int:
+        return 0 if self._inside.snapshot is not None else self.store.flush_index()
+
+    def reindex(self, limit: int) -> int:
+        return self.store.backend.reindex(limit)
+
+    def extracting(self, extent: Any, work: Any) -> Any:
+        return self.store.extract(extent, work)
+
+    def restoring(self, tenant_id: str | None, work: Any) -> Any:
+        return self.store.restore(tenant_id, work)
+
+    def in_one_snapshot(self, caller: Caller, work: Callable[[], Any]) -> Any:
+        def inside(snapshot: Snapshot) -> Any:
+            before = self._inside.snapshot, self._inside.tenant_id
+            self._inside.snapshot, self._inside.tenant_id = snapshot, caller.tenant_id
+            try:
+                return work()
+            finally:
+                self._inside.snapshot, self._inside.tenant_id = before
+
+        return self._read(caller, inside)
+
+    def _read(self, caller: Caller, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
+        outer = self._inside.snapshot
+        if outer is not None and (outer.dialect.name == "sqlite" or self._inside.tenant_id == caller.tenant_id):
+            return _as_known(caller, work)(Snapshot(outer.db, caller, outer.backend, outer.known), *a, **k)
+        return self.store.read(caller, _as_known(caller, work), *a, **k)
+
+    def _inspect(self, tenant: str | None, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
+        outer = self._inside.snapshot
+        if outer is not None and outer.dialect.name == "sqlite":
+            return work(outer, *a, **k)
+        return self.store.inspect(tenant, work, *a, **k)
+
+    def _refuse_inside(self) -> None:
+        if self._inside.snapshot is not None:
+            raise RuntimeError("a write inside in_one_snapshot, whose work only reads: write before it, or after")
+
+    def _write(self, act: Any, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
+        self._refuse_inside()
+        return self.store.write(act, _as_known(act.caller, work), *a, **k)
+
+
+def _as_known(caller: Caller, work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `work` for a caller whose pools were looked up before."""
+
+    @wraps(work)
+    def known(snapshot: Snapshot, *a: Any, **k: Any) -> Any:
+        snapshot._caller = caller  # noqa: SLF001
+        return work(snapshot, *a, **k)
+
+    return known

@@ -1,0 +1,233 @@
+"""Backend of one PostgreSQL database: its connections, its locks, and its searches."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+
+from engrain.domain.requests import Candidate, Health
+from engrain.errors import IntegrityViolated
+from engrain.storage.postgres import compaction, health, keywords, restoration, schema, vectors
+from engrain.storage.postgres.connections import Connections
+from engrain.storage.postgres.index import PostgresIndex
+from engrain.storage.postgres.planner_statistics import PlannerStatistics
+from engrain.storage.postgres.statements import STATEMENTS
+from engrain.storage.search import matching
+from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.transaction import Transaction
+from engrain.storage.write import embedding_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.maintenance.vitals import PoolVitals
+    from engrain.domain.records import EmbeddingVersion, Fact
+    from engrain.domain.requests import Ref, Request
+    from engrain.domain.runs.jobs import Compaction
+    from engrain.storage.backup.archive import Row
+    from engrain.storage.backup.restoration import RestoreIndex
+    from engrain.storage.postgres.connections import Connection
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
+
+_Result = TypeVar("_Result")
+_Written = TypeVar("_Written")
+# Somebody else took an id, or the place of a fact, or what a memory names went, between our look and our write. The
+# next run sees what they did; a second such race is rare, and a row that breaks a rule of itself breaks it every time.
+_RACES = (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation)
+_MOST_RACES = 5
+_QUEUES = 256  # of a tenant, for the places of its facts
+
+
+class PostgresBackend:
+    """One PostgreSQL database with pgvector.
+
+    Each transaction is one of the caller's tenant, the second wall behind the tenant in each statement; what is done
+    for every tenant at once says so to the database.
+    """
+
+    statements = STATEMENTS
+    tables: Sequence[str] = tuple(schema.OUR_TABLES)
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 8,
+        timeout_s: float = 5.0,
+        narrow: int = matching.NARROW,
+        read_all: int = keywords.READ_ALL,
+        scan_all: int = vectors.SCAN_ALL,
+    ) -> None:
+        """Connect to the database at `url` and bring its schema up to date.
+
+        At most `pool_size` connections; `timeout_s` bounds the wait for one, and for a server that went away. A search
+        whose filter lets at most `narrow` memories through looks at those alone; one of namespaces with at most
+        `read_all` memories reads all their words, with at most `scan_all` compares all their vectors: otherwise
+        indexes choose, and of the vectors nearly all of the best are found.
+        """
+        self._narrow = narrow
+        self._read_all = read_all
+        self._scan_all = scan_all
+        self._connections = Connections(url, pool_size=pool_size, timeout_s=timeout_s)
+        self.location = self._connections.location
+        self.version: int | None = None
+        self._reindexed = restoration.START
+        self._growth = PlannerStatistics(every=100)
+        try:
+            self.created = schema.prepare(self._connections) == ""
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def read(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
+        return self._connections.read(tenant_id, work)
+
+    def write(self, tenant_id: str | None, work: Callable[[Connection], _Result], *, is_repeatable: bool) -> _Result:
+        for _ in range(_MOST_RACES):
+            try:
+                return self._connections.write(tenant_id, work, repeatable=is_repeatable)
+            except IntegrityViolated as error:
+                if not isinstance(error.__cause__, _RACES):
+                    raise
+        return self._connections.write(tenant_id, work, repeatable=is_repeatable)
+
+    def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
+        def work_along_indexes(db: Connection) -> _Result:
+            Transaction(db, STATEMENTS).run("along_indexes")
+            return work(db)
+
+        return self._connections.read(tenant_id, work_along_indexes)
+
+    def restore(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:
+        def write(tenant: str | None, restored: Callable[[Transaction], _Written]) -> _Written:
+            return self.write(tenant, lambda db: restored(Transaction(db, STATEMENTS)), is_repeatable=True)
+
+        return restoration.restore_backup(write, tenant_id, work)
+
+    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+        if not terms or limit <= 0:
+            return []
+        where = load_search_space(snapshot, request)
+        if not where.spaces:
+            return []
+        return keywords.search_keywords(
+            snapshot, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all
+        )
+
+    def search_vectors(
+        self,
+        snapshot: Snapshot,
+        request: Request,
+        vector: NDArray[np.float32],
+        limit: int,
+        *,
+        also: Collection[Ref] = (),
+    ) -> list[Candidate]:
+        where = load_search_space(snapshot, request)
+        embedding_versions.check_current(snapshot, self.version, where.version)
+        sizes = {"narrow": self._narrow, "scan_all": self._scan_all}
+        return vectors.find_nearest(snapshot, request, where, vector, limit=limit, also=also, **sizes)
+
+    def load_rows(self, tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
+        return restoration.load_rows(tx, table, after=after, limit=limit)
+
+    def restore_rows(self, tx: Transaction, table: str, rows: Sequence[Row]) -> None:
+        restoration.restore_rows(tx, table, rows)
+
+    def reindex(self, limit: int) -> int:
+        def work(db: Connection) -> tuple[int, restoration.Progress]:
+            return restoration.reindex(Transaction(db, STATEMENTS), self._reindexed, limit)
+
+        count, self._reindexed = self.write(None, work, is_repeatable=True)
+        return count
+
+    def new_index(self) -> PostgresIndex:
+        return PostgresIndex(self._growth)
+
+    def flush_index(self) -> int:
+        """All of it is written with the memories."""
+        return 0
+
+    def index_all(self, tx: Transaction) -> None:
+        """All of it is written with the memories."""
+
+    def find_version(self, tx: Transaction) -> EmbeddingVersion | None:
+        return vectors.find_indexed_version(tx)
+
+    def prepare_vectors(self, tx: Transaction, version: EmbeddingVersion, *, is_new: bool) -> None:
+        (vectors.add_index if is_new else vectors.add_missing_index)(tx, version)
+
+    def lock_versions(self, tx: Transaction) -> None:
+        tx.run("lock_versions")
+
+    def attach_vectors(
+        self, tx: Transaction, docs: Sequence[int], rows: NDArray[np.float32], version: EmbeddingVersion
+    ) -> None:
+        vectors.attach_vectors(tx, docs, rows, version)
+
+    def drop_vector_indexes(self, tx: Transaction) -> None:
+        vectors.drop_indexes(tx)
+
+    def lock(self, work: UnitOfWork, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
+        """Lock sessions, then slots: in the order in which every writer takes them, and before any memory.
+
+        Whoever states the same fact waits here. Otherwise each finds, once the fact it waited for is superseded, that
+        another took its slot, and begins again. In one order for all, and by few locks however many facts there are:
+        the server's table of locks is small.
+        """
+        tenant_id = work.tenant_id
+        if episode_ids:
+            scopes = list(work.caller.scopes)
+            work.run("lock_sessions_of", tenant_id=tenant_id, scopes=scopes, ids=list(episode_ids))
+        slots = (fact.slot for fact in facts if fact.validity == "active")
+        queues = sorted({zlib.crc32("\0".join(slot).encode()) % _QUEUES for slot in slots})
+        if queues:
+            work.run("queue_for_slots", tenant_id=tenant_id, queues=queues)
+
+    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+        """Lock sessions, then speakers: whoever writes down that a speaker speaks has finished, or waits."""
+        caller = work.caller
+        scopes = list(caller.scopes)
+        if everywhere:
+            scopes = [scope for (scope,) in work.rows("scopes_of", tenant_id=caller.tenant_id)]
+        for statement in ("lock_sessions_of", "lock_speakers_of"):
+            work.run(statement, tenant_id=caller.tenant_id, scopes=scopes, ids=list(episode_ids))
+
+    def overwrite_removed(self, work: UnitOfWork) -> None:
+        """The server reuses the room of removed rows by itself."""
+
+    def count_connections(self) -> PoolVitals:
+        return self._connections.vitals()
+
+    def check_health(self) -> Health:
+        def work(db: Connection) -> Health:
+            tx = Transaction(db, STATEMENTS)
+            active = embedding_versions.find_active(tx)
+            [(memories,)] = tx.rows("count_memories")
+            [(indexed, embedded, waiting)] = tx.rows("count_entries")
+            [(size,)] = tx.rows("size", tables=list(schema.OUR_TABLES))
+            return Health(
+                location=self.location,
+                backend=schema.server_version(db),
+                schema=schema.revision(db, self.location),
+                size_bytes=size,
+                memories=memories,
+                indexed=indexed,
+                embedded=embedded,
+                waiting=waiting,
+                embedder=None if active is None else active.name,
+                problems=tuple(health.find_problems(tx)),
+            )
+
+        return self._connections.read(None, work)
+
+    def compact(self) -> Compaction:
+        return compaction.compact(self._connections)
+
+    def close(self) -> None:
+        self._connections.close()

@@ -1,0 +1,229 @@
+"""Backend of one SQLite file: its connections, its searches, and the work of its index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from engrain.domain.requests import Candidate, Health
+from engrain.storage.backup import archive
+from engrain.storage.search import candidates, matching
+from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.sqlite import compaction, health, index, restoration, schema, word_index
+from engrain.storage.sqlite.connections import Connections
+from engrain.storage.sqlite.statements import STATEMENTS
+from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
+from engrain.storage.transaction import Transaction
+from engrain.storage.write import embedding_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from engrain.domain.records import EmbeddingVersion, Fact
+    from engrain.domain.requests import Ref, Request
+    from engrain.domain.runs.jobs import Compaction
+    from engrain.storage.backup.archive import Row
+    from engrain.storage.backup.restoration import RestoreIndex
+    from engrain.storage.transaction import Connection
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
+
+_Result = TypeVar("_Result")
+_ALL = -1  # what SQLite takes for no limit
+
+
+class SqliteBackend:
+    """One SQLite file, or a database in this process's memory. One writer at a time, so that it needs no locks."""
+
+    statements = STATEMENTS
+    tables: Sequence[str] = ()
+
+    def __init__(
+        self,
+        location: str,
+        *,
+        busy_timeout_s: float = 5.0,
+        synchronous: str = "normal",
+        narrow: int = matching.NARROW,
+    ) -> None:
+        """Open or create the file at `location` (":memory:" for none) and bring its schema up to date.
+
+        A search whose filter lets at most `narrow` memories through looks at those alone; the answer is the same.
+        """
+        self.location = location
+        self.version: int | None = None
+        self._narrow = narrow
+        self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+        self._vectors = VectorCache()
+        self._index = index.SqliteIndex()
+        try:
+            self.created = schema.prepare(self._connections) == ""
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def read(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:  # noqa: ARG002  # one file holds every tenant
+        with self._connections.snapshot() as db:
+            return work(db)
+
+    def write(
+        self,
+        tenant_id: str | None,  # noqa: ARG002  # likewise
+        work: Callable[[Connection], _Result],
+        *,
+        is_repeatable: bool,  # noqa: ARG002  # nothing is lost while committing
+    ) -> _Result:
+        with self._connections.writing() as db:
+            return work(db)
+
+    def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:  # noqa: ARG002  # likewise
+        with self._connections.unmapped_snapshot() as db:
+            return work(db)
+
+    def restore(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:  # noqa: ARG002  # likewise
+        with self._connections.unmapped_writing() as db:
+            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex())
+
+    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+        if not terms or limit <= 0:
+            return []
+        where = load_search_space(snapshot, request)
+
+        def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
+            return word_index.search_words(snapshot, where, terms, count, among=among)
+
+        only_live = not (where.has_expired or where.has_unindexed)
+        found = (
+            matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=self._narrow)
+            if where.spaces
+            else []
+        )
+        outside = (
+            matching.load_matching(snapshot, request, index.unindexed_docs(snapshot, _ALL))
+            if where.has_unindexed
+            else {}
+        )
+        outside |= matching.load_inactive(snapshot, request)
+        if outside:
+            found += word_index.search_unindexed(snapshot, where, terms, outside, limit=limit)
+        return sorted(found, key=candidates.best_first)[:limit]
+
+    def search_vectors(
+        self,
+        snapshot: Snapshot,
+        request: Request,
+        vector: NDArray[np.float32],
+        limit: int,
+        *,
+        also: Collection[Ref] = (),
+    ) -> list[Candidate]:
+        where = load_search_space(snapshot, request)
+        embedding_versions.check_current(snapshot, self.version, where.version)
+        if where.dims != len(vector) or not where.spaces:
+            return []
+        exact = Cosines(snapshot, where, vector)
+
+        def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
+            only = None if among is None else np.array(among, np.int64)
+            docs = self._vectors.shortlist(snapshot, where, vector, limit=count, among=only)
+            return sorted(exact.of(docs, ahead=also), key=candidates.best_first)[:count]
+
+        only_live = not (where.has_expired or where.has_unindexed)
+        best = (
+            matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=self._narrow)
+            if limit > 0
+            else []
+        )
+        if request.filter.asks_past:
+            exact = Cosines(snapshot, where, vector, gone=True)
+            gone = exact.of(list(matching.load_inactive(snapshot, request)), ahead=also)
+            best = sorted(best + gone, key=candidates.best_first)[: max(limit, 0)]
+        others: Sequence[Ref] = list(set(also) - {candidate.ref for candidate in best})
+        if request.filter.is_narrow or not only_live:
+            others = matching.filter_docs(snapshot, request, others)
+        return sorted(best + exact.of(others), key=candidates.best_first)
+
+    def load_rows(self, tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
+        return archive.load_rows(tx, table, after=after, limit=limit)
+
+    def restore_rows(self, tx: Transaction, table: str, rows: Sequence[Row]) -> None:
+        restoration.restore_rows(tx, table, rows)
+
+    def reindex(self, limit: int) -> int:  # noqa: ARG002  # flush_index has a bound of its own
+        return self.flush_index()
+
+    def new_index(self) -> index.SqliteIndex:
+        return self._index
+
+    def flush_index(self) -> int:
+        with self._connections.snapshot() as db:
+            if not index.unindexed_docs(Transaction(db, STATEMENTS), 1):
+                return 0
+        with self._connections.writing() as db:
+            return index.index_batch(Transaction(db, STATEMENTS))
+
+    def index_all(self, tx: Transaction) -> None:
+        index.index_all(tx)
+
+    def find_version(self, tx: Transaction) -> EmbeddingVersion | None:
+        return embedding_versions.find_active(tx)
+
+    def prepare_vectors(self, tx: Transaction, version: EmbeddingVersion, *, is_new: bool) -> None:
+        """Vectors are compared in this process: there is no index to make."""
+
+    def lock_versions(self, tx: Transaction) -> None:
+        """There is one writer at a time."""
+
+    def attach_vectors(
+        self, tx: Transaction, docs: Sequence[int], rows: NDArray[np.float32], version: EmbeddingVersion
+    ) -> None:
+        first = index.take_numbers(tx, "change", len(docs))
+        placed = zip(range(first, first + len(docs)), docs, rows, strict=True)
+        tx.run_each(
+            "add_vector",
+            [
+                {"doc": doc, "version": version.version, "embedding": row.tobytes(), "change": change}
+                for change, doc, row in placed
+            ],
+        )
+        if version.state == "active":
+            tx.run_each("is_embedded", [{"doc": doc} for doc in docs])
+
+    def drop_vector_indexes(self, tx: Transaction) -> None:
+        """There are none."""
+
+    def lock(self, work: UnitOfWork, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
+        """There is one writer at a time."""
+
+    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+        """There is one writer at a time."""
+
+    def overwrite_removed(self, work: UnitOfWork) -> None:  # noqa: ARG002  # there is one writer at a time
+        self._connections.overwrite_removed()
+
+    def count_connections(self) -> None:
+        """A file has none to count."""
+
+    def check_health(self) -> Health:
+        with self._connections.unmapped_snapshot() as db:
+            active = embedding_versions.find_active(Transaction(db, STATEMENTS))
+            return Health(
+                location=self.location,
+                backend=f"sqlite {db.execute('SELECT sqlite_version()').get}",
+                schema=schema.revision(db, self.location),
+                size_bytes=health.count_rows(db, "size"),
+                memories=health.count_rows(db, "count_memories"),
+                indexed=health.count_rows(db, "count_indexed"),
+                embedded=health.count_rows(db, "count_embedded"),
+                waiting=health.count_rows(db, "count_unembedded"),
+                embedder=None if active is None else active.name,
+                problems=tuple(health.find_problems(db)),
+            )
+
+    def compact(self) -> Compaction:
+        return compaction.compact(self._connections)
+
+    def close(self) -> None:
+        self._connections.close()

@@ -1,0 +1,269 @@
+"""Store: memories in one database, read in snapshots and written in units of work."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from engrain.domain.ids import IdSource
+from engrain.errors import DatabaseBusy, DatabaseReadOnly
+from engrain.storage.backup.extraction import SqlExtraction
+from engrain.storage.backup.restoration import SqlRestoration
+from engrain.storage.reports import vitals
+from engrain.storage.transaction import Transaction, repeatable
+from engrain.storage.unit_of_work import Snapshot, UnitOfWork
+from engrain.storage.write import embedding_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.maintenance.backups import Extent, Extraction, Restoration
+    from engrain.domain.maintenance.vitals import Vitals
+    from engrain.domain.records import Caller, EmbeddingVersion
+    from engrain.domain.requests import Act, Health, Ref
+    from engrain.domain.runs.jobs import Compaction
+    from engrain.storage.backend import Backend
+    from engrain.storage.transaction import Connection
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+class SqlStore:
+    """Memories in one SQLite file or one PostgreSQL database. Thread-safe.
+
+    What a call looks at, decides and writes is one function of the rooms beside this module (`write.arrivals.put`,
+    `runs.claims.claim_run`), or several that one function of the caller's composes: it runs in one transaction, begun
+    and ended here. It may be run again from its beginning, where another transaction came in between or the connection
+    was lost: what it does outside the database has to bear that, which is why it is a function and no `with` block. A
+    call that raises has written nothing (except OutcomeUnknown). Driver errors arrive as the StorageError that fits.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self._ids = IdSource(lambda: datetime.now(UTC))
+
+    @property
+    def location(self) -> str:
+        """Path or URL of the database, without a password."""
+        return self.backend.location
+
+    @property
+    def created(self) -> bool:
+        """True if opening the store created its schema."""
+        return self.backend.created
+
+    def read(
+        self,
+        caller: Caller,
+        work: Callable[Concatenate[Snapshot, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        """Return what `work` reads in one snapshot: all its statements see one state, and what this caller sees."""
+        backend = self.backend
+
+        def attempt(db: Connection) -> _Result:
+            return work(Snapshot(db, caller, backend, {}), *arguments, **options)
+
+        return backend.read(caller.tenant_id, attempt)
+
+    def search(
+        self,
+        caller: Caller,
+        work: Callable[Concatenate[Snapshot, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        """`read`, once the search index has caught up with what was written.
+
+        Where the database cannot be written now, `index_is_behind` of the snapshot is true: the newest memories are
+        found by their own words alone.
+        """
+        backend, is_behind = self.backend, False
+        try:
+            backend.flush_index()
+        except (DatabaseBusy, DatabaseReadOnly):
+            is_behind = True
+
+        def attempt(db: Connection) -> _Result:
+            snapshot = Snapshot(db, caller, backend, {})
+            snapshot.index_is_behind = is_behind
+            return work(snapshot, *arguments, **options)
+
+        return backend.read(caller.tenant_id, attempt)
+
+    def write(
+        self,
+        act: Act,
+        work: Callable[Concatenate[UnitOfWork, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        """Return what `work` writes in one transaction with its events, durable when this returns.
+
+        Raises:
+            OutcomeUnknown: the connection was lost while committing, and `work` is not `backend.repeatable`.
+        """
+        backend = self.backend
+
+        def attempt(db: Connection) -> _Result:
+            index = backend.new_index()
+            unit = UnitOfWork(db, act, backend, index=index, ids=self._ids)
+            result = work(unit, *arguments, **options)
+            index.finish(unit, act.caller.tenant_id)
+            return result
+
+        return backend.write(act.caller.tenant_id, attempt, is_repeatable=getattr(work, "is_repeatable", False))
+
+    def inspect(
+        self,
+        tenant_id: str | None,
+        work: Callable[Concatenate[Transaction, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        """Return what `work` reads of a whole tenant, or of every one: maintenance, never an answer to a caller."""
+        statements = self.backend.statements
+        return self.backend.read(tenant_id, lambda db: work(Transaction(db, statements, {}), *arguments, **options))
+
+    def maintain(
+        self,
+        tenant_id: str | None,
+        work: Callable[Concatenate[Transaction, _Parameters], _Result],
+        /,
+        *arguments: _Parameters.args,
+        **options: _Parameters.kwargs,
+    ) -> _Result:
+        """Return what `work` writes for a whole tenant, or for every one, without an audit record: maintenance."""
+
+        def attempt(db: Connection) -> _Result:
+            return work(Transaction(db, self.backend.statements), *arguments, **options)
+
+        return self.backend.write(tenant_id, attempt, is_repeatable=getattr(work, "is_repeatable", False))
+
+    def use_embedder(self, name: str, dims: int) -> str | None:
+        """Set the embedder of this store's searches; returns the active embedder's name if it is another, else None.
+
+        If no embedder is recorded yet, this one becomes version 1, active.
+        """
+        active = self.inspect(None, self.backend.find_version)
+        if active is None:
+
+            @repeatable
+            def record(tx: Transaction) -> EmbeddingVersion:
+                # Another process may have been first.
+                used = embedding_versions.use_embedder(tx, name, dims, datetime.now(UTC))
+                self.backend.prepare_vectors(tx, used, is_new=False)
+                return used
+
+            active = self.maintain(None, record)
+        if (active.name, active.dims) != (name, dims):
+            return active.name
+        self.backend.version = active.version
+        return None
+
+    def begin_version(self, name: str, dims: int) -> EmbeddingVersion:
+        """Begin or continue a building version for this embedder.
+
+        Raises:
+            InvalidInput: this embedder is the active one, none is, or another version is being built.
+        """
+
+        @repeatable
+        def begin(tx: Transaction) -> EmbeddingVersion:
+            version = embedding_versions.begin_version(tx, name, dims, datetime.now(UTC))
+            self.backend.prepare_vectors(tx, version, is_new=True)
+            return version
+
+        return self.maintain(None, begin)
+
+    def attach(self, refs: Sequence[Ref], vectors: NDArray[np.float32], *, version: int | None = None) -> None:
+        """Store vectors of memories; memories removed, forgotten or embedded meanwhile are skipped.
+
+        Raises:
+            InvalidInput: the shape is not [len(refs), dims] of the version's embedder, or a value is not finite.
+            EngineUnavailable: the searches use another embedder by now, where no version is named.
+        """
+
+        @repeatable
+        def attach(tx: Transaction) -> None:
+            self.backend.lock_versions(tx)
+            chosen = embedding_versions.require_version(tx, version)
+            if version is None:
+                embedding_versions.check_current(tx, self.backend.version, chosen.version)
+            rows = embedding_versions.check_vectors(chosen, len(refs), vectors)
+            if chosen.state != "retired":  # else the vectors of another embedder are searched by now
+                self.backend.attach_vectors(tx, [int(ref) for ref in refs], rows, chosen)
+
+        self.maintain(None, attach)
+
+    def switch_version(self, act: Act, version: int) -> bool:
+        """Make a building version the active one, in one transaction; False if a memory still lacks its vector.
+
+        Searches use the old vectors before and the new ones after; the old version is retired. Memories that the
+        searches no longer have lose their vectors.
+
+        Raises:
+            InvalidInput: the version is not being built.
+        """
+
+        def switch(tx: Transaction) -> bool:
+            self.backend.index_all(tx)
+            return embedding_versions.switch_version(tx, act, version, self._ids)
+
+        return self.maintain(None, switch)
+
+    def prune_vectors(self, limit: int) -> int:
+        """Remove vectors of retired versions, at most `limit`; returns their number."""
+
+        @repeatable
+        def prune(tx: Transaction) -> int:
+            removed = len(tx.rows("prune_vectors", limit=limit))
+            if removed < limit:
+                self.backend.drop_vector_indexes(tx)
+            return removed
+
+        return self.maintain(None, prune)
+
+    def flush_index(self) -> int:
+        """Finish the indexing of single puts, at most 1,000 memories a call; returns their number."""
+        return self.backend.flush_index()
+
+    def extract(self, extent: Extent, work: Callable[[Extraction], _Result]) -> _Result:
+        """Return what `work` reads of an extent in one snapshot of all its rows."""
+        statements = self.backend.statements
+        return self.backend.read_everything(
+            extent.tenant_id, lambda db: work(SqlExtraction(Transaction(db, statements), extent))
+        )
+
+    def restore(self, tenant_id: str | None, work: Callable[[Restoration], _Result]) -> _Result:
+        """Return what `work` restores in one transaction of a tenant, or of all; an error of it leaves nothing."""
+        return self.backend.restore(tenant_id, lambda tx, index: work(SqlRestoration(tx, index, self._ids)))
+
+    def vitals(self, now: datetime) -> Vitals:
+        """Measure the database, over all tenants: maintenance. A few short statements, whatever its size."""
+        backend = self.backend
+        return self.inspect(None, vitals.measure_vitals, now, tables=backend.tables, pool=backend.count_connections())
+
+    def health(self) -> Health:
+        """Check that rows, index and file agree; reads everything, so seconds on a large database."""
+        return self.backend.check_health()
+
+    def compact(self) -> Compaction:
+        """Free the space of removed rows, and renew the statistics of the query planner.
+
+        Reads go on meanwhile. A SQLite file is rewritten if a quarter of it is empty; writers wait while it is copied.
+        """
+        return self.backend.compact()
+
+    def close(self) -> None:
+        """Close connections; a second call does nothing."""
+        self.backend.close()

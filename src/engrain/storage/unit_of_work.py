@@ -1,0 +1,157 @@
+"""Snapshot and unit of work: one transaction with its caller, whose pools are looked up inside it."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.storage.transaction import Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from engrain.domain.ids import IdSource
+    from engrain.domain.records import Event, Fact
+    from engrain.domain.requests import Act, Candidate, Ref, Request
+    from engrain.storage.search.index import SearchIndex
+    from engrain.storage.statements import Statements
+    from engrain.storage.transaction import Connection
+
+_Result = TypeVar("_Result")
+
+
+class Database(Protocol):
+    """Locks and searches of one database, inside a transaction."""
+
+    statements: Statements
+
+    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+        """Find matches of any of the terms, by BM25 (own words 1.0, neighbours' words 0.5), raw > 0.
+
+        Best first, ties newest ref first, at most `limit`; all must match the request's filter.
+        """
+
+    def search_vectors(
+        self,
+        snapshot: Snapshot,
+        request: Request,
+        vector: NDArray[np.float32],
+        limit: int,
+        *,
+        also: Collection[Ref] = (),
+    ) -> list[Candidate]:
+        """Find memories by cosine to the unit-norm `vector`: the `limit` best, and those of `also` that have a vector.
+
+        Best first, ties newest ref first; memories without a vector are absent; all match the request's filter.
+
+        Raises:
+            EngineUnavailable: another embedder became active since this store's `use_embedder`, in whatever process.
+        """
+
+    def lock(self, work: UnitOfWork, episode_ids: Sequence[str], facts: Sequence[Fact]) -> None:
+        """Lock the sessions of episodes, then the slots of facts, before anything else; nothing with one writer."""
+
+    def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
+        """Lock the sessions and speakers of episodes that go, in the caller's scopes or in all of the tenant's."""
+
+    def overwrite_removed(self, work: UnitOfWork) -> None:
+        """Overwrite what this unit removes, in the file and its log, once it is committed; a server does so itself."""
+
+
+class Snapshot(Transaction):
+    """One transaction of one caller: what it reads is what this caller sees.
+
+    `backend` searches by words and vectors. One that only reads remembers in `known` what it is asked again and again.
+    """
+
+    __slots__ = ("_caller", "_identity", "backend", "index_is_behind")
+
+    def __init__(
+        self,
+        db: Connection,
+        identity: Caller,
+        backend: Database,
+        known: dict[Hashable, Any] | None = None,
+    ) -> None:
+        super().__init__(db, backend.statements, known)
+        self.backend = backend
+        self.index_is_behind = False  # whether the newest memories are found by their own words alone
+        self._identity = identity
+        self._caller: Caller | None = identity if identity.pools else None
+
+    @property
+    def tenant_id(self) -> str:
+        """The caller's tenant."""
+        return self._identity.tenant_id
+
+    @property
+    def agent(self) -> str:
+        """The caller's agent."""
+        return self._identity.agent
+
+    @property
+    def caller(self) -> Caller:
+        """The caller with the pools it is in: one statement, the first time they are needed."""
+        if self._caller is None:
+            pools = self.rows("pools_of", tenant_id=self.tenant_id, agent=self.agent)
+            self._caller = replace(self._identity, pools=tuple(name for (name,) in pools))
+        return self._caller
+
+    def sees(self, scope: str) -> bool:
+        """Tell whether the caller sees a scope; its pools are looked up only where they decide."""
+        return scope in {GLOBAL_SCOPE, self.agent} or scope in self.caller.scopes
+
+    def search_words(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+        """Find memories with any of the terms, as `Database.search_words` does."""
+        return self.backend.search_words(self, request, terms, limit)
+
+    def search_vectors(
+        self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
+    ) -> list[Candidate]:
+        """Find memories by their vectors, as `Database.search_vectors` does."""
+        return self.backend.search_vectors(self, request, vector, limit, also=also)
+
+    def bindings(self) -> dict[str, Any]:
+        """Return the bindings of `filters.SEEN`: the caller's tenant and scopes."""
+        return {"tenant_id": self.tenant_id, "scopes": self.dialect.listed(self.caller.scopes)}
+
+
+class UnitOfWork(Snapshot):
+    """One transaction that writes: who acts when, a source of ids, the search index and the audit record."""
+
+    __slots__ = ("act", "ids", "index")
+
+    def __init__(self, db: Connection, act: Act, backend: Database, *, index: SearchIndex, ids: IdSource) -> None:
+        super().__init__(db, act.caller, backend)
+        self.act = act
+        self.index = index
+        self.ids = ids
+
+    @property
+    def at(self) -> Any:
+        """The time of the act as the driver takes it."""
+        return self.dialect.time(self.act.at)
+
+    def within_run(self, run_id: str) -> UnitOfWork:
+        """Return this unit as part of a run: its events carry the id of the run."""
+        part = copy(self)
+        part.act = replace(self.act, run_id=run_id)
+        return part
+
+    def savepoint(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns; where it fails nothing of it is left, and the rest of the transaction goes on."""
+        mark = self.index.mark()
+        try:
+            return super().savepoint(work)
+        except BaseException:
+            self.index.go_back(mark)
+            raise
+
+    def record(self, event: Event) -> None:
+        """Write an audit event in the transaction of the change that it describes."""
+        self.add(self.statements.records.events, "memory_events", event)

@@ -1,0 +1,231 @@
+"""Arrival of memories: insertion, supersession and relations, each with its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engrain.domain import events
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.text.indexing import question_share
+from engrain.errors import InvalidInput
+from engrain.storage import selection
+from engrain.storage.access import membership
+from engrain.storage.entities import registry
+from engrain.storage.filters import same_slot
+from engrain.storage.rows import KIND_TABLES
+from engrain.storage.write import updates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engrain.storage.unit_of_work import UnitOfWork
+
+
+def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Add memories; returns the new ones as stored.
+
+    An id that is already there, or was erased, is left as it is (so a repeat adds nothing). An episode gets the next
+    `turn` of its session: one more than the largest there, 0 without a session. An active fact supersedes the one in
+    its `slot`: the old one is closed (`validity`, `invalidated_at`, and an open `valid_to`: where the new one begins,
+    not before itself), the new one names it in `supersedes_id` and by a link `supersedes`, with an event
+    `fact_superseded`. Searched by its own words once this is committed, by its neighbours' with the next search at the
+    latest.
+
+    Raises:
+        InvalidInput: a memory of another tenant or of a scope the caller does not see; a new one whose `entity_id` the
+            tenant does not know, or whose `source_episode_id` or `supersedes_id` names no episode, or fact, that the
+            caller sees and that was there before it, if only in this call.
+    """
+    if not memories:
+        return []
+    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
+    return put_unlocked(work, memories)
+
+
+def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Add memories as `put` does, whose slots are locked already."""
+    if work.act.checks_pools:
+        membership.check_membership(work, {memory.scope for memory in memories})
+    facts = [memory for memory in memories if isinstance(memory, Fact)]
+    about = {fact.entity_id for fact in facts if fact.entity_id is not None}
+    # Before any fact is, as whoever merges them does.
+    registry.lock_entities(work, work.tenant_id, about)
+    added: dict[int, MemoryRecord] = {}
+    for memory in memories:
+        _check_reach(work, memory)
+        arrived = _arrive(work, memory) if isinstance(memory, Episode) else _add(work, memory)
+        if arrived is not None:
+            doc, stored = arrived
+            added[doc] = stored
+            work.record(events.memory_created(work.act, stored, work.ids))
+    if facts:  # one may have been superseded by a later one of the same call
+        found = selection.load_docs(work, added, [work.tenant_id])
+        added = {doc: found[doc] for doc in added}
+    work.index.add(work, added)
+    return list(added.values())
+
+
+def put_related(
+    work: UnitOfWork, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
+) -> Fact | None:
+    """Put an active fact with links `related_to` from it to `related`, by id with weight.
+
+    `after` returns the fact to store in place of this one, from it and the fact that it supersedes, if there is one; it
+    changes neither id nor slot. Memories that the caller does not see are left out. The links `related_to` from the
+    superseded fact are removed: they belonged to its content. Returns the fact as stored; None, and nothing was
+    written, if its id is taken.
+
+    Raises:
+        InvalidInput: as `put`.
+    """
+    work.backend.lock(work, (), [fact])
+    _check_reach(work, fact)
+    before = None if after is None else _lock_slot_holder(work, fact)
+    if after is not None and before is not None:
+        fact = after(fact, before[1])
+    for stored in put_unlocked(work, [fact]):
+        assert isinstance(stored, Fact)
+        if stored.supersedes_id is not None:
+            work.run("erase_relations", tenant_id=stored.tenant_id, id=stored.supersedes_id)
+        for _, other in updates.lock_visible(work, list(related)):
+            weight, at = related[other.id], work.act.at
+            link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
+            if updates.connect(work, stored, other, link):
+                work.record(events.link_created(work.act, link, work.ids, ends=(stored, other)))
+        return stored
+    return None
+
+
+def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool = True) -> Fact | None:
+    """Put an active fact that supersedes these active ones, and no other: all or nothing.
+
+    The facts of `ids` are closed as by `put`, whatever their slot; if the new fact `derives` from them it is linked
+    `derived_from` to them. Each has an event `fact_superseded`. Returns the fact as stored. None, and nothing was
+    written, if one of `ids` is no active fact that the caller sees, another fact is active in the new one's slot, or
+    its id is taken.
+
+    Raises:
+        InvalidInput: as `put`.
+    """
+    old_facts = [memory for _, memory in selection.load_visible(work, ids) if isinstance(memory, Fact)]
+    work.backend.lock(work, (), [fact, *old_facts])
+    _check_reach(work, fact)
+    locked = selection.load_visible(work, ids, lock=work.dialect.lock)
+    old = {
+        memory.id: (doc, memory) for doc, memory in locked if isinstance(memory, Fact) and memory.validity == "active"
+    }
+    holder = _lock_slot_holder(work, fact)
+    if old.keys() != set(ids) or (holder is not None and holder[1].id not in old):
+        return None
+    stored = next(iter(put_unlocked(work, [fact])), None)
+    if not isinstance(stored, Fact):  # its id is taken, and nothing was written
+        return None
+    for id_, (doc, superseded) in old.items():
+        if id_ != stored.supersedes_id:
+            updates.close(work, doc, superseded, stored)
+        if derives:
+            link = Link(source_id=fact.id, target_id=id_, relation="derived_from", created_at=work.act.at)
+            updates.connect(work, stored, superseded, link)
+    return stored
+
+
+def _check_reach(work: UnitOfWork, memory: MemoryRecord) -> None:
+    caller = work.act.caller
+    if memory.tenant_id != caller.tenant_id:
+        raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
+    if memory.scope not in caller.scopes:
+        denial = f"agent {caller.agent} cannot write to scope {memory.scope!r}"
+        raise InvalidInput(f"{denial}; choose one of: {', '.join(caller.scopes)}")
+
+
+def _arrive(work: UnitOfWork, episode: Episode) -> tuple[int, Episode] | None:
+    """Insert one episode; its doc, and itself as stored. None where its id is taken."""
+    place = {"tenant_id": episode.tenant_id, "scope": episode.scope}
+    session, speaker = episode.session, episode.speaker
+    found = work.one(
+        "prepare_episode",
+        **place,
+        id=episode.id,
+        session=session,
+        speaker=speaker,
+        at=work.dialect.time(episode.created_at),
+        waits=episode.consolidation_status == "pending",
+    )
+    if found is None:
+        return None
+    doc, turn, knows_speaker, is_reopened = found
+    if speaker is not None and not knows_speaker:
+        work.run("add_speaker", **place, speaker=speaker)
+    if is_reopened:
+        work.run("reopen_session", **place, session=session)
+    stored = episode.in_turn(turn)
+    work.add(
+        work.statements.records.kinds["episode"],
+        "episodes",
+        stored,
+        doc=doc,
+        asking=question_share(episode.content),
+    )
+    return int(doc), stored
+
+
+def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | None:
+    """Insert one memory; its doc, and itself as stored. None where its id is taken."""
+    if work.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is not None:
+        return None
+    match memory:
+        case Fact():
+            _check_source(work, memory)
+            _check_references(work, memory)
+            old = _lock_slot_holder(work, memory) if memory.validity == "active" else None
+            if old is not None:
+                memory = replace(memory, supersedes_id=old[1].id)
+                updates.close(work, *old, memory)
+            doc = _insert(work, memory)
+            if old is not None:
+                superseding = Link(
+                    source_id=memory.id, target_id=old[1].id, relation="supersedes", created_at=work.act.at
+                )
+                updates.connect(work, memory, old[1], superseding)
+            return doc, memory
+        case Rule():
+            _check_source(work, memory)
+    return _insert(work, memory), memory
+
+
+def _insert(work: UnitOfWork, memory: Fact | Rule) -> int:
+    found = work.one("next_doc")
+    assert found is not None
+    work.add(work.statements.records.kinds[memory.kind], KIND_TABLES[memory.kind], memory, doc=found[0])
+    return int(found[0])
+
+
+def _check_source(work: UnitOfWork, memory: Fact | Rule) -> None:
+    source = memory.source_episode_id
+    if source is not None and not _sees_episode(work, source):
+        raise InvalidInput(f"source_episode_id {source!r} names no episode that agent {work.agent} sees")
+
+
+def _sees_episode(work: UnitOfWork, id_: str) -> bool:
+    return any(isinstance(memory, Episode) for _, memory in selection.load_visible(work, [id_]))
+
+
+def _check_references(work: UnitOfWork, fact: Fact) -> None:
+    superseded, entity = fact.supersedes_id, fact.entity_id
+    if superseded is not None and not any(
+        isinstance(memory, Fact) for _, memory in selection.load_visible(work, [superseded])
+    ):
+        raise InvalidInput(f"supersedes_id {superseded!r} names no fact that agent {work.agent} sees")
+    if entity is not None:
+        registry.check_unmerged([entity], registry.lock_entities(work, fact.tenant_id, [entity]), what="entity_id")
+
+
+def _lock_slot_holder(work: UnitOfWork, fact: Fact) -> tuple[int, Fact] | None:
+    """The active fact in the place that a new one takes."""
+    same, bound = same_slot(fact)
+    active = f"{same} AND validity = 'active'"
+    for doc, old in selection.select(work, "fact", active, bound, order=work.dialect.lock):
+        assert isinstance(old, Fact)
+        return doc, old
+    return None

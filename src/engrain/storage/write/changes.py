@@ -1,0 +1,166 @@
+"""Changes of stored memories: references, confirmations, aging, marks and links, each with its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import events
+from engrain.domain.memories import decay, maturity
+from engrain.domain.memories.maturity import Application
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
+from engrain.errors import InvalidInput, NotFound
+from engrain.storage.dialects import as_json
+from engrain.storage.rows import KIND_TABLES
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import sweeps, updates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.domain.memories.decay import Standing
+    from engrain.domain.memories.maturity import Outcome, Thresholds
+    from engrain.storage.unit_of_work import UnitOfWork
+
+
+def touch(work: UnitOfWork, ids: Sequence[str]) -> list[MemoryRecord]:
+    """Count a reference to memories, one statement a kind and no event; those the caller sees, in the order asked."""
+    found: dict[str, MemoryRecord] = {}
+    bound = {**work.bindings(), "ids": work.dialect.listed(ids), "at": work.at}
+    for kind, table in KIND_TABLES.items():
+        rows = work.statements.records.kinds[kind]
+        statement = (
+            f"UPDATE {table} SET reference_count = reference_count + 1, last_referenced_at = :at "  # noqa: S608  # names of the schema
+            f"WHERE tenant_id = :tenant_id AND id IN :ids AND +scope IN :scopes RETURNING {rows.columns}"
+        )
+        found |= {memory.id: memory for memory in map(rows.record, work.ask(statement, bound))}
+    return [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+
+
+def confirm(work: UnitOfWork, id_: str) -> MemoryRecord | None:
+    """Set the confirmation of a fact or rule to now and end its fading (`metadata.status`); None if there is none.
+
+    Raises:
+        InvalidInput: it is an episode, or no longer active.
+    """
+    seen = updates.lock_one(work, id_)
+    if seen is None:
+        return None
+    _, memory = seen
+    if isinstance(memory, Episode):
+        raise InvalidInput(f"{id_} is an episode; only facts and rules can be confirmed")
+    if not memory.is_live(work.act.at):
+        raise InvalidInput(f"{memory.kind} {id_} is no longer active; store it again instead of confirming it")
+    metadata = {key: value for key, value in memory.metadata.items() if (key, value) != ("status", "fading")}
+    updates.update_row(work, f"confirm_{memory.kind}", memory, metadata=work.dialect.json(metadata))
+    work.record(events.memory_confirmed(work.act, memory, work.ids))
+    return replace(memory, last_confirmed_at=work.act.at, metadata=metadata)
+
+
+@repeatable
+def age(work: UnitOfWork, id_: str, to: Standing) -> MemoryRecord | None:
+    """Let a fact or rule fade, recover (`active`) or expire, by `decay.with_standing`; None if there is none.
+
+    A memory that is no longer live, or stands so already, stays as it is, without an event. An expired one is out of
+    the searches when this is committed.
+
+    Raises:
+        InvalidInput: it is an episode.
+    """
+    seen = updates.lock_one(work, id_)
+    if seen is None:
+        return None
+    doc, memory = seen
+    if isinstance(memory, Episode):
+        raise InvalidInput(f"{id_} is an episode; only facts and rules age")
+    if not memory.is_live(work.act.at) or decay.standing(memory, work.act.at) == to:
+        return memory
+    moved = sweeps.Change(
+        doc=doc,
+        id=memory.id,
+        scope=memory.scope,
+        metadata=as_json(memory.metadata),
+        before=decay.standing(memory, work.act.at),
+        to=to,
+    )
+    sweeps.apply_changes(work, "fact" if isinstance(memory, Fact) else "rule", [moved])
+    return decay.with_standing(memory, to, work.act.at)
+
+
+def mark(
+    work: UnitOfWork,
+    id_: str,
+    outcome: Outcome,
+    *,
+    reason: str | None = None,
+    thresholds: Thresholds = maturity.DEFAULT_THRESHOLDS,
+) -> Rule | None:
+    """Record the outcome of a rule by `maturity.apply_outcome`, with these `thresholds`; None if there is none.
+
+    No mark is lost, however many callers mark at once. Each is an `Application` with the reason as its context, and an
+    event. A rule that became a warning is searched by its new words, and waits for a vector of them; its old ref is no
+    longer valid.
+
+    Raises:
+        InvalidInput: it is no rule, or forgotten; nothing was written.
+    """
+    seen = updates.lock_one(work, id_)
+    if seen is None:
+        return None
+    doc, memory = seen
+    if not isinstance(memory, Rule):
+        raise InvalidInput(f"{id_} is of kind {memory.kind}; only a rule can be marked {outcome}")
+    if memory.is_forgotten:
+        raise InvalidInput(f"rule {id_} is forgotten; add it again before marking it {outcome}")
+    marked = maturity.apply_outcome(memory, outcome, reason=reason, at=work.act.at, thresholds=thresholds)
+    updates.update_row(work, "mark_rule", marked, **_outcome(work, marked))
+    work.add(work.statements.records.applications, "rule_applications", _application(work, marked, outcome, reason))
+    work.record(events.rule_marked(work.act, memory, marked, work.ids, outcome=outcome))
+    if marked.content != memory.content:
+        _move(work, doc, memory, marked)
+        work.record(events.rule_inverted(work.act, memory, work.ids))
+    return marked
+
+
+def link(work: UnitOfWork, link: Link) -> bool:
+    """Add a link between two memories the caller sees; False if it is there already.
+
+    Raises:
+        NotFound: one of them is not visible.
+    """
+    ends = {memory.id: memory for _, memory in updates.lock_visible(work, [link.source_id, link.target_id])}
+    for id_ in (link.source_id, link.target_id):
+        if id_ not in ends:
+            raise NotFound(f"no memory {id_} is visible to agent {work.agent}; a link needs both ends")
+    source, target = ends[link.source_id], ends[link.target_id]
+    if not updates.connect(work, source, target, link):
+        return False
+    work.record(events.link_created(work.act, link, work.ids, ends=(source, target)))
+    return True
+
+
+def _outcome(work: UnitOfWork, rule: Rule) -> dict[str, Any]:
+    """The columns that a mark changes."""
+    names = "content maturity effectiveness_score applied_count success_count harmful_count".split()
+    return {name: getattr(rule, name) for name in names} | {"metadata": work.dialect.json(rule.metadata)}
+
+
+def _application(work: UnitOfWork, rule: Rule, outcome: Outcome, context: str | None) -> Application:
+    return Application(
+        id=work.ids(),
+        tenant_id=rule.tenant_id,
+        rule_id=rule.id,
+        agent=work.agent,
+        outcome=outcome,
+        context=context,
+        created_at=work.act.at,
+    )
+
+
+def _move(work: UnitOfWork, doc: int, before: Rule, after: Rule) -> None:
+    """Search a rule by what it says now: under a new doc, as a vector of its old words may be on its way."""
+    found = work.one("next_doc")
+    assert found is not None
+    work.index.erase(work, doc, before, work.act.at)
+    work.run("move_rule", tenant_id=after.tenant_id, id=after.id, doc=found[0])
+    work.index.add(work, {int(found[0]): after})

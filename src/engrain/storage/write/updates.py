@@ -1,0 +1,62 @@
+"""Updates of stored memories that several writes share: locks, changed columns, edges, ends of intervals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engrain.domain import events
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord
+from engrain.storage import selection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.storage.unit_of_work import UnitOfWork
+
+
+def update_row(work: UnitOfWork, statement: str, memory: MemoryRecord, **values: Any) -> None:
+    """Run a named statement that changes columns of one memory at the time of the act."""
+    work.run(statement, tenant_id=memory.tenant_id, id=memory.id, at=work.at, **values)
+
+
+def take_out(work: UnitOfWork, doc: int, memory: MemoryRecord) -> None:
+    """Take a memory out of the searches."""
+    turns = [memory] if isinstance(memory, Episode) else []
+    work.index.take_out(work, memory.tenant_id, [doc], turns=turns, at=work.act.at)
+
+
+def lock_visible(work: UnitOfWork, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
+    """Those the caller sees, which nobody removes until the end of the transaction: an edge may lead to them."""
+    return selection.load_visible(work, ids, lock=work.dialect.hold)
+
+
+def lock_one(work: UnitOfWork, id_: str) -> tuple[int, MemoryRecord] | None:
+    """One memory the caller sees, which nobody else changes until the end of the transaction."""
+    found = selection.load_visible(work, [id_], lock=work.dialect.lock)
+    return found[0] if found else None
+
+
+def connect(work: UnitOfWork, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
+    """Add an edge, without an event; False where it is there already."""
+    added = work.one(
+        "add_link",
+        tenant_id=work.tenant_id,
+        source_kind=source.kind,
+        source_id=source.id,
+        target_kind=target.kind,
+        target_id=target.id,
+        relation=link.relation,
+        weight=link.weight,
+        created_at=work.dialect.time(link.created_at),
+    )
+    return added is not None
+
+
+def close(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
+    """End the interval of a fact where the new one begins."""
+    ends = old.valid_to or max(new.happened_at, old.happened_at)
+    closed = replace(old, validity="superseded", invalidated_at=work.act.at, valid_to=ends)
+    update_row(work, "supersede_fact", old, valid_to=work.dialect.time(ends))
+    take_out(work, doc, old)
+    work.record(events.fact_superseded(work.act, closed, new, work.ids, was_open=old.valid_to is None))
