@@ -41,12 +41,13 @@ if TYPE_CHECKING:
 
     from engrain.config.tree import Settings
     from engrain.domain.maintenance.readiness import Readiness
-    from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker, Store
+    from engrain.domain.ports import LLM, Clock, Embedder, Ids, NameFinder, Reranker
     from engrain.domain.records import Degraded
     from engrain.domain.requests import Health
     from engrain.domain.runs.completions import Usage
     from engrain.metrics import Measured
     from engrain.retrieval.embeddings.reembedding import ReembedReport
+    from engrain.storage.one_call import Store
     from engrain.verbs import words
 
 

@@ -11,8 +11,8 @@ from engrain.errors import InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engrain.domain.ports import Store
     from engrain.storage.backend import Backend
+    from engrain.storage.one_call import Store
 
 IN_MEMORY = ":memory:"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")

@@ -23,6 +23,7 @@ from engrain.storage.write import arrivals, changes, cleanup, embedding_versions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from engrain.domain.ports import Store as _Verbs
     from engrain.storage.store import SqlStore
 
 
@@ -126,6 +127,12 @@ MAINTENANCE: dict[str, Callable[..., Any]] = {
     "retry_job": jobs.retry_job,
     "prune_jobs": jobs.prune_jobs,
 }
+
+
+if TYPE_CHECKING:
+
+    class Store(SqlStore, _Verbs):  # type: ignore[misc]  # two names mean something else
+        """The store as callers see it while they move: units of work, and the old verbs."""
 
 
 class _Snapshots(threading.local):

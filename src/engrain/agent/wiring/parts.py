@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.workers import Workers
     from engrain.config.tree import Settings
     from engrain.context.recipes import Recipe
-    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, Store, TokenCounter
+    from engrain.domain.ports import Clock, Embedder, Ids, NameFinder, Reranker, TokenCounter
     from engrain.domain.records import Degraded
     from engrain.engines.llms.usage_meter import MeteredLLM
     from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
+    from engrain.storage.one_call import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
