@@ -75,7 +75,7 @@ class Notes(View):
         parts, caller = self._parts(), self._who
         act = new_act(parts, caller)
         text = cross_references.note_text(note_key, note_content)
-        compared = cross_references.similar_notes(parts.store, caller, text, act.at)
+        compared = parts.store.read(caller, cross_references.similar_notes, text, act.at)
         others = cross_references.tokenize_notes(note for note in compared if note.predicate != note_key)
         own = tokenize(text)
         weights = cross_references.tfidf_weights(own, others)

@@ -12,13 +12,13 @@ from engrain.domain.text.analysis import terms
 from engrain.domain.text.similarity import jaccard
 from engrain.retrieval.channels import MAX_TERMS
 from engrain.retrieval.tfidf import IdfCorpus, tokenize
+from engrain.storage.search.matching import load_matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.ports import Store
-    from engrain.domain.records import Caller
+    from engrain.storage.unit_of_work import Snapshot
 
 # Notes that one is compared with: those with most of its words, as Jaccard similarity needs them.
 MAX_COMPARED = 50
@@ -30,12 +30,17 @@ _MAX_CHARACTERS = 20_000
 _WEIGHT_DIGITS = 6
 
 
-def similar_notes(store: Store, caller: Caller, text: str, now: datetime) -> list[Fact]:
-    """The agent's notes with most of a text's words, by BM25: at most MAX_COMPARED, best first."""
+def similar_notes(snapshot: Snapshot, text: str, now: datetime) -> list[Fact]:
+    """The agent's notes with most of a text's words, by BM25: at most MAX_COMPARED, best first.
+
+    A unit of work may call it, which does not catch up with the search index: the unit that writes a note indexes it
+    too, and memories that still wait for the index (SQLite: single turns, restored rows) are found by their own words.
+    """
+    caller = snapshot.caller
     wanted = set(list(dict.fromkeys(terms(text)))[:MAX_TERMS])
     request = Request(caller=caller, filter=Filter(kinds=("fact",), scopes=(caller.agent,)), now=now)
-    found = store.keyword(request, wanted, MAX_COMPARED)
-    loaded = store.load(request, [candidate.ref for candidate in found])
+    found = snapshot.search_words(request, wanted, MAX_COMPARED)
+    loaded = load_matching(snapshot, request, [candidate.ref for candidate in found])
     facts = [loaded[candidate.ref] for candidate in found if candidate.ref in loaded]
     return [fact for fact in facts if isinstance(fact, Fact) and is_note(fact, caller)]
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from engrain.domain.text.similarity import jaccard
 from engrain.retrieval.cross_references import note_text, rank_related, similar_notes, tfidf_weights, tokenize_notes
 from engrain.retrieval.tfidf import tokenize
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import CALLER, NOON, fact
 from tests.support.store_samples import put
+from tests.support.stores import SqliteStore
 
 WORDS = st.sets(st.sampled_from("tram river coffee garden bread late".split()))
 
@@ -62,7 +62,7 @@ def test_the_vocabulary_is_of_fifty_terms_at_most():
 
 
 def test_only_the_agents_own_notes_are_compared_those_with_most_of_the_words_first():
-    store = ReferenceStore()
+    store = SqliteStore(":memory:")
     two, one, *_ = put(
         store,
         [
@@ -75,14 +75,14 @@ def test_only_the_agents_own_notes_are_compared_those_with_most_of_the_words_fir
             fact("tram river"),
         ],
     )
-    assert similar_notes(store, CALLER, "tram river", NOON) == [two, one]
-    assert similar_notes(store, CALLER, "", NOON) == []
+    assert store.read(CALLER, similar_notes, "tram river", NOON) == [two, one]
+    assert store.read(CALLER, similar_notes, "", NOON) == []
 
 
 def test_fifty_notes_are_compared_however_many_there_are():
-    store = ReferenceStore()
+    store = SqliteStore(":memory:")
     put(store, [note(str(place), f"tram number{place}") for place in range(60)])
-    assert len(similar_notes(store, CALLER, "tram", NOON)) == 50
+    assert len(store.read(CALLER, similar_notes, "tram", NOON)) == 50
 
 
 def test_a_book_is_compared_by_its_beginning():
