@@ -45,7 +45,9 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
 
 def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Add memories as `put` does, whose slots are locked already."""
-    if work.act.checks_pools:
+    for memory in memories:
+        _check_reach(work, memory)
+    if work.act.checks_pools or not work.act.caller.pools:
         membership.check_membership(work, {memory.scope for memory in memories})
     facts = [memory for memory in memories if isinstance(memory, Fact)]
     about = {fact.entity_id for fact in facts if fact.entity_id is not None}
@@ -53,7 +55,6 @@ def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[Mem
     registry.lock_entities(work, work.tenant_id, about)
     added: dict[int, MemoryRecord] = {}
     for memory in memories:
-        _check_reach(work, memory)
         arrived = _arrive(work, memory) if isinstance(memory, Episode) else _add(work, memory)
         if arrived is not None:
             doc, stored = arrived
@@ -131,12 +132,11 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
 
 
 def _check_reach(work: UnitOfWork, memory: MemoryRecord) -> None:
-    caller = work.act.caller
-    if memory.tenant_id != caller.tenant_id:
+    if memory.tenant_id != work.tenant_id:
         raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
-    if memory.scope not in caller.scopes:
-        denial = f"agent {caller.agent} cannot write to scope {memory.scope!r}"
-        raise InvalidInput(f"{denial}; choose one of: {', '.join(caller.scopes)}")
+    if not work.sees(memory.scope):
+        denial = f"agent {work.agent} cannot write to scope {memory.scope!r}"
+        raise InvalidInput(f"{denial}; choose one of: {', '.join(work.caller.scopes)}")
 
 
 def _arrive(work: UnitOfWork, episode: Episode) -> tuple[int, Episode] | None:
