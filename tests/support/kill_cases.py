@@ -107,6 +107,17 @@ def count(state, table, text):
     return sum(text in row for row in state[table])
 
 
+# Episodes that are consolidated in the world, and then after each batch.
+AFTER_BATCHES = (CONSOLIDATED, 8, 12, 15)
+
+
+def keeps_batches(done, state):
+    """True if a fact was learned of each turn that was consolidated, and of no other, a batch of them at a time."""
+    turns = sorted(row.partition('"Turn ')[2].split()[0] for row in state["episodes"] if "'consolidated'" in row)
+    learned = sorted(row.partition("'Turn ")[2].partition("'")[0] for row in state["facts"] if "'Turn " in row)
+    return turns == learned and len(turns) in AFTER_BATCHES and len(turns) >= CONSOLIDATED + sum(done)
+
+
 VERB_CASES = {
     "observe": in_memory(lambda scene: scene.agent.observe("The tram was late again", speaker="Ana")),
     "remember": in_memory(lambda scene: scene.agent.remember("Lisbon", subject="Ana", predicate="lives in")),
@@ -215,7 +226,7 @@ VERB_CASES = {
     "consolidate": in_memory(
         lambda scene: scene.memory.consolidate(progress=scene.acknowledge),
         is_whole=False,
-        keeps=lambda done, state: count(state, "episodes", "'consolidated'") >= CONSOLIDATED + sum(done),
+        keeps=keeps_batches,
         again_hours=2,
         leaves_out=ATTEMPTS,
     ),

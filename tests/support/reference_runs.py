@@ -57,8 +57,8 @@ class ReferenceRuns(ReferenceUpkeep):
             scopes = {"global", episode.agent}
             if episode.scope in scopes or episode.scope.startswith("pool:"):
                 found.setdefault((episode.tenant_id, episode.agent), []).append(episode)
-        busy = {
-            (run.tenant_id, run.agent)
+        leases = {
+            (run.tenant_id, run.agent): run.lease_until
             for run in self._runs.values()
             if run.kind == "consolidation" and run.status == "running" and run.lease_until > now
         }
@@ -69,9 +69,10 @@ class ReferenceRuns(ReferenceUpkeep):
                 pools=tuple(sorted({e.scope[5:] for e in due if e.scope.startswith("pool:")})),
                 episodes=len(due),
                 sessions=len({(e.scope, e.session) for e in due if e.session is not None}),
+                leased_until=leases.get((tenant, agent)),
             )
             for (tenant, agent), due in sorted(found.items())
-            if (tenant, agent) not in busy and tenant_id in (None, tenant)
+            if tenant_id in (None, tenant)
         ]
 
     def pending_sessions(self, caller: Caller, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:

@@ -2,10 +2,16 @@
 
 import json
 import sys
+from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
+from engrain.domain.records import Caller
+from engrain.domain.requests import Act
+from engrain.domain.runs.runs import Claim
 from engrain.interfaces.cli import main
+from engrain.storage import open_store
 from tests.support.learning_memories import NOTHING, fact, reply
 
 SAID = "I moved to Porto last month."
@@ -63,6 +69,18 @@ def test_without_a_model_and_in_a_dry_run_it_says_what_is_due(cli, model):
     assert cli("consolidate", "--dry-run", "--agent", "nobody").out.startswith("nothing is due\n")
     assert cli("consolidate", "--dry-run", "--session", "s1", "--json").json["groups"][0]["episodes"] == 1
     assert cli("consolidate", "--dry-run", "--exclude-session", "s1", "--json").json["groups"][0]["episodes"] == 2
+
+
+def test_whoever_asks_again_after_a_kill_is_told_until_when_another_run_has_the_agent(cli, model, database):
+    cli("observe", SAID)
+    model("never asked", code=1)
+    claim = Claim(kind="consolidation", worker="killed", lease_s=600)
+    with closing(open_store(database)) as store:
+        batch = store.claim(Act(caller=Caller(agent="assistant"), at=datetime.now(UTC)), claim)
+    ran = cli("consolidate")
+    until = f"left to another run until {batch.run.lease_until:%H:%M:%SZ}"
+    assert ran.out.splitlines()[0] == f"assistant of default: 1 episode of 0 sessions due, {until}"
+    assert ran.code == 0
 
 
 @pytest.mark.parametrize(("answer", "code", "why"), [("Sorry.", 0, "unusable_reply"), ("", 3, "engine_unavailable")])

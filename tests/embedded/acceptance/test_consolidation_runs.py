@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engrain.agent.learning import consolidation_runs
+from engrain.agent.wiring.acts import new_act
+from engrain.domain.runs.runs import Claim
 from engrain.engines.endpoint import Refused
 from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
@@ -323,6 +325,23 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
             ("actions of a consolidation failed", 1)
         ]
         assert states(memory, [episode]) == ["consolidated"]
+
+
+def test_an_agent_under_a_lease_is_left_alone_and_the_report_says_until_when():
+    """A worker that is killed leaves its lease behind: whoever asks again at once is told why nothing is learned."""
+    clock = Clock()
+    with opened(":memory:", LLM([learns_one]), clock=clock) as memory:
+        observed(memory, 1)
+        claim = Claim(kind="consolidation", worker="killed", lease_s=60)
+        batch = memory.parts.store.claim(new_act(memory.parts, memory.agent("assistant").caller), claim)
+        for dry_run in (True, False):
+            report = memory.consolidate(dry_run=dry_run)
+            assert [(group.episodes, group.leased_until) for group in report.groups] == [(1, batch.run.lease_until)]
+            assert (report.batches, report.failures) == (0, ())
+        clock.pass_time(seconds=60)
+        report = memory.consolidate()
+        assert [(group.episodes, group.leased_until) for group in report.groups] == [(1, None)]
+        assert (report.new, [run.status for run in memory.runs()]) == (1, ["done", "abandoned"])
 
 
 def test_who_loses_the_lease_writes_nothing():

@@ -122,7 +122,8 @@ def test_backlogs_are_agents_with_work_by_tenant_then_agent_with_the_pools_it_li
     assert store.backlogs(NIGHT, tenant_id="default") == [mine, bens]
     batch = claim(store, caller=team)
     assert len(batch.episodes) == 4
-    assert store.backlogs(NIGHT) == [bens, others]  # somebody is at work
+    leased = replace(mine, leased_until=batch.run.lease_until)
+    assert store.backlogs(NIGHT) == [leased, bens, others]  # somebody is at work
     assert store.backlogs(OVER) == [mine, bens, others]
 
 

@@ -45,7 +45,10 @@ class Selection:
 def consolidate(
     parts: Parts, selection: Selection, *, progress: Callable[[int], None] | None = None
 ) -> ConsolidationReport:
-    """Learn from all that is due and selected; without a language model only count it."""
+    """Learn from all that is due and selected; without a language model only count it.
+
+    An agent that another run has under a lease is left to that one, and counted with the end of the lease.
+    """
     from engrain.learning.consolidation import runner
     from engrain.learning.consolidation.report import ConsolidationReport
 
@@ -63,7 +66,8 @@ def consolidate(
     if parts.llm is None or selection.dry_run:
         return ConsolidationReport(dry_run=True, groups=groups)
     parts.references.flush()  # what was handed out so far is no evidence
-    report = runner.consolidate(dependencies_of(parts, parts.llm), of_agent, options, progress=progress)
+    free = [backlog for backlog in of_agent if backlog.leased_until is None]
+    report = runner.consolidate(dependencies_of(parts, parts.llm), free, options, progress=progress)
     return replace(report, groups=groups)
 
 

@@ -23,9 +23,10 @@ WORKER_GONE = "worker_gone: its worker was gone, or too slow, when its lease was
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentBacklog(Record):
-    """An agent with episodes that can be claimed now, and the pools that some of them are in.
+    """An agent with episodes that are due, and the pools that some of them are in.
 
-    A caller with these pools claims all of them.
+    A caller with these pools claims all of them: now, or where another run has the agent under a lease, once that is
+    over (`leased_until`).
     """
 
     tenant_id: str
@@ -33,6 +34,7 @@ class AgentBacklog(Record):
     pools: tuple[str, ...] = ()
     episodes: int
     sessions: int
+    leased_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,10 +29,7 @@ class Runs(Protocol):
     """
 
     def backlogs(self, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
-        """Agents whose episodes can be claimed now, by tenant, then agent: of one tenant, or of all (maintenance).
-
-        Without agents whose consolidation is running under a valid lease.
-        """
+        """Agents with due episodes, by tenant, then agent: of one tenant, or of all (maintenance)."""
 
     def pending_sessions(self, caller: Caller, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
         """The caller's sessions with a waiting episode, if only for a retry, by first time seen, then name."""

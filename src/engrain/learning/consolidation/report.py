@@ -9,17 +9,23 @@ from engrain.domain.records import Degraded, Record
 from engrain.domain.runs.completions import Usage
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from engrain.domain.runs.plans import ActionKind, Rejection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group(Record):
-    """The number of an agent's episodes that were due when the consolidation began."""
+    """The number of an agent's episodes that were due when the consolidation began.
+
+    `leased_until`: another run had the agent under a lease, so that this one left it alone.
+    """
 
     tenant_id: str
     agent: str
     episodes: int
     sessions: int
+    leased_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

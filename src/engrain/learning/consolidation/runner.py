@@ -99,7 +99,15 @@ def count_due(
                 episodes -= sum(session.episodes for session in excluded)
                 sessions = max(0, sessions - len(excluded))
         if episodes > 0:
-            groups.append(Group(tenant_id=backlog.tenant_id, agent=backlog.agent, episodes=episodes, sessions=sessions))
+            groups.append(
+                Group(
+                    tenant_id=backlog.tenant_id,
+                    agent=backlog.agent,
+                    episodes=episodes,
+                    sessions=sessions,
+                    leased_until=backlog.leased_until,
+                )
+            )
     return tuple(groups)
 
 

@@ -35,24 +35,21 @@ _POOL = "pool:"
 
 
 def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
-    """List agents whose episodes can be claimed now, by tenant, then agent: of one tenant, or of all (maintenance).
-
-    Without agents whose consolidation is running under a valid lease.
-    """
+    """List agents with due episodes, by tenant, then agent: of one tenant, or of all (maintenance)."""
     bound: dict[str, Any] = {"now": tx.dialect.time(now)}
     whose = "TRUE"
     if tenant_id is not None:
         whose, bound["tenant_id"] = "tenant_id = :tenant_id", tenant_id
     rows = tx.ask(
-        "SELECT tenant_id, agent, scope, count(*), count(DISTINCT session) "  # noqa: S608  # the schema's own words
-        f"FROM episodes {_BY_PENDING} WHERE {whose} AND {_IS_DUE} AND NOT EXISTS ("
-        "SELECT 1 FROM runs WHERE runs.tenant_id = episodes.tenant_id AND runs.agent = episodes.agent "
+        "SELECT tenant_id, agent, scope, count(*), count(DISTINCT session), ("  # noqa: S608  # the schema's own words
+        "SELECT lease_until FROM runs WHERE runs.tenant_id = episodes.tenant_id AND runs.agent = episodes.agent "
         "AND kind = 'consolidation' AND status = 'running' AND lease_until > :now"
-        ") GROUP BY tenant_id, agent, scope ORDER BY tenant_id, agent, scope",
+        f") FROM episodes {_BY_PENDING} WHERE {whose} AND {_IS_DUE} "
+        "GROUP BY tenant_id, agent, scope ORDER BY tenant_id, agent, scope",
         bound,
     )
     found: dict[tuple[str, str], AgentBacklog] = {}
-    for tenant, agent, scope, episodes, sessions in rows:
+    for tenant, agent, scope, episodes, sessions, leased_until in rows:
         is_pool = scope.startswith(_POOL)
         if not is_pool and scope not in {GLOBAL_SCOPE, agent}:
             continue  # somebody wrote it for another, who has no claim on it either
@@ -62,6 +59,7 @@ def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = Non
             pools=(*so_far.pools, scope.removeprefix(_POOL)) if is_pool else so_far.pools,
             episodes=so_far.episodes + episodes,
             sessions=so_far.sessions + sessions,
+            leased_until=None if leased_until is None else tx.dialect.moment(leased_until),
         )
     return list(found.values())
 

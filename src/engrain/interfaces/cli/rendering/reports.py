@@ -108,7 +108,8 @@ def consolidation(report: ConsolidationReport) -> str:
 def _consolidation(report: ConsolidationReport) -> Iterable[str]:
     for group in report.groups:
         episodes, sessions = output.counted(group.episodes, "episode"), output.counted(group.sessions, "session")
-        yield f"{group.agent} of {group.tenant_id}: {episodes} of {sessions} due"
+        due = f"{group.agent} of {group.tenant_id}: {episodes} of {sessions} due"
+        yield due if group.leased_until is None else f"{due}, left to another run until {group.leased_until:%H:%M:%SZ}"
     if not report.groups:
         yield "nothing is due"
     if report.dry_run:
