@@ -16,7 +16,7 @@ if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
 SERVERS = Path(__file__).with_name("servers")
-EMBEDDED = ("sqlite", "reference")
+EMBEDDED = ("sqlite",)
 
 pytest_plugins = ["tests.support.commands"]
 

@@ -7,7 +7,6 @@ from itertools import count
 from pathlib import Path
 
 from engrain.domain.ports import Store
-from tests.support.reference_store import ReferenceStore
 from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
@@ -31,7 +30,6 @@ class Backend:
 
 # "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test that searches.
 BACKENDS: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {
-    "reference": lambda _: closing(ReferenceStore()),
     "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"))),
     "sqlite-memory": lambda _: closing(SqliteStore(":memory:")),
     "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0)),

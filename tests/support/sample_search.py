@@ -11,9 +11,9 @@ from engrain.domain.requests import Traits
 from engrain.domain.text.analysis import terms
 from engrain.retrieval.presets import ENGRAIN, PRESETS
 from engrain.retrieval.search import QueryEmbedding, SearchQuery, search
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON, episode, fact, request
 from tests.support.store_samples import put
+from tests.support.stores import InMemoryStore
 
 DIMS = 8
 NO_ENGINE = Degraded(code="embedder_unavailable", message="keywords alone: the embedder is asleep")
@@ -56,7 +56,7 @@ def no_question_expected(text):
 
 
 def store_of(memories, *, embedded=True):
-    store = ReferenceStore()
+    store = InMemoryStore()
     store.use_embedder("test:words", DIMS)
     put(store, memories)
     store.flush_index()

@@ -13,6 +13,13 @@ class SqliteStore(OneCall):
         super().__init__(SqlStore(SqliteBackend(location, **options)))
 
 
+class InMemoryStore(SqliteStore):
+    """A store in this process's memory, empty."""
+
+    def __init__(self, **options):
+        super().__init__(":memory:", **options)
+
+
 class PostgresStore(OneCall):
     """A store on a PostgreSQL database."""
 

@@ -149,20 +149,7 @@ class OneCall:
         self.store = store
         self._inside = _Snapshots()
 
-    def __getattr__(self, name: str) -> Any:  # noqa: PLR0911
-        if name in READS:
-            return lambda caller, *a, **k: self._read(caller, READS[name], *a, **k)
-        if name in SEARCHES:
-            return lambda request, *a, **k: self._read(request.caller, SEARCHES[name], request, *a, **k)
-        if name in WRITES:
-            return lambda act, *a, **k: self._write(act, WRITES[name], *a, **k)
-        if name in INSPECTIONS:
-            return lambda *a, **k: self._inspect(None, INSPECTIONS[name], *a, **k)
-        if name in TENANT_INSPECTIONS:
-            return lambda tenant, *a, **k: self._inspect(tenant, TENANT_INSPECTIONS[name], tenant, *a, **k)
-        if name in MAINTENANCE:
-            self._refuse_inside()
-            return lambda *a, **k: self.store.maintain(None, MAINTENANCE[name], *a, **k)
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in {"attach", "prune_vectors", "switch_version", "begin_version"}:
@@ -291,6 +278,30 @@ class OneCall:
         return self.store.write(act, _as_known(act.caller, work), *a, **k)
 
 
+def _read_method(work: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, caller, *a, **k: self._read(caller, work, *a, **k)
+
+
+def _search_method(work: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, request, *a, **k: self._read(request.caller, work, request, *a, **k)
+
+
+def _write_method(work: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, act, *a, **k: self._write(act, work, *a, **k)
+
+
+def _inspect_method(work: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *a, **k: self._inspect(None, work, *a, **k)
+
+
+def _tenant_method(work: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, tenant, *a, **k: self._inspect(tenant, work, tenant, *a, **k)
+
+
+def _maintain_method(work: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self, *a, **k: (self._refuse_inside(), self.store.maintain(None, work, *a, **k))[1]
+
+
 def _as_known(caller: Caller, work: Callable[..., Any]) -> Callable[..., Any]:
     """Return `work` for a caller whose pools were looked up before."""
 
@@ -300,3 +311,16 @@ def _as_known(caller: Caller, work: Callable[..., Any]) -> Callable[..., Any]:
         return work(snapshot, *a, **k)
 
     return known
+
+
+for _table, _method in (
+    (READS, _read_method),
+    (SEARCHES, _search_method),
+    (WRITES, _write_method),
+    (INSPECTIONS, _inspect_method),
+    (TENANT_INSPECTIONS, _tenant_method),
+    (MAINTENANCE, _maintain_method),
+):
+    for _name, _work in _table.items():
+        if _name not in vars(OneCall):
+            setattr(OneCall, _name, _method(_work))

@@ -15,9 +15,9 @@ from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
 from tests.support.clock import Clock
 from tests.support.races import run_together
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
+from tests.support.stores import InMemoryStore
 
 
 class Words:
@@ -120,7 +120,7 @@ def test_a_ranking_by_recency_sees_the_references_of_every_recall_before_it(memo
 
 
 def test_a_database_that_cannot_be_written_answers_and_tells_what_was_not_counted():
-    class ReadOnly(ReferenceStore):
+    class ReadOnly(InMemoryStore):
         def touch(self, _act, _ids):
             raise DatabaseReadOnly("read-only")
 

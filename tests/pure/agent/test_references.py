@@ -7,9 +7,9 @@ from engrain.agent.wiring.usage import References
 from engrain.agent.wiring.workers import Workers
 from engrain.domain.records import Caller
 from engrain.errors import DatabaseBusy, DatabaseReadOnly, MemoryClosed
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import CALLER, LATER, act, episode
 from tests.support.store_samples import put
+from tests.support.stores import InMemoryStore
 
 
 class ByHand:
@@ -33,7 +33,7 @@ def turns():
 
 @pytest.fixture
 def store(turns):
-    made = ReferenceStore()
+    made = InMemoryStore()
     put(made, turns)
     return made
 
@@ -59,7 +59,7 @@ def test_nothing_is_counted_before_it_is_time_and_once_it_is_exactly_once(store,
 
 
 def test_each_answer_is_one_call(turns):
-    class Listening(ReferenceStore):
+    class Listening(InMemoryStore):
         calls = 0
 
         def touch(self, act_, ids):
@@ -86,7 +86,7 @@ def test_only_what_the_caller_sees_is_counted(store, turns):
     "reason", [DatabaseBusy("locked"), DatabaseReadOnly("read-only"), MemoryClosed("closed")], ids=lambda e: e.code
 )
 def test_what_cannot_be_counted_is_told_by_the_counter_and_by_nothing_else(reason, turns):
-    class Refusing(ReferenceStore):
+    class Refusing(InMemoryStore):
         def touch(self, _act, _ids):
             raise reason
 
@@ -101,7 +101,7 @@ def test_what_cannot_be_counted_is_told_by_the_counter_and_by_nothing_else(reaso
 def test_who_settles_waits_for_what_a_worker_is_counting(turns):
     entered, release = threading.Event(), threading.Event()
 
-    class Slow(ReferenceStore):
+    class Slow(InMemoryStore):
         def touch(self, act_, ids):
             entered.set()
             release.wait(30)

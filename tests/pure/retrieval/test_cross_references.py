@@ -10,7 +10,7 @@ from engrain.retrieval.cross_references import note_text, rank_related, similar_
 from engrain.retrieval.tfidf import tokenize
 from tests.support.sample_records import CALLER, NOON, fact
 from tests.support.store_samples import put
-from tests.support.stores import SqliteStore
+from tests.support.stores import InMemoryStore
 
 WORDS = st.sets(st.sampled_from("tram river coffee garden bread late".split()))
 
@@ -62,7 +62,7 @@ def test_the_vocabulary_is_of_fifty_terms_at_most():
 
 
 def test_only_the_agents_own_notes_are_compared_those_with_most_of_the_words_first():
-    store = SqliteStore(":memory:")
+    store = InMemoryStore()
     two, one, *_ = put(
         store,
         [
@@ -80,7 +80,7 @@ def test_only_the_agents_own_notes_are_compared_those_with_most_of_the_words_fir
 
 
 def test_fifty_notes_are_compared_however_many_there_are():
-    store = SqliteStore(":memory:")
+    store = InMemoryStore()
     put(store, [note(str(place), f"tram number{place}") for place in range(60)])
     assert len(store.read(CALLER, similar_notes, "tram", NOON)) == 50
 

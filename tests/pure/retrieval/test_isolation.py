@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import act, episode, fact, request
 from tests.support.sample_search import (
     ANY_PRESET,
@@ -23,6 +22,7 @@ from tests.support.sample_search import (
     store_of,
 )
 from tests.support.store_samples import put
+from tests.support.stores import InMemoryStore
 
 STRANGERS = st.sampled_from(
     [
@@ -46,7 +46,7 @@ def test_what_strangers_keep_changes_nothing(mine, theirs, stranger, text, prese
 
 @given(MEMORIES, QUERIES, ANY_PRESET)
 def test_memories_told_one_by_one_are_found_like_those_told_together(memories, text, preset):
-    one_by_one = ReferenceStore()
+    one_by_one = InMemoryStore()
     for memory in memories:
         put(one_by_one, [memory])
     together = store_of(memories, embedded=False)

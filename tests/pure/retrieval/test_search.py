@@ -15,7 +15,6 @@ from engrain.domain.text.indexing import embedding_text, own_terms
 from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
 from engrain.retrieval.search import EMPTY_QUERY, MAX_DROPPED
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import FILTERS, NOON, act, episode, fact, request, rule
 from tests.support.sample_search import (
     ANY_PRESET,
@@ -32,6 +31,7 @@ from tests.support.sample_search import (
     vector_of,
 )
 from tests.support.store_samples import put
+from tests.support.stores import InMemoryStore
 
 
 def contents(answer):
@@ -331,7 +331,7 @@ def test_a_forgotten_memory_is_found_no_more_and_its_neighbours_no_more_by_its_w
 
 
 def test_a_turn_is_found_by_its_neighbours_words_once_the_search_has_settled_it():
-    store = ReferenceStore()
+    store = InMemoryStore()
     for content in ("Where did you go?", "zeppelin"):
         put(store, [episode(content, session="monday")])
     answer = recall(store, "zeppelin", preset=PRESETS["keyword"])
@@ -339,7 +339,7 @@ def test_a_turn_is_found_by_its_neighbours_words_once_the_search_has_settled_it(
     assert [hit.why.matched_terms for hit in answer] == [("zeppelin",), ()]
 
 
-class Unsettled(ReferenceStore):
+class Unsettled(InMemoryStore):
     """A database that cannot be written now."""
 
     def __init__(self, reason):
@@ -360,7 +360,7 @@ def test_a_database_that_cannot_be_written_is_searched_as_it_is_and_the_answer_s
     assert "the database cannot be written now" in str(answer.degraded[0])
 
 
-class Vanishing(ReferenceStore):
+class Vanishing(InMemoryStore):
     """Another process forgets a memory between the channels' answer and the loading of the winners."""
 
     def load(self, request, refs):
@@ -472,7 +472,7 @@ def test_the_turns_around_a_hit_need_not_match_what_narrowed_the_search():
 def test_a_channel_is_asked_while_the_vector_is_being_made():
     asked_first = []
 
-    class Listening(ReferenceStore):
+    class Listening(InMemoryStore):
         def newest(self, request_, limit):
             asked_first.append("newest")
             return super().newest(request_, limit)
@@ -494,7 +494,7 @@ def test_a_channel_is_asked_while_the_vector_is_being_made():
 def test_everything_a_search_reads_is_of_one_state():
     """A store that changes between two statements answers as if it had not."""
 
-    class Counting(ReferenceStore):
+    class Counting(InMemoryStore):
         inside = 0
 
         def in_one_snapshot(self, caller, work):

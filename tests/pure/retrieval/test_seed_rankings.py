@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from engrain.domain.records import Caller
 from engrain.retrieval.notes import hit_source
 from engrain.retrieval.presets import PRESETS
-from tests.support.reference_store import ReferenceStore
 from tests.support.sample_records import NOON, act, entity, episode, fact, link, rule
 from tests.support.sample_search import DIMS, no_question_expected, recall, store_of
 from tests.support.store_samples import put
+from tests.support.stores import InMemoryStore
 
 QUESTION = np.eye(1, DIMS, 0, dtype=np.float32)[0]
 NOW = NOON + timedelta(days=1)  # what `request` asks at
@@ -78,7 +78,7 @@ def test_no_text_breaks_the_keyword_search(text):
 
 @pytest.mark.req("B07.2")
 def test_an_empty_question_asks_no_keyword():
-    class Listening(ReferenceStore):
+    class Listening(InMemoryStore):
         def keyword(self, request_, terms, limit):
             found = super().keyword(request_, terms, limit)
             assert (terms, found) == (set(), [])
@@ -192,7 +192,7 @@ def test_weighted_takes_three_candidates_for_each_hit_from_each_list():
 @pytest.mark.req("Y16")
 def test_assistant_adds_the_list_of_whom_the_question_names():
     ana = entity("Ana Silva", aliases=("Annie",))
-    store = ReferenceStore()
+    store = InMemoryStore()
     store.use_embedder("test:words", DIMS)
     store.put_entity(act(), ana)
     named, linked, worded = fact("Lisbon", entity_id=ana.id), episode("river"), episode("boats, many boats")
