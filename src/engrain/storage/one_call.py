@@ -165,14 +165,17 @@ class OneCall:
         self.store.backend._connections = connections  # type: ignore[attr-defined]  # noqa: SLF001
 
     def pools(self, caller: Caller) -> Any:
-        return self.store.read(Caller(tenant_id=caller.tenant_id, agent=caller.agent), pools.list_pools)
+        return self._look_up(caller, pools.list_pools)
 
     def pools_of(self, caller: Caller) -> Any:
+        return self._look_up(caller, lambda snapshot: snapshot.caller.pools)
+
+    def _look_up(self, caller: Caller, work: Callable[..., Any]) -> Any:
         bare = Caller(tenant_id=caller.tenant_id, agent=caller.agent)
         outer = self._inside.snapshot
         if outer is not None and (outer.dialect.name == "sqlite" or self._inside.tenant_id == caller.tenant_id):
-            return Snapshot(outer.db, bare, outer.backend, outer.known).caller.pools
-        return self.store.read(bare, lambda snapshot: snapshot.caller.pools)
+            return work(Snapshot(outer.db, bare, outer.backend, outer.known))
+        return self.store.read(bare, work)
 
     def put(self, act: Any, memories: Any) -> Any:
         if not memories:
