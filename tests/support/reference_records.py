@@ -1,13 +1,10 @@
 """The memories of the reference store as rows: what is written, what it changes, and what is written down of it."""
 
-import functools
-import inspect
-import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from engrain.domain import events
 from engrain.domain.entities.registry import merged_into
@@ -29,7 +26,7 @@ from engrain.domain.records import (
 )
 from engrain.domain.requests import Act, Direction
 from engrain.domain.text.indexing import own_terms
-from engrain.errors import InvalidInput, MemoryClosed, NotFound
+from engrain.errors import InvalidInput, NotFound
 from tests.support.reference_entries import Entries, Entry, turn_of
 
 AT_MOST = 1_000
@@ -42,38 +39,10 @@ def aged_event(act, before, to, ids):
     return events.memory_event(act, event_type, before, ids, payload=payload)
 
 
-# What writes for no caller; every other write has an act.
-_WRITES = {"add_job", "take_job", "renew_job", "end_job", "retry_job", "prune_jobs"}
-_WRITES |= {"begin_version", "attach", "prune_vectors"}
-
-
-def locked(store: type[Store]) -> type[Store]:
-    """Makes each public method run alone, raise MemoryClosed once the store is closed, and write in no snapshot."""
-    for name, method in inspect.getmembers(store, inspect.isfunction):
-        if not name.startswith("_") and name != "close":
-            is_write = name in _WRITES or "act" in inspect.signature(method).parameters
-            setattr(store, name, _alone(method, is_write=is_write))
-    return store
-
-
-def _alone(method: Callable[..., Any], *, is_write: bool) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        with self._lock:
-            if self._closed:
-                raise MemoryClosed("this store is closed")
-            if is_write and self._reading:
-                raise RuntimeError("a snapshot only reads")
-            return method(self, *arguments, **named)
-
-    return call
-
-
 class ReferenceRecords:
     """Every memory in one dictionary, every verb a loop over it."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
         self._ids = IdSource(lambda: datetime.now(UTC))
         self._arrived = 0
         self._tenants: set[str] = set()
@@ -85,8 +54,6 @@ class ReferenceRecords:
         self._tombstones: dict[tuple[str, str], str] = {}
         self._versions: list[EmbeddingVersion] = []
         self._searched_with: int | None = None
-        self._closed = False
-        self._reading = 0  # snapshots that are being read, one in another
 
     def put(self, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
         new = self._new(act, memories)

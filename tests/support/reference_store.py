@@ -1,12 +1,12 @@
-"""The Store port over dictionaries: slow, obvious, and the model the databases are compared with.
+"""Memories and their searches over dictionaries: slow, obvious, and the model the databases are compared with.
 
-What the port leaves to a backend is decided here as plainly as it can be: a ref is the number of arrival, and a memory
-counts in what words weigh by from the moment its words are flushed until it is forgotten or superseded. Copying whole
-databases is not for a model: it has no Archive.
+A ref is the number of arrival, and a memory counts in what words weigh by from the moment its words are flushed until
+it is forgotten or superseded.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -15,41 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engrain.domain import events
-from engrain.domain.entities.registry import merged_into, name_key
-from engrain.domain.filters import matches
+from engrain.domain.entities.registry import name_key
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
-from engrain.domain.maintenance.vitals import MOST_WAITING, JobVitals, Vitals
 from engrain.domain.memories.decay import days_between
 from engrain.domain.records import (
-    KINDS,
     Caller,
     EmbeddingVersion,
     Entity,
     Episode,
     Fact,
-    Link,
     MemoryRecord,
-    Relation,
     Rule,
 )
-from engrain.domain.requests import Act, Candidate, Health, Ref, Request, Traits, Unembedded
+from engrain.domain.requests import Act, Candidate, Ref, Request, Traits, Unembedded
 from engrain.domain.text.bm25 import scores
 from engrain.domain.text.indexing import embedding_text, question_share
+from engrain.domain.text.similarity import trigrams
 from engrain.errors import EngineUnavailable, InvalidInput
-from engrain.storage.migrations import HEAD
 from tests.support.reference_entries import Entry, best_first
-from tests.support.reference_jobs import ReferenceJobs
-from tests.support.reference_keys import ReferenceKeys
-from tests.support.reference_pools import ReferencePools
-from tests.support.reference_records import AT_MOST, locked
-from tests.support.reference_registry import ReferenceRegistry
-from tests.support.reference_runs import ReferenceRuns
+from tests.support.reference_records import AT_MOST, ReferenceRecords
 
 Result = TypeVar("Result")
 
 
-@locked
-class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferencePools, ReferenceKeys):
+class ReferenceStore(ReferenceRecords):
     """What was put, found: every search a loop over all there is."""
 
     def stats(self, caller: Caller, now: datetime, *, scope: str | None = None) -> Stats:
@@ -142,13 +131,6 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
             entry.ref: _traits(entry.memory) for entry in self._entries.visible(request.caller) if entry.ref in refs
         }
 
-    def in_one_snapshot(self, caller: Caller, work: Callable[[], Result]) -> Result:  # noqa: ARG002
-        self._reading += 1
-        try:
-            return work()
-        finally:
-            self._reading -= 1
-
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         return {entry.ref: entry.memory for entry in self._entries.matching(request) if entry.ref in refs}
 
@@ -165,41 +147,19 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
         session.sort(key=lambda turn: turn.turn)
         return [turn for turn in session if 0 < abs(turn.turn - memory.turn) <= reach]
 
-    def page(self, request: Request, *, before: str | None, limit: int) -> list[MemoryRecord]:
-        found = [
-            entry.memory
-            for entry in self._entries.visible(request.caller)
-            if matches(request.filter, entry.memory, request.now) and (before is None or entry.memory.id < before)
-        ]
-        return sorted(found, key=lambda memory: memory.id, reverse=True)[: max(limit, 0)]
-
-    def links_from(self, caller: Caller, ids: Collection[str], relations: Collection[Relation]) -> list[Link]:
-        seen = {entry.memory.id for entry in self._entries.visible(caller)}
-        found = [
-            link
-            for (tenant_id, *_), link in self._links.items()
-            if tenant_id == caller.tenant_id and link.source_id in ids and link.relation in relations
-        ]
-        kept = [link for link in found if {link.source_id, link.target_id} <= seen]
-        return sorted(kept, key=lambda link: (link.source_id, link.target_id, link.relation))
-
-    def vectors_of(self, caller: Caller, ids: Collection[str]) -> dict[str, NDArray[np.float32]]:
-        version = self._active_number()
-        named = [entry for entry in self._entries.visible(caller) if entry.memory.id in ids]
-        return {entry.memory.id: entry.vectors[version] for entry in named if version in entry.vectors}
-
-    def unmentioned(self, caller: Caller, *, after: str | None, limit: int) -> list[Entity]:
-        seen = [entry.memory.id for entry in self._entries.visible(caller)]
-        mentioned = {entity_id for id_ in seen for entity_id in self._mentioned_by(caller, id_)}
-        found = [
-            entity
-            for entity in self._entities.values()
-            if entity.tenant_id == caller.tenant_id
-            and entity.id not in mentioned
-            and entity.id > (after or "")
-            and merged_into(entity) is None
-        ]
-        return sorted(found, key=lambda entity: entity.id)[: max(limit, 0)]
+    def resembling(self, caller: Caller, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:
+        key = name_key(name)
+        if not key:
+            return []
+        known = [entity for entity in self._entities.values() if entity.tenant_id == caller.tenant_id]
+        ids = {entity.id for entity in known if key in _keys(entity)}
+        holding = sorted((found, entity.id) for entity in known for found in _keys(entity) if key in found)
+        ids |= {id_ for _, id_ in holding[:limit]}
+        asked = trigrams(key)
+        if fuzzy and asked:
+            shared = sorted((-len(asked & _trigrams_of(entity)), entity.id) for entity in known)
+            ids |= {id_ for count, id_ in shared[:limit] if -count >= math.ceil(0.3 * len(asked))}
+        return self.entities(caller, sorted(ids))
 
     def flush_index(self) -> int:
         oldest = self._entries.unflushed()[:AT_MOST]
@@ -281,42 +241,6 @@ class ReferenceStore(ReferenceRegistry, ReferenceRuns, ReferenceJobs, ReferenceP
             del entry.vectors[number]
         return len(found[: max(limit, 0)])
 
-    def health(self) -> Health:
-        version = self._active_number()
-        held = [entry for entry in self._entries.values() if not entry.gone]
-        embedded = sum(version in entry.vectors for entry in held)
-        return Health(
-            location="a dictionary",
-            backend="reference",
-            schema="none",
-            size_bytes=0,
-            memories=len(self._entries),
-            indexed=len(held),
-            embedded=embedded,
-            waiting=len(held) - embedded,
-            embedder=self._version(None).name if self._versions else None,
-            problems=(),
-        )
-
-    def vitals(self, now: datetime) -> Vitals:  # noqa: ARG002  # a model has no jobs
-        version = self._active_number()
-        held = [entry for entry in self._entries.values() if not entry.gone]
-        waiting = [entry.memory.created_at for entry in held if version not in entry.vectors]
-        kinds = Counter(entry.memory.kind for entry in held)
-        return Vitals(
-            schema="none",
-            newest_schema=HEAD,
-            memories={kind: kinds[kind] for kind in KINDS},
-            size_bytes=0,
-            without_vector=min(len(waiting), MOST_WAITING),
-            without_vector_since=min(waiting, default=None),
-            jobs=JobVitals(),
-            pool=None,
-        )
-
-    def close(self) -> None:
-        self._closed = True
-
     def _version(self, number: int | None) -> EmbeddingVersion:
         """The version of this number, or the active one."""
         for version in self._versions:
@@ -363,3 +287,13 @@ def _judged(entries: Sequence[Entry], version: int, vector: NDArray[np.float32])
     """The cosines of those that have a vector of the version."""
     rows = [(entry.ref, entry.vectors[version]) for entry in entries if version in entry.vectors]
     return [Candidate(ref, float(row @ vector)) for ref, row in rows]
+
+
+def _keys(entity: Entity) -> list[str]:
+    return [key for name in (entity.canonical_name, *entity.aliases) if (key := name_key(name))]
+
+
+def _trigrams_of(entity: Entity) -> set[str]:
+    if entity.entity_type in {"email", "url"}:
+        return set()
+    return {trigram for key in _keys(entity) for trigram in trigrams(key)}

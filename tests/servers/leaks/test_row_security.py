@@ -16,6 +16,7 @@ from engrain.domain.entities.registry import name_key
 from engrain.domain.records import GLOBAL_SCOPE, RELATIONS, Caller, Episode
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import StorageError
+from engrain.storage.dialects import as_json
 from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.schema import OUR_TABLES
 from engrain.storage.postgres.statements import STATEMENTS
@@ -278,8 +279,7 @@ def _hostile_values(town, ours):
         "docs": docs,
         "session": theirs.session or "monday",
         "speaker": theirs.speaker or "Ana",
-        "first": -10,
-        "last": 1_000,
+        "stretches": as_json([[0, theirs.scope, theirs.session or "monday", -10, 1_000]]),
         "canonical_name": somebody.canonical_name,
         "name": somebody.canonical_name,
         "type": somebody.entity_type,
