@@ -20,12 +20,13 @@ from engrain.domain.records import DECAY_RATES, Caller, Fact, Permanence
 from engrain.domain.requests import Act
 from engrain.lifecycle.sweep import DecayReport, sweep
 from engrain.storage import open_store
+from engrain.storage.write import arrivals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from engrain.domain.ports import Store
+    from engrain.storage.store import SqlStore
 
 _TENANT = Caller(tenant_id="swept", agent=CALLER.agent)
 _DECAYING: tuple[Permanence, ...] = ("stable", "standard", "volatile", "ephemeral")
@@ -78,7 +79,7 @@ def measured(location: str, count: int) -> Iterator[str]:
             yield _worst(store, bare, night)
 
 
-def _usual(store: Store, bare: BareDatabase) -> Iterator[str]:
+def _usual(store: SqlStore, bare: BareDatabase) -> Iterator[str]:
     """Five days, and the last of them again."""
     days = [_swept(store, bare, FIRST_DAY + timedelta(days=day)) for day in range(1, _DAYS + 1)]
     bare_s = bare.timed(_DAILY, undone=_DAILY, times=_TIMES)
@@ -89,7 +90,7 @@ def _usual(store: Store, bare: BareDatabase) -> Iterator[str]:
     yield f"the same again, nothing to do: {_beside(idle_s, bare_s)}"
 
 
-def _worst(store: Store, bare: BareDatabase, night: _Night) -> str:
+def _worst(store: SqlStore, bare: BareDatabase, night: _Night) -> str:
     """The same rows and columns by one statement, the events by another, and then the sweep."""
     bare.run(night.undone)
     bare.settle()
@@ -104,7 +105,7 @@ def _worst(store: Store, bare: BareDatabase, night: _Night) -> str:
     )
 
 
-def _fill(store: Store, bare: BareDatabase, count: int) -> None:
+def _fill(store: SqlStore, bare: BareDatabase, count: int) -> None:
     """Facts that were confirmed some time in the last 400 days, each with its words in the searches."""
     numbers = random.Random(2)  # a simulation
     for start in range(0, count, _AT_ONCE):
@@ -128,13 +129,13 @@ def _fill(store: Store, bare: BareDatabase, count: int) -> None:
                     last_confirmed_at=confirmed,
                 )
             )
-        store.put(Act(caller=_TENANT, at=FIRST_DAY), made)
+        store.write(Act(caller=_TENANT, at=FIRST_DAY), arrivals.put, made)
         if start == 0:
             bare.settle()
 
 
 def _swept(
-    store: Store, bare: BareDatabase, at: datetime, policy: DecayPolicy | None = None
+    store: SqlStore, bare: BareDatabase, at: datetime, policy: DecayPolicy | None = None
 ) -> tuple[DecayReport, float]:
     began = bare.now()
     report = sweep(store, [Act(caller=_TENANT, at=at)], policy or DecayPolicy())

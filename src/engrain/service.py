@@ -33,6 +33,7 @@ from engrain.domain.ids import IdSource
 from engrain.domain.memories.decay import DecayPolicy
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput, MemoryClosed
+from engrain.storage.write.embedding_versions import load_versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -333,7 +334,7 @@ class Memory(Maintenance):
     @property
     def is_reembedding(self) -> bool:
         """True while the vectors of another embedder are being made (`reembed`)."""
-        return any(version.state == "building" for version in self.parts.store.embedding_versions())
+        return any(version.state == "building" for version in self.parts.store.inspect(None, load_versions))
 
     @property
     def parts(self) -> Parts:

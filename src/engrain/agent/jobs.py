@@ -10,6 +10,7 @@ from engrain.domain import checks
 from engrain.domain.runs.jobs import EVERY_TENANT, JOB_NAMES, JOB_STATUSES, Job, begin
 from engrain.domain.runs.retries import ONCE
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.jobs import add_job, list_jobs, retry_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,9 @@ class Jobs(View):
         Raises:
             InvalidInput: an unknown name or status, or a limit outside 0-1000.
         """
-        return self._parts().store.jobs(
+        return self._parts().store.inspect(
+            None,
+            list_jobs,
             tenant_id=checks.optional_name(tenant, name="tenant"),
             names=() if name is None else [checks.choice(name, JOB_NAMES, name="name")],
             statuses=() if status is None else [checks.choice(status, JOB_STATUSES, name="status")],
@@ -76,10 +79,10 @@ class Jobs(View):
         now = parts.clock()
         job = Job(id=parts.ids(), tenant_id=tenant_id, name=known, run_at=now, created_at=now)
         if checks.flag(enqueue, name="enqueue"):
-            parts.store.add_job(job)
+            parts.store.maintain(None, add_job, job)
             return job
         running = begin(job, worker=f"{worker_name()}:{job.id}", lease_until=leases.lease_end(parts))
-        parts.store.add_job(running)
+        parts.store.maintain(None, add_job, running)
         outcome = leases.attempt(
             parts, running, lambda check: job_work.run_job(self._memory, parts, running, check), policy=ONCE
         )
@@ -98,7 +101,7 @@ class Jobs(View):
         """
         parts = self._parts()
         id_, tenant_id = checks.name(job_id, name="job_id"), checks.optional_name(tenant, name="tenant")
-        job = parts.store.retry_job(id_, parts.clock(), tenant_id=tenant_id)
+        job = parts.store.maintain(None, retry_job, id_, parts.clock(), tenant_id=tenant_id)
         if job is None:
             raise NotFound(f"there is no job {id_!r:.80}; jobs.list shows the ids")
         if job.status != "waiting" or job.attempts:

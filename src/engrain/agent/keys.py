@@ -15,10 +15,12 @@ from engrain.domain import checks
 from engrain.domain.access.keys import ROLES, AccessKey, CreatedKey, Grant, hash_secret, new_secret, parse_secret
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, NotFound, Unauthenticated
+from engrain.storage.access import keys
 
 if TYPE_CHECKING:
     from engrain.domain.access.keys import StoredKey
     from engrain.domain.records import Caller
+    from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
 
 _NO_DIGEST = "0" * 64  # what a secret of no key is compared with; the digest of nothing that is known
@@ -60,7 +62,7 @@ class Keys(View):
             expires_at=ends,
         )
         secret = new_secret(key, os.urandom)
-        self._parts().store.put_key(act, key, hash_secret(secret))
+        self._parts().store.write(act, keys.put_key, key, hash_secret(secret))
         return CreatedKey(secret=secret, key=key)
 
     def list(self, *, tenant: words.Tenant | None = None, agent: words.OfAgent | None = None) -> list[AccessKey]:
@@ -68,8 +70,8 @@ class Keys(View):
 
         Revoked and expired ones too; of one time the larger id comes first.
         """
-        keys = self._parts().store.keys(self._of(tenant))
-        return keys if agent is None else [key for key in keys if key.agent == agent]
+        found = self._parts().store.read(self._of(tenant), keys.list_keys)
+        return found if agent is None else [key for key in found if key.agent == agent]
 
     def revoke(
         self, key_id: words.KeyId, *, tenant: words.Tenant | None = None, agent: words.BoundAgent | None = None
@@ -81,8 +83,7 @@ class Keys(View):
         """
         id_ = checks.name(key_id, name="key_id")
         owner = f"tenant {self._of(tenant).tenant_id}" if agent is None else f"agent {agent!r:.80}"
-        is_known = agent is None or id_ in [key.id for key in self.list(tenant=tenant, agent=agent)]
-        revoked = self._parts().store.revoke_key(self._act(tenant), id_) if is_known else None
+        revoked = self._parts().store.write(self._act(tenant), _revoke, id_, agent)
         if revoked is None:
             raise NotFound(f"{owner} has no key {id_}; keys.list shows those it has")
         return revoked
@@ -95,7 +96,7 @@ class Keys(View):
         """
         parts, text, stored = self._parts(), str(secret), None
         if (parsed := parse_secret(text)) is not None:
-            stored = parts.store.find_key(replace(self._who, tenant_id=parsed.tenant_id), parsed.key_id)
+            stored = parts.store.read(replace(self._who, tenant_id=parsed.tenant_id), keys.find_key, parsed.key_id)
         now = parts.clock()
         if not _is_right(text, stored) or stored is None or not stored.key.is_valid(now):
             metrics.count("keys_refused")
@@ -108,6 +109,13 @@ class Keys(View):
 
     def _act(self, tenant: str | None) -> Act:
         return Act(caller=self._of(tenant), at=self._parts().clock())
+
+
+def _revoke(work: UnitOfWork, key_id: str, agent: str | None) -> AccessKey | None:
+    """Revoke a key of the tenant, or of one of its agents; None if it has no such key."""
+    stored = None if agent is None else keys.find_key(work, key_id)
+    is_anothers = agent is not None and (stored is None or stored.key.agent != agent)
+    return None if is_anothers else keys.revoke_key(work, key_id)
 
 
 def _is_right(secret: str, stored: StoredKey | None) -> bool:

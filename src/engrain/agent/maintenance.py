@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.wiring.acts import new_act, with_pools
+from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.domain import checks, pagination
-from engrain.domain.maintenance.stats import AgentCounts
+from engrain.storage.reports import tenants
+from engrain.storage.runs import claims
+from engrain.storage.runs.undo import undo_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.maintenance.stats import AgentCounts
     from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller
@@ -133,14 +136,12 @@ class Maintenance(ABC):
             InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
         """
         parts = self.parts
-        tenants = parts.store.tenants() if tenant is None else [checks.name(tenant, name="tenant")]
+        named = checks.optional_name(tenant, name="tenant")
         most, position = checks.count(limit, name="limit"), pagination.decode("agents", after) or ("", "")
-        now, found = parts.clock(), list[AgentCounts]()
-        for name in tenants:
-            if name >= position[0] and len(found) <= most:
-                rows = parts.store.agent_counts(name, now)
-                found += [row for row in rows if (row.tenant_id, row.agent) > position]
-        return pagination.cut("agents", found[: most + 1], most, lambda row: (row.tenant_id, row.agent))
+        found = parts.store.inspect(
+            named, tenants.load_agent_page, named, parts.clock(), after=position, limit=most + 1
+        )
+        return pagination.cut("agents", found, most, lambda row: (row.tenant_id, row.agent))
 
     def runs(
         self,
@@ -163,7 +164,7 @@ class Maintenance(ABC):
         known = None if kind is None else checks.choice(kind, RUN_KINDS, name="kind")
         caller = self._caller_of(agent, tenant)
         most, position = checks.count(limit, name="limit"), pagination.decode_moment("runs", after)
-        runs = self.parts.store.runs(caller, kind=known, limit=most + 1, after=position)
+        runs = self.parts.store.read(caller, claims.list_runs, kind=known, limit=most + 1, after=position)
         return pagination.cut("runs", runs, most, lambda run: (run.started_at, run.id))
 
     def undo(
@@ -177,10 +178,10 @@ class Maintenance(ABC):
             NotFound: the agent has no such run.
             InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
         """
-        caller = with_pools(self.parts, self._caller_of(agent, tenant))
+        caller = self._caller_of(agent, tenant)
         name = checks.name(run_id, name="run_id")
         try:
-            return self.parts.store.undo(new_act(self.parts, caller), name)
+            return self.parts.store.write(new_act(self.parts, caller), undo_run, name)
         finally:
             self.parts.note_cache.drop_agent(caller)
 
@@ -329,5 +330,5 @@ class Maintenance(ABC):
     def _acts(self, tenant: str | None) -> Iterator[Act]:
         """Yield a write at this time for one tenant, or for every one."""
         caller = self._caller_of(None, tenant)
-        tenants = self.parts.store.tenants() if tenant is None else [caller.tenant_id]
-        return (new_act(self.parts, replace(caller, tenant_id=name)) for name in tenants)
+        names = self.parts.store.inspect(None, tenants.list_tenants) if tenant is None else [caller.tenant_id]
+        return (new_act(self.parts, replace(caller, tenant_id=name)) for name in names)

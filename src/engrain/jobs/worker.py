@@ -14,6 +14,7 @@ from engrain.domain.runs.jobs import Job, firing_key, firing_of, release
 from engrain.domain.runs.retries import Retry
 from engrain.errors import EngrainError, MemoryClosed
 from engrain.jobs.schedules import Schedule, find_due, list_schedules
+from engrain.storage.jobs import add_job, end_job, find_last_firing, take_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +131,7 @@ class Worker:
 
     def _give_back(self) -> None:
         job = self._in_hand
-        if job is not None and self._parts.store.end_job(job, release(job, self._parts.clock())):
+        if job is not None and self._parts.store.maintain(None, end_job, job, release(job, self._parts.clock())):
             metrics.count("jobs_given_back")
 
     def _step(self) -> Job | None:
@@ -139,7 +140,9 @@ class Worker:
         self._fire()
         settings = self._parts.settings.jobs
         now = self._parts.clock()
-        job = self._parts.store.take_job(self.name, now, lease_s=settings.lease_s, most_attempts=settings.max_attempts)
+        job = self._parts.store.maintain(
+            None, take_job, self.name, now, lease_s=settings.lease_s, most_attempts=settings.max_attempts
+        )
         if job is None:
             return None
         metrics.count("jobs_begun")
@@ -175,7 +178,7 @@ class Worker:
         now = self._parts.clock()
         last_look, self._last_look = self._last_look, now
         for schedule in self._schedules:
-            last = self._parts.store.last_firing(schedule.name)
+            last = self._parts.store.inspect(None, find_last_firing, schedule.name)
             if last is None:
                 self._add(schedule, now, now, status="skipped")
                 continue
@@ -184,16 +187,15 @@ class Worker:
                 metrics.count("schedules_fired")
 
     def _add(self, schedule: Schedule, firing: datetime, now: datetime, **known: Any) -> bool:
-        return self._parts.store.add_job(
-            Job(
-                id=self._parts.ids(),
-                name=schedule.name,
-                dedupe_key=firing_key(firing),
-                run_at=firing,
-                created_at=now,
-                **known,
-            )
+        job = Job(
+            id=self._parts.ids(),
+            name=schedule.name,
+            dedupe_key=firing_key(firing),
+            run_at=firing,
+            created_at=now,
+            **known,
         )
+        return self._parts.store.maintain(None, add_job, job)
 
 
 def choose_start(last: datetime, last_look: datetime | None, now: datetime) -> datetime:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.records import Record
+from engrain.storage.write.cleanup import clean_up, plan_cleanup, preview_cleanup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from engrain.domain.maintenance.retention import Retention
-    from engrain.domain.ports import Store
     from engrain.domain.requests import Act
+    from engrain.storage.store import SqlStore
 
 BATCH = 200  # removed in one transaction: each takes its words and vectors with it, and its neighbours are indexed anew
 
@@ -30,7 +31,7 @@ class CleanupReport(Record):
 
 
 def cleanup(
-    store: Store,
+    store: SqlStore,
     acts: Iterable[Act],
     retention: Retention,
     *,
@@ -47,13 +48,16 @@ def cleanup(
         tenants += 1
         is_done = False
         while not is_done:
-            batch = store.clean(act, retention, limit=BATCH, dry_run=dry_run)
+            if dry_run:
+                batch = store.read(act.caller, preview_cleanup, act, retention)
+            else:
+                planned = store.read(act.caller, plan_cleanup, act, retention, BATCH)
+                batch = store.write(act, clean_up, retention, planned)
+                metrics.count("episodes_cleaned", batch.expired + batch.capacity)
             expired += batch.expired
             capacity += batch.capacity
             is_done = batch.remaining is not None
             remaining += batch.remaining or 0
-            if not dry_run:
-                metrics.count("episodes_cleaned", batch.expired + batch.capacity)
             if progress is not None and batch.expired + batch.capacity:
                 progress(batch.expired + batch.capacity)
     return CleanupReport(

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain import metrics
-from engrain.domain.memories.decay import AGING_KINDS
+from engrain.domain.memories.decay import AGING_KINDS, SweepBatch
 from engrain.domain.records import Record
+from engrain.storage.write import sweeps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from engrain.domain.memories.decay import AgingKind, DecayPolicy, SweepBatch
-    from engrain.domain.ports import Store
+    from engrain.domain.memories.decay import AgingKind, DecayPolicy
     from engrain.domain.requests import Act
+    from engrain.storage.store import SqlStore
 
 BATCH = 5_000  # read in one statement; the changes to it are one transaction
 
@@ -40,7 +41,7 @@ class DecayReport(Record):
 
 
 def sweep(
-    store: Store,
+    store: SqlStore,
     acts: Iterable[Act],
     policy: DecayPolicy,
     *,
@@ -66,16 +67,26 @@ def sweep(
 
 
 def _sweep_batches(
-    store: Store, act: Act, kind: AgingKind, policy: DecayPolicy, *, dry_run: bool
+    store: SqlStore, act: Act, kind: AgingKind, policy: DecayPolicy, *, dry_run: bool
 ) -> Iterator[SweepBatch]:
     """Sweep one tenant's facts or rules."""
     after: str | None = ""
     while after is not None:
-        batch = store.sweep(act, kind, policy, after=after, limit=BATCH, dry_run=dry_run)
-        if not dry_run:
+        if dry_run:
+            batch = store.read(act.caller, sweeps.preview_sweep, act, kind, policy, after=after, limit=BATCH)
+        else:
+            batch = _sweep_batch(store, act, kind, policy, after=after)
             metrics.count("memories_aged", batch.fading + batch.active + batch.expired)
         yield batch
         after = batch.last
+
+
+def _sweep_batch(store: SqlStore, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str) -> SweepBatch:
+    """Sweep the next batch: what may be due is found without a lock, and judged again under one."""
+    stretch = store.read(act.caller, sweeps.find_due, act, kind, policy, after=after, limit=BATCH)
+    if not stretch.ids:
+        return SweepBatch(looked_at=stretch.looked_at, last=stretch.last)
+    return store.write(act, sweeps.sweep, kind, policy, stretch)
 
 
 def _add(total: DecayCounts, batch: SweepBatch) -> DecayCounts:

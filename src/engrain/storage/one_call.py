@@ -14,7 +14,7 @@ from engrain.storage.backup import archive
 from engrain.storage.backup.extraction import BACKED_UP
 from engrain.storage.entities import lookup, mentions, registry
 from engrain.storage.entities import removal as entity_removal
-from engrain.storage.reports import overviews, stats, surveys
+from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
 from engrain.storage.search import history, matching, namespaces, recency, traits
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -107,7 +107,7 @@ WRITES: dict[str, Callable[..., Any]] = {
     "use_key": keys.use_key,
 }
 INSPECTIONS: dict[str, Callable[..., Any]] = {
-    "tenants": lambda tx: [tenant_id for (tenant_id,) in tx.rows("tenants")],
+    "tenants": tenants.list_tenants,
     "embedding_versions": embedding_versions.load_versions,
     "unembedded": lambda tx, limit, *, version=None: embedding_versions.find_unembedded(tx, limit, version),
     "jobs": jobs.list_jobs,
@@ -115,9 +115,9 @@ INSPECTIONS: dict[str, Callable[..., Any]] = {
     "last_key": archive.find_last_key,
 }
 TENANT_INSPECTIONS: dict[str, Callable[..., Any]] = {
-    "agents": lambda tx, tenant_id: [agent for (agent,) in tx.rows("agents", tenant_id=tenant_id)],
-    "agent_counts": stats.load_agent_counts,
-    "learners": lambda tx, tenant_id, *, since: sweeps.list_learners(tx, tenant_id, since),
+    "agents": tenants.list_agents,
+    "agent_counts": tenants.load_agent_counts,
+    "learners": tenants.list_learners,
 }
 MAINTENANCE: dict[str, Callable[..., Any]] = {
     "add_job": jobs.add_job,
@@ -196,14 +196,9 @@ class OneCall:
         return self._read(request.caller, matching.list_speakers)
 
     def sweep(self, act: Any, kind: Any, policy: Any, *, after: str, limit: int, dry_run: bool = False) -> Any:
-        def look(snapshot: Snapshot) -> Any:
-            stretch = sweeps.find_due(snapshot, act, kind, policy, after=after, limit=limit)
-            if dry_run or not stretch.ids:
-                return stretch, sweeps.preview_sweep(snapshot, act, kind, policy, seen=stretch)
-            return stretch, None
-
-        stretch, preview = self._read(act.caller, look)
-        return preview if preview is not None else self._write(act, sweeps.sweep, kind, policy, stretch)
+        look = sweeps.preview_sweep if dry_run else sweeps.find_due
+        seen = self._read(act.caller, look, act, kind, policy, after=after, limit=limit)
+        return seen if dry_run else self._write(act, sweeps.sweep, kind, policy, seen)
 
     def clean(self, act: Any, retention: Any, *, limit: int, dry_run: bool = False) -> Any:
         if dry_run:

@@ -16,6 +16,8 @@ from engrain.domain.records import Caller
 from engrain.domain.requests import Request
 from engrain.domain.runs.jobs import EVERY_TENANT, JobName
 from engrain.errors import InvalidInput
+from engrain.storage.jobs import prune_jobs
+from engrain.storage.reports import tenants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,8 +91,8 @@ def _enrich(work: Work) -> Mapping[str, Any]:
 
     parts = work.parts
     counts = {"agents": 0, "enriched": 0, "links": 0, "created": 0}
-    for tenant in parts.store.tenants() if work.tenant is None else [work.tenant]:
-        for agent in parts.store.agents(tenant) or [parts.settings.agent]:
+    for tenant in parts.store.inspect(None, tenants.list_tenants) if work.tenant is None else [work.tenant]:
+        for agent in parts.store.inspect(tenant, tenants.list_agents, tenant) or [parts.settings.agent]:
             caller = with_pools(parts, Caller(tenant_id=tenant, agent=agent))
             unread = Request(caller=caller, filter=Filter(kinds=("episode", "fact")), now=parts.clock())
             few = {"most_entities": _FEW_ENTITIES, "limit": _MOST_ENRICHED}
@@ -106,7 +108,7 @@ def _compact(work: Work) -> Mapping[str, Any]:
     """Remove jobs that ended long ago and vectors of former embedders, and compact the database."""
     store, chosen = work.parts.store, work.parts.settings.jobs
     before = work.parts.clock() - timedelta(days=chosen.retention_days)
-    jobs = _remove_all(lambda limit: store.prune_jobs(before, limit=limit), work.progress)
+    jobs = _remove_all(lambda limit: store.maintain(None, prune_jobs, before, limit=limit), work.progress)
     vectors = _remove_all(store.prune_vectors, work.progress)
     return {"jobs": jobs, "vectors": vectors, **store.compact().to_dict()}
 

@@ -12,6 +12,7 @@ from engrain import metrics
 from engrain.domain.faults import code_of, public_message
 from engrain.domain.runs import jobs
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, DatabaseUnreachable, EngrainError
+from engrain.storage.jobs import end_job, renew_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,7 +69,7 @@ class Lease:
     def renew(self) -> None:
         """Renew it once; where the database cannot be reached just now, the next time may do."""
         try:
-            self.is_lost = not self._parts.store.renew_job(self._job, lease_end(self._parts))
+            self.is_lost = not self._parts.store.maintain(None, renew_job, self._job, lease_end(self._parts))
         except EngrainError as error:
             _LOG.warning("a lease could not be renewed", extra={"job": self._job.name, "code": error.code})
 
@@ -103,7 +104,7 @@ def write_outcome(parts: Parts, job: Job, outcome: Outcome) -> bool:
         StorageError: it could not be written.
     """
     after = outcome.after
-    if after is None or not parts.store.end_job(job, after):
+    if after is None or not parts.store.maintain(None, end_job, job, after):
         metrics.count("jobs_lost")
         _LOG.warning("a job was taken over by another worker", extra={"job": job.name, "job_id": job.id})
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.maintenance.stats import AgentCounts, EpisodeStats, FactStats, RuleStats, Stats
+from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.domain.memories.decay import days_between
 from engrain.domain.records import GLOBAL_SCOPE
 from engrain.storage.filters import SEEN
@@ -76,12 +76,3 @@ def _count_rules(tx: Transaction, bound: dict[str, Any]) -> RuleStats:
         anti_pattern=counts.get("anti_pattern", 0),
         forgotten=counts.get("forgotten", 0),
     )
-
-
-def load_agent_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[AgentCounts]:
-    """Counts of the live memories of a tenant by the agent that stored them, sorted by agent."""
-    rows = tx.rows("agent_counts", tenant_id=tenant_id, now=tx.dialect.time(now))
-    return [
-        AgentCounts(tenant_id=tenant_id, agent=agent, episodes=int(episodes), facts=int(facts), rules=int(rules))
-        for agent, episodes, facts, rules in rows
-    ]

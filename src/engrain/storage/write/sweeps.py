@@ -21,7 +21,6 @@ from engrain.storage.transaction import repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
     from engrain.domain.requests import Act
@@ -81,11 +80,6 @@ _EXPRESSIONS: Mapping[Literal["sqlite", "postgres"], _Expressions] = {
 }
 
 
-def list_learners(tx: Transaction, tenant_id: str, since: datetime) -> list[str]:
-    """List the agents that stored a fact of a tenant since a moment, in Python's order, the same on every database."""
-    return sorted(actor for (actor,) in tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since)))
-
-
 def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int) -> Stretch:
     """Find the next `limit` live facts or rules of the act's tenant that decay, and which of them may be due."""
     [(count, last, found)] = tx.ask(
@@ -104,8 +98,11 @@ def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *,
     return Stretch(looked_at=count, last=last if count == limit else None, ids=ids)
 
 
-def preview_sweep(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, seen: Stretch) -> SweepBatch:
-    """Count what a sweep of a stretch would change."""
+def preview_sweep(
+    tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int
+) -> SweepBatch:
+    """Count what a sweep of the next `limit` would change."""
+    seen = find_due(tx, act, kind, policy, after=after, limit=limit)
     return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
 
 
