@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def is_of_kind(agent: Agent, id_: str, kind: str) -> bool:
     """Return whether the agent sees a memory of this id and kind; not counted as a reference."""
     parts, caller = enter(agent)
-    memory = find_memory(parts.store, caller, checks.name(id_, name="id"))
+    memory = parts.store.read(caller, find_memory, checks.name(id_, name="id"))
     return memory is not None and memory.kind == kind
 
 

@@ -88,7 +88,7 @@ class Consolidation(View):
         from engrain.learning.consolidation import extracted_facts
 
         parts, caller = enter(self)
-        fact = get_active_fact(parts.store, caller, checks.name(fact_id, name="fact_id"))
+        fact = parts.store.read(caller, get_active_fact, checks.name(fact_id, name="fact_id"))
         return extracted_facts.find_conflicts(caller, fact, search=consolidation_runs.search_of(parts))
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
@@ -125,7 +125,8 @@ class Consolidation(View):
     def _episodes(self, session: str) -> list[Episode]:
         parts, caller = enter(self)
         request = Request(caller=caller, filter=Filter(kinds=("episode",), sessions=(session,)), now=parts.clock())
-        episodes = [memory for memory in read_all(parts.store, request) if isinstance(memory, Episode)]
+        memories = parts.store.read(caller, lambda snapshot: list(read_all(snapshot, request)))
+        episodes = [memory for memory in memories if isinstance(memory, Episode)]
         return sorted(episodes, key=lambda episode: (episode.turn, episode.created_at, episode.id))
 
 

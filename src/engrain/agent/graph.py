@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.reads.lookups import read_all
+from engrain.agent.reads.lookups import read_all, read_entities
 from engrain.agent.wiring.acts import MOST_TRIES, new_act, retry_on_registry_change
 from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View, enter
@@ -39,12 +39,12 @@ from engrain.errors import IntegrityViolated, InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.storage.unit_of_work import Snapshot
     from engrain.verbs import words
 
 _Value = TypeVar("_Value")
-_PAGE = 500
 _MOST_FACTS = 100_000  # of one entity
 
 
@@ -165,18 +165,7 @@ class Graph(View):
     def _read(self) -> GraphView:
         parts, caller = enter(self)
         request = Request(caller=caller, filter=Filter(kinds=("fact",)), now=parts.clock())
-        return parts.store.in_one_snapshot(caller, lambda: build_graph(self._entities(caller), self._facts(request)))
-
-    def _entities(self, caller: Caller) -> list[Entity]:
-        entities: list[Entity] = []
-        after = ("", "")
-        while page := self._parts().store.find_entities(caller, after=after, limit=_PAGE):
-            entities += page
-            after = (page[-1].canonical_name, page[-1].entity_type)
-        return entities
-
-    def _facts(self, request: Request) -> list[Fact]:
-        return [memory for memory in read_all(self._parts().store, request) if isinstance(memory, Fact)]
+        return parts.store.read(caller, _read_graph, request)
 
     def _named(self, names: Iterable[str]) -> dict[str, Entity]:
         """Return entities by canonical name: of several the oldest, of a tombstone the entity it was merged into."""
@@ -209,8 +198,9 @@ class Graph(View):
             subjects=tuple({relation.source for relation in relations}),
             predicates=tuple({relation_predicate(relation) for relation in relations}),
         )
-        request = Request(caller=self._caller, filter=narrowed, now=self._parts().clock())
-        return {relation for fact in self._facts(request) if (relation := relation_of(fact)) is not None}
+        parts, caller = enter(self)
+        facts = parts.store.read(caller, _read_facts, Request(caller=caller, filter=narrowed, now=parts.clock()))
+        return {relation for fact in facts if (relation := relation_of(fact)) is not None}
 
     def _relate(self, wanted: Sequence[GraphRelation]) -> list[GraphRelation]:
         ends = self._named(name for relation in wanted for name in (relation.source, relation.target))
@@ -301,6 +291,14 @@ class Graph(View):
             parts.store.remove_entities(act, entities, forgetting=facts)
         finally:
             parts.note_cache.clear()  # a fact that is about nobody any more may take the place of another agent's note
+
+
+def _read_graph(snapshot: Snapshot, request: Request) -> GraphView:
+    return build_graph(list(read_entities(snapshot)), _read_facts(snapshot, request))
+
+
+def _read_facts(snapshot: Snapshot, request: Request) -> list[Fact]:
+    return [memory for memory in read_all(snapshot, request) if isinstance(memory, Fact)]
 
 
 def _parse_entity(node: GraphEntity) -> GraphEntity:

@@ -20,6 +20,7 @@ from engrain.domain.ids import derived_id
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.reports.surveys import load_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from engrain.domain.access.pools import Pool
     from engrain.domain.records import Answer, Caller
     from engrain.domain.requests import Act
+    from engrain.storage.unit_of_work import Snapshot
     from engrain.verbs import words
+
+_PAGE = 500
 
 
 @instrument("pools")
@@ -103,7 +107,7 @@ class Pools(View):
         pool, original_id = checks.name(name, name="pool"), checks.name(id_, name="id")
         parts, caller = self._parts(), self._in(pool)
         act = new_act(parts, caller)
-        original = get_memory(parts.store, caller, original_id)
+        original = parts.store.read(caller, get_memory, original_id)
         if not original.is_live(act.at):
             raise InvalidInput(f"{original.kind} {original_id} is no longer live; contribute what holds its place now")
         if original.scope == pool_scope(pool):
@@ -228,8 +232,10 @@ def _copy_id(caller: Caller, pool: str, original: str) -> str:
 def _read_pool(parts: Parts, caller: Caller, scope: str) -> Iterator[Fact | Rule]:
     """Yield the live facts and rules of a scope that others put there, the newest first."""
     request = Request(caller=caller, filter=Filter(kinds=("fact", "rule"), scopes=(scope,)), now=parts.clock())
-    memories = read_all(parts.store, request)
-    yield from (memory for memory in memories if isinstance(memory, Fact | Rule) and memory.agent != caller.agent)
+    last = None
+    while page := parts.store.read(caller, load_page, request, before=last, limit=_PAGE):
+        yield from (memory for memory in page if isinstance(memory, Fact | Rule) and memory.agent != caller.agent)
+        last = page[-1].id
 
 
 def _find_in_slot(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
@@ -239,8 +245,8 @@ def _find_in_slot(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
     narrowed = Filter(kinds=("fact",), scopes=(fact.scope,), predicates=(fact.predicate,))
     request = Request(caller=caller, filter=narrowed, now=parts.clock())
 
-    def find() -> Fact | None:
-        facts = (memory for memory in read_all(parts.store, request) if isinstance(memory, Fact))
+    def find(snapshot: Snapshot) -> Fact | None:
+        facts = (memory for memory in read_all(snapshot, request) if isinstance(memory, Fact))
         return next((other for other in facts if other.slot == fact.slot), None)
 
-    return parts.store.in_one_snapshot(caller, find)
+    return parts.store.read(caller, find)

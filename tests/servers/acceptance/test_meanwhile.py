@@ -24,7 +24,10 @@ from tests.support.wiped import fresh_store
 
 
 class Interrupted:
-    """A store whose verbs let somebody else do something, once, right before they ask or right after the answer."""
+    """A store whose verbs let somebody else do something, once, right before they ask or right after the answer.
+
+    What runs in a snapshot or a unit of work is known by the name of its function.
+    """
 
     def __init__(self, store):
         self._store = store
@@ -49,9 +52,10 @@ class Interrupted:
             return verb
 
         def interrupted(*values, **named):
-            self._do("before", name)
+            known_as = values[1].__name__ if name in {"read", "search", "write"} else name
+            self._do("before", known_as)
             answer = verb(*values, **named)
-            self._do("after", name)
+            self._do("after", known_as)
             return answer
 
         return interrupted
@@ -160,7 +164,7 @@ def test_a_reflection_looks_at_no_fact_and_what_took_its_place(memory, other, st
 
 def test_a_correction_of_what_somebody_corrects_meanwhile_takes_no_other_facts_place(agent, other, store):
     old = other.remember("Porto", subject="Ana", predicate="lives in")
-    store.after("get", lambda: other.correct(old.id, "Lisbon"))
+    store.after("get_active_fact", lambda: other.correct(old.id, "Lisbon"))
     with pytest.raises(InvalidInput, match="is superseded"):
         agent.correct(old.id, "Faro")
     assert [each.content for each in agent.history(old.id)] == ["Porto", "Lisbon"]
@@ -170,7 +174,7 @@ def test_a_correction_of_what_somebody_corrects_meanwhile_takes_no_other_facts_p
 @pytest.mark.parametrize(("gone", "error"), [("forget", InvalidInput), ("erase", NotFound)])
 def test_a_correction_brings_back_nothing_that_is_forgotten_meanwhile(agent, other, store, gone, error):
     old = other.remember("Porto", subject="Ana", predicate="lives in")
-    store.after("get", lambda: getattr(other, gone)(old.id))
+    store.after("get_active_fact", lambda: getattr(other, gone)(old.id))
     with pytest.raises(error):
         agent.correct(old.id, "Faro")
     assert agent.facts("Ana").items == ()
@@ -187,7 +191,7 @@ def test_a_fact_that_is_corrected_while_it_is_protected_is_not_brought_back(memo
 def test_a_correction_goes_with_whom_the_fact_is_about(agent, other, store):
     ana, anita = other.entities.create("Ana", "person"), other.entities.create("Anita", "person")
     old = other.remember("Porto", subject="Ana", predicate="lives in", entity_id=ana.id)
-    store.after("get", lambda: other.entities.merge(ana.id, anita.id))
+    store.after("get_active_fact", lambda: other.entities.merge(ana.id, anita.id))
     new = agent.correct(old.id, "Faro")
     assert (new.entity_id, new.supersedes_id) == (anita.id, old.id)
 

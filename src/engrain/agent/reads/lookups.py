@@ -10,14 +10,18 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.entities.lookup import list_entities
+from engrain.storage.reports.surveys import load_page
+from engrain.storage.runs.claims import list_runs
+from engrain.storage.search.recency import load_newest
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from engrain.agent.wiring.parts import Parts
     from engrain.agent.wiring.view import View
-    from engrain.domain.ports import Store
-    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.domain.records import Caller, Entity, MemoryRecord
+    from engrain.storage.unit_of_work import Snapshot
     from engrain.verbs.words import Identified
 
 _PAGE = 500
@@ -25,31 +29,31 @@ _NEWEST = 1_000
 _AFTER_ALL = "\U0010ffff"  # greater than each character of an id
 
 
-def find_memory(store: Store, caller: Caller, id_: str) -> MemoryRecord | None:
+def find_memory(snapshot: Snapshot, id_: str) -> MemoryRecord | None:
     """Return the memory of this id, None where the caller sees none."""
-    return next(iter(store.get(caller, [id_])), None)
+    return next(iter(load_memories(snapshot, [id_])), None)
 
 
-def get_memory(store: Store, caller: Caller, id_: str) -> MemoryRecord:
+def get_memory(snapshot: Snapshot, id_: str) -> MemoryRecord:
     """Return the memory of this id.
 
     Raises:
         NotFound: the caller sees no such memory.
     """
-    memory = find_memory(store, caller, id_)
+    memory = find_memory(snapshot, id_)
     if memory is None:
-        raise memory_not_found(caller, id_)
+        raise memory_not_found(snapshot.caller, id_)
     return memory
 
 
-def get_active_fact(store: Store, caller: Caller, id_: str) -> Fact:
+def get_active_fact(snapshot: Snapshot, id_: str) -> Fact:
     """Return the fact of this id.
 
     Raises:
         NotFound: the caller sees no such memory.
         InvalidInput: it is no fact, or no longer active.
     """
-    memory = get_memory(store, caller, id_)
+    memory = get_memory(snapshot, id_)
     if not isinstance(memory, Fact):
         raise InvalidInput(f"{id_} is of kind {memory.kind}; only a fact can be corrected")
     if memory.validity != "active":
@@ -57,13 +61,21 @@ def get_active_fact(store: Store, caller: Caller, id_: str) -> Fact:
     return memory
 
 
-def read_all(store: Store, request: Request) -> Iterator[MemoryRecord]:
+def read_all(snapshot: Snapshot, request: Request) -> Iterator[MemoryRecord]:
     """Yield all memories that match a request, the newest first, 500 a statement."""
-    page = store.page(request, before=None, limit=_PAGE)
+    page = load_page(snapshot, request, before=None, limit=_PAGE)
     yield from page
     while len(page) == _PAGE:
-        page = store.page(request, before=page[-1].id, limit=_PAGE)
+        page = load_page(snapshot, request, before=page[-1].id, limit=_PAGE)
         yield from page
+
+
+def read_entities(snapshot: Snapshot) -> Iterator[Entity]:
+    """Yield all entities of the tenant, by name, 1,000 a statement."""
+    last = ("", "")
+    while page := list_entities(snapshot, after=last, limit=_NEWEST):
+        yield from page
+        last = (page[-1].canonical_name, page[-1].entity_type)
 
 
 def memory_not_found(caller: Caller, id_: str) -> NotFound:
@@ -77,31 +89,29 @@ def find_ids(view: View, kind: Identified, prefix: str, *, limit: int) -> list[s
     Memories are newest first, by a range of the index of ids; runs too, of the newest 1,000; entities by name.
     """
     parts, caller = enter(view)
-    if kind == "memory":
-        request = Request(caller=caller, filter=Filter(include_inactive=True), now=parts.clock())
-        before = f"{prefix}{_AFTER_ALL}"
-        ids = [memory.id for memory in parts.store.page(request, before=before, limit=limit)]
-        return [id_ for id_ in ids if id_.startswith(prefix)]
-    ids_of_kind = {"entity": _entity_ids, "run": _run_ids}.get(kind)
-    found = () if ids_of_kind is None else ids_of_kind(parts, caller)
-    return list(islice((id_ for id_ in found if id_.startswith(prefix)), limit))
+    request = Request(caller=caller, filter=Filter(include_inactive=True), now=parts.clock())
+    return parts.store.read(caller, _find_ids, request, kind, prefix, limit=limit)
 
 
 def find_sessions(view: View, prefix: str, *, limit: int) -> list[str]:
     """Sessions of the newest 1,000 episodes that begin with a prefix, the newest first; at most `limit`."""
     parts, caller = enter(view)
     request = Request(caller=caller, filter=Filter(kinds=("episode",)), now=parts.clock())
-    episodes = [memory for memory in parts.store.recent(request, _NEWEST) if isinstance(memory, Episode)]
-    names = dict.fromkeys(episode.session for episode in episodes if episode.session is not None)
-    return [name for name in names if name.startswith(prefix)][:limit]
+    episodes = parts.store.read(caller, load_newest, request, _NEWEST)
+    names = dict.fromkeys(memory.session for memory in episodes if isinstance(memory, Episode))
+    return [name for name in names if name is not None and name.startswith(prefix)][:limit]
 
 
-def _run_ids(parts: Parts, caller: Caller) -> Iterator[str]:
-    yield from (run.id for run in parts.store.runs(caller, limit=_NEWEST))
-
-
-def _entity_ids(parts: Parts, caller: Caller) -> Iterator[str]:
-    last = ("", "")
-    while page := parts.store.find_entities(caller, after=last, limit=_NEWEST):
-        yield from (entity.id for entity in page)
-        last = (page[-1].canonical_name, page[-1].entity_type)
+def _find_ids(snapshot: Snapshot, request: Request, kind: Identified, prefix: str, *, limit: int) -> list[str]:
+    ids: Iterable[str]
+    match kind:
+        case "memory":
+            before = f"{prefix}{_AFTER_ALL}"
+            ids = (memory.id for memory in load_page(snapshot, request, before=before, limit=limit))
+        case "entity":
+            ids = (entity.id for entity in read_entities(snapshot))
+        case "run":
+            ids = (run.id for run in list_runs(snapshot, limit=_NEWEST))
+        case _:
+            ids = ()
+    return list(islice((id_ for id_ in ids if id_.startswith(prefix)), limit))

@@ -35,7 +35,7 @@ def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, 
     act = new_act(parts, caller)
     total = Enrichment()
     for id_ in ids:
-        memory = get_memory(parts.store, caller, id_)
+        memory = parts.store.read(caller, get_memory, id_)
         total = _enrich_one(parts, act, memory, finders=finders, before=total, publish=publish)
     return total
 

@@ -76,12 +76,12 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
     anew: dict[str, Any] = {"agent": act.caller.agent, "created_at": act.at, "last_confirmed_at": act.at}
     anew |= {"supersedes_id": None, "reference_count": 0, "last_referenced_at": None}
     for left in reversed(range(MOST_TRIES)):
-        old = get_active_fact(parts.store, act.caller, id_)
+        old = parts.store.read(act.caller, get_active_fact, id_)
         fact = replace(old, id=parts.ids(), **anew, **changes)
         try:
             stored = parts.store.supersede(act, fact, [old.id], derives=False)
         except InvalidInput:  # of its own, unless its entity was merged since it was read
-            if not left or get_active_fact(parts.store, act.caller, id_).entity_id == old.entity_id:
+            if not left or parts.store.read(act.caller, get_active_fact, id_).entity_id == old.entity_id:
                 raise
             continue
         finally:
@@ -89,7 +89,7 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
         if stored is not None:
             follow_up(parts, act, stored)
             return stored
-    get_active_fact(parts.store, act.caller, id_)
+    parts.store.read(act.caller, get_active_fact, id_)
     raise InvalidInput(f"fact {id_} changes all the while, or the source of ids repeats itself; nothing was written")
 
 
@@ -119,7 +119,7 @@ def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | Non
     """
     if key is None:
         raise InvalidInput(f"id {memory.id} is taken and nothing was written; the source of ids repeats itself")
-    stored = find_memory(parts.store, caller, memory.id)
+    stored = parts.store.read(caller, find_memory, memory.id)
     if isinstance(stored, type(memory)) and _statement(stored) == _statement(memory):
         return stored
     other = "a memory that is gone" if stored is None else f"another {stored.kind}"

@@ -10,10 +10,10 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import Stemmer
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import Stemmer
 
 MAX_INDEXED_BYTES = 1_000_000
 _MAX_WORD_LENGTH = 64
@@ -100,4 +100,6 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Stemmer.Stemmer:
+    import Stemmer  # by the first memory, not by `import engrain`
+
     return Stemmer.Stemmer("english", maxCacheSize=0)

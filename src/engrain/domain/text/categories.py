@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from engrain.domain.text.analysis import terms
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -102,8 +104,6 @@ def _weight(phrases: Sequence[str], key: str, content: str) -> float:
 
 def _line(text: str) -> str:
     """Stems in order, each between two spaces, so that a phrase matches as a whole."""
-    from engrain.domain.text.analysis import terms  # the stemmer is loaded by the first memory, not by `import engrain`
-
     return f" {' '.join(terms(text[:_MOST_CHARACTERS]))} "
 
 

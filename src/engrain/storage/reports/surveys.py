@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from engrain.domain.entities.registry import MERGED_INTO
 from engrain.storage import selection
 from engrain.storage.filters import compile_request
@@ -15,6 +13,7 @@ from engrain.storage.write import embedding_versions
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from engrain.domain.records import Entity, MemoryRecord
@@ -69,6 +68,8 @@ def find_unmentioned(snapshot: Snapshot, *, after: str | None, limit: int) -> li
 
 def _decode_vector(embedding: object) -> NDArray[np.float32]:
     """SQLite keeps the bytes, PostgreSQL a vector of its own."""
+    import numpy as np  # not by `import engrain`
+
     if isinstance(embedding, bytes):
         return np.frombuffer(embedding, np.float32)
     to_numpy = getattr(embedding, "to_numpy", None)

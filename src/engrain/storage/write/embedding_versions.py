@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from engrain.domain import events
 from engrain.domain.requests import Unembedded
 from engrain.domain.text.indexing import embedding_text
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from engrain.domain.records import EmbeddingVersion
@@ -111,6 +110,8 @@ def switch_version(tx: Transaction, act: Act, version: int, ids: Callable[[], st
 
 def check_vectors(version: EmbeddingVersion, count: int, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the vectors as float32, if they are what the version's embedder makes."""
+    import numpy as np  # not by `import engrain`
+
     rows = np.asarray(vectors, np.float32)
     if rows.shape != (count, version.dims):
         raise InvalidInput(f"{version.name} makes vectors of shape {(count, version.dims)}, not {rows.shape}")
