@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from bench.lifecycle.bare import BareDatabase
 from engrain import Memory
 from engrain.domain.ids import derived_id
-from engrain.domain.memories import maturity
 from engrain.domain.memories.decay import effective_confidence
 from engrain.domain.records import DECAY_RATES, Caller, Fact, Permanence, Rule
 from engrain.domain.requests import Act
+from engrain.domain.rules import maturity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from engrain.domain.memories.maturity import Outcome
+    from engrain.domain.rules.maturity import Outcome
 
 FIRST_DAY = datetime(2026, 1, 1, 4, tzinfo=UTC)
 CALLER = Caller(agent="aide")

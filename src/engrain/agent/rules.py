@@ -11,12 +11,12 @@ from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View, enter
 from engrain.agent.writes.memories import store_memory
 from engrain.domain import checks, pagination
-from engrain.domain.memories.maturity import Thresholds
 from engrain.domain.records import Rule
+from engrain.domain.rules.maturity import Thresholds
 
 if TYPE_CHECKING:
-    from engrain.domain.memories.maturity import Application, Outcome
     from engrain.domain.pagination import Page
+    from engrain.domain.rules.maturity import Application, Outcome
     from engrain.verbs import words
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from engrain.domain.access.keys import AccessKey
     from engrain.domain.maintenance.retention import Removal
     from engrain.domain.memories.decay import AgingKind, Standing
-    from engrain.domain.memories.maturity import Outcome
     from engrain.domain.records import EmbeddingVersion, Entity, Link, MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.domain.rules.maturity import Outcome
     from engrain.domain.runs.runs import Run, Setback
 
 

@@ -12,7 +12,7 @@ from engrain.domain.entities.registry_port import Registry
 from engrain.domain.maintenance.backups import Backups
 from engrain.domain.maintenance.overview import Overviews
 from engrain.domain.maintenance.vitals import Monitored
-from engrain.domain.memories.maturity import DEFAULT_THRESHOLDS
+from engrain.domain.rules.maturity import DEFAULT_THRESHOLDS
 from engrain.domain.runs.jobs_port import JobQueue
 from engrain.domain.runs.runs_port import Runs
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.retention import CleanupBatch, Retention
     from engrain.domain.maintenance.stats import AgentCounts, Stats
     from engrain.domain.memories.decay import AgingKind, DecayPolicy, Standing, SweepBatch
-    from engrain.domain.memories.maturity import Application, Outcome, Thresholds
     from engrain.domain.records import (
         Caller,
         EmbeddingVersion,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         Rule,
     )
     from engrain.domain.requests import Act, Candidate, Direction, Health, Ref, Request, Traits, Unembedded
+    from engrain.domain.rules.maturity import Application, Outcome, Thresholds
     from engrain.domain.runs.completions import Completion, Prompt
 
 Clock = Callable[[], datetime]  # aware, UTC

@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engrain.domain.access.keys import AccessKey
-from engrain.domain.memories.maturity import Application
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
+from engrain.domain.rules.maturity import Application
 from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.runs import Run
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.config.tree import Maturity
-from engrain.domain.memories.maturity import (
+from engrain.domain.records import MATURITIES
+from engrain.domain.rules.maturity import (
     DEFAULT_THRESHOLDS,
     OUTCOMES,
     Thresholds,
@@ -19,7 +20,6 @@ from engrain.domain.memories.maturity import (
     is_warning,
     promote,
 )
-from engrain.domain.records import MATURITIES
 from tests.support.sample_records import NOON, rule
 
 COUNTS = st.integers(0, 10_000)

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import InvalidInput, Memory, NotFound
-from engrain.domain.memories.maturity import OUTCOMES
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
+from engrain.domain.rules.maturity import OUTCOMES
 from engrain.storage import open_store
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engrain.domain.memories import maturity
-from engrain.domain.memories.maturity import OUTCOMES
 from engrain.domain.records import Caller
+from engrain.domain.rules import maturity
+from engrain.domain.rules.maturity import OUTCOMES
 from engrain.domain.text.analysis import terms
 from engrain.errors import InvalidInput
 from tests.support.races import run_together

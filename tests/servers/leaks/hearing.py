@@ -5,10 +5,10 @@ from dataclasses import fields, is_dataclass
 from itertools import groupby
 from typing import Any
 
-from engrain.domain.memories.maturity import Application
 from engrain.domain.pagination import Page
 from engrain.domain.records import Caller, Event, MemoryRecord
 from engrain.domain.requests import Candidate, Ref
+from engrain.domain.rules.maturity import Application
 from engrain.domain.runs.runs import Run
 from engrain.errors import EngrainError
 from tests.servers.leaks.world import CANARY, ID, World, sees

@@ -1,1 +1,1 @@
-"""Memories: decay, maturity, importance, notes, and answers about them."""
+"""Memories: decay, importance, notes, and answers about them."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from engrain.domain.filters import TimePosition
-    from engrain.domain.memories.maturity import Application
     from engrain.domain.requests import Direction
+    from engrain.domain.rules.maturity import Application
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot
 

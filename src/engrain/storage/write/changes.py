@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.memories import decay, maturity
-from engrain.domain.memories.maturity import Application
+from engrain.domain.memories import decay
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.rules import maturity
+from engrain.domain.rules.maturity import Application
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engrain.domain.memories.decay import Standing
-    from engrain.domain.memories.maturity import Outcome, Thresholds
+    from engrain.domain.rules.maturity import Outcome, Thresholds
     from engrain.storage.unit_of_work import UnitOfWork
 
 

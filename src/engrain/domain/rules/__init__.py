@@ -1,0 +1,1 @@
+"""Rules: how marks of help and harm change their maturity."""
