@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -38,6 +39,11 @@ class Server:
             self._process.terminate()
 
     @property
+    def is_running(self) -> bool:
+        """False once its process has ended."""
+        return self._process.poll() is None
+
+    @property
     def megabytes(self) -> float:
         """Its private memory on this machine, without pages of files, which the system takes back."""
         _, resident, shared, *_ = Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()
@@ -45,23 +51,35 @@ class Server:
 
 
 class Worker:
-    """`engrain worker` on the same database, to be killed."""
+    """`engrain worker` on the same database, at work, to be killed."""
 
     def __init__(self, db: str, **settings: str) -> None:
         self._db, self._settings = db, settings
-        self._process = self._started()
+        self._start()
+
+    @property
+    def is_running(self) -> bool:
+        """False once its process has ended."""
+        return self._process.poll() is None
 
     def kill(self) -> None:
         """As the kernel does when memory is short: it says no word."""
         with self._process:
             self._process.kill()
+            self._reading.join()
 
     def kill_and_restart(self) -> None:
         self.kill()
-        self._process = self._started()
+        self._start()
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        return _started("worker", db=self._db, settings=self._settings)
+    def _start(self) -> None:
+        """Start it, and wait until it is at work: it ends if PostgreSQL goes away while it opens the memory."""
+        self._process = _started("worker", db=self._db, settings=self._settings, stderr=subprocess.PIPE)
+        assert self._process.stderr is not None
+        if not any(b"is at work" in line for line in self._process.stderr):
+            raise RuntimeError(f"engrain worker ended with {self._process.wait()}")
+        self._reading = threading.Thread(target=self._process.stderr.read)  # or a full pipe would stop it
+        self._reading.start()
 
 
 def fill(memory: Memory, turns: int) -> None:
@@ -83,11 +101,13 @@ def opened(db: str, settings: dict[str, str]) -> Iterator[Memory]:
         yield memory
 
 
-def _started(*command: str, db: str, settings: dict[str, str]) -> subprocess.Popen[bytes]:
+def _started(
+    *command: str, db: str, settings: dict[str, str], stderr: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     own = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")}
     return subprocess.Popen(
         [sys.executable, "-m", "engrain", *command, "--db", db],
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         env=own | {f"ENGRAIN_{name}": value for name, value in settings.items()},
     )
