@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engrain.storage.backend import Backend
+
 SOURCE = Path(__file__).parents[3] / "src"
 PACKAGE = "engrain"
 
@@ -173,6 +175,19 @@ def who_imports(package):
 @pytest.mark.parametrize("driver", ["apsw", "sqlite3", "psycopg", "redis"])
 def test_only_storage_knows_a_database(driver):
     assert who_imports(driver) <= {"storage"}
+
+
+@pytest.mark.parametrize("backend", ["engrain.storage.sqlite", "engrain.storage.postgres"])
+def test_only_storage_knows_a_backend(backend):
+    rooms = {
+        room(name) for name, named in imported().items() for other in named if f"{other}.".startswith(f"{backend}.")
+    }
+    assert rooms == {"storage"}
+
+
+def test_the_port_of_a_database_is_small():
+    methods = {name for name in dir(Backend) if not name.startswith("_") and callable(getattr(Backend, name))}
+    assert len(methods) <= 25
 
 
 @pytest.mark.parametrize(
