@@ -9,13 +9,14 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 
 from engrain import config
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Caller, Link
 from engrain.domain.requests import Act
 from engrain.portability.canonical_json import encode_row
 from engrain.portability.sealed_files import SealedWriter
 from engrain.service import Memory
 from engrain.storage import open_store
-from engrain.storage.backup.archive import TABLES
+from engrain.storage.backup.tables import TABLES
 from tests.support.engines import HashEmbedder
 from tests.support.wiped import fresh_store
 
@@ -83,9 +84,7 @@ def fill(memory, name, *, tenant="default", turns=12):
     act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
     memory.parts.store.mention(act, seen[3], [who.id])
     agent.forget(seen[4])
-    memory.parts.store.restore(
-        "runs", [run_of(name, tenant, seen[5], "done"), run_of(name, tenant, seen[5], "running")]
-    )
+    add_rows(memory.parts.store, {"runs": [run_of(name, tenant, seen[5], state) for state in ("done", "running")]})
     memory.flush()
     return agent.erase([seen[6], seen[7]])
 
@@ -167,14 +166,19 @@ def everything(memory):
 
 
 def every_row(store):
-    """Every row of a database, by table; most tables have several pages."""
-    found = {}
-    for table in TABLES:
-        found[table], after = [], None
-        while rows := store.rows(table, after=after, limit=7):
-            found[table] += rows
-            after = store.key_of(table, rows[-1])
-    return found
+    """Every row of a database, by table."""
+    return store.extract(Extent(), lambda there: {table: list(there.rows(table, exact=True)) for table in TABLES})
+
+
+def add_rows(store, rows):
+    """Write rows by table, as a copy does."""
+
+    def add(target):
+        for table, added in rows.items():
+            target.add(table, added)
+        target.finish()
+
+    store.restore(None, add)
 
 
 def said(file):

@@ -53,10 +53,10 @@ class _Connection:
 class _Cursor:
     cursor: object
     connection: _Connection
+    rowcount: int = -1
 
     def executemany(self, statement, values):
-        for each in list(values):
-            self.connection.execute(statement, each)
+        self.rowcount = sum(self.connection.execute(statement, each).rowcount for each in list(values))
 
 
 @contextmanager

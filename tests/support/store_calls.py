@@ -10,6 +10,7 @@ from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
+from tests.support.backups import add_rows, every_row
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, put
 
@@ -80,7 +81,7 @@ READS = {
     "find_key": lambda store: store.find_key(CALLER, "k"),
     "unembedded": lambda store: store.unembedded(64),
     "versions": lambda store: store.embedding_versions(),
-    "rows": lambda store: [store.rows(table, after=store.last_key(table), limit=9) for table in store.tables],
+    "extract": every_row,
     "find_entities": lambda store: store.find_entities(CALLER, limit=10),
     "entities_named": lambda store: store.entities_named(CALLER, ["Ben", "Tea"]),
     "resembling": lambda store: store.resembling(CALLER, "Ben", fuzzy=True, limit=10),
@@ -127,11 +128,7 @@ WRITES = {
     "attach": lambda store: store.attach([1], axis(0)[None]),
     "erase": lambda store: store.erase(act(), [LISBON.id, TRAM.id, store.recent(request(), 1)[0].id]),
     "prune": lambda store: store.prune_vectors(100),
-    "restore": lambda store: [
-        store.restore(table, store.rows(table, after=None, limit=9))
-        for table in store.tables
-        if table not in {"episodes", "facts", "rules"}
-    ],
+    "restore": lambda store: add_rows(store, every_row(store)),
     "change_entity": lambda store: store.change_entity(act(), BEN.id, aliases=["Benny"], also=["Benjamin"]),
     "enrich": lambda store: store.enrich(act(), LISBON.id, [BEN.id]),
     "merge and unmerge": lambda store: merge_and_part(store),  # noqa: PLW0108  # defined below

@@ -10,6 +10,7 @@ from engrain.domain.requests import Act
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim
 from engrain.service import Memory
+from tests.support.backups import everything
 
 SESSION, NOTE, POOL, WHO, AGENT = "2026-11-21", "project:alpha", "docs", "Ana", "assistant"
 TENANTS = ("acme", "bolt")
@@ -76,14 +77,10 @@ class Tenant:
 
     def rows(self):
         """Every row of the tenant's in the database, but for when its keys were used."""
-        store = self.memory.parts.store
-        self.memory.parts.references.flush()
-        found = {}
-        for table in store.tables:
-            every = store.rows(table, after=None, limit=100_000)
-            own = [{**row, "last_used_at": None} for row in every if row["tenant_id"] == self.name]
-            found[table] = own
-        return found
+        return {
+            table: [{**row, "last_used_at": None} for row in rows if row["tenant_id"] == self.name]
+            for table, rows in everything(self.memory).items()
+        }
 
 
 @dataclass

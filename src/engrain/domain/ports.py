@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from engrain.domain.access.keys_port import AccessKeys
 from engrain.domain.access.pools import Pools
 from engrain.domain.entities.registry_port import Registry
-from engrain.domain.maintenance.backups import Backups
 from engrain.domain.maintenance.overview import Overviews
 from engrain.domain.maintenance.vitals import Monitored
 from engrain.domain.rules.maturity import DEFAULT_THRESHOLDS
@@ -441,29 +440,6 @@ class Maintenance(Protocol):
         """
 
 
-class Archive(Protocol):
-    """Whole rows of every tenant, for a copy into another database. Rows are JSON: times ISO 8601, bytes base64."""
-
-    @property
-    def tables(self) -> Sequence[str]:
-        """Tables to copy, in an order that satisfies every reference."""
-
-    def rows(self, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Mapping[str, Any]]:
-        """The next rows in the order of the table's key, after the one whose key is `after`."""
-
-    def key_of(self, table: str, row: Mapping[str, Any]) -> Sequence[Any]:
-        """The key of a row, for `after`."""
-
-    def last_key(self, table: str) -> Sequence[Any] | None:
-        """The greatest key of a table, where a copy continues; None if it is empty."""
-
-    def restore(self, table: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows as they are, one transaction; rows whose key is there already are skipped."""
-
-    def reindex(self, limit: int) -> int:
-        """Add restored memories to the searches, at most `limit`, the oldest first; returns their number."""
-
-
 class Store(
     Records,
     Registry,
@@ -476,8 +452,6 @@ class Store(
     Runs,
     JobQueue,
     AccessKeys,
-    Archive,
-    Backups,
     Monitored,
     Protocol,
 ):

@@ -13,9 +13,11 @@ from engrain.domain.maintenance.backups import Extent, VectorSpace
 from engrain.errors import InvalidInput, UnusableBackup
 from engrain.portability.backups import FORMAT, KIND
 from engrain.portability.canonical_json import encode_row
+from engrain.storage.backup.tables import BACKED_UP
+from engrain.storage.migrations import HEAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from engrain.domain.maintenance.backups import Row
     from engrain.portability.sealed_files import SealedFile
@@ -50,7 +52,7 @@ class Line:
 class BackupReader:
     """Reader of a sealed file as a backup."""
 
-    def __init__(self, file: SealedFile, path: object, *, known: Mapping[str, Sequence[str]], schema: str) -> None:
+    def __init__(self, file: SealedFile, path: object) -> None:
         """Read the header.
 
         Raises:
@@ -58,8 +60,7 @@ class BackupReader:
         """
         self._file = file
         self._path = path
-        self._known = known
-        self.header = self._header(schema)
+        self.header = self._header()
 
     def rows(self) -> Iterator[Line]:
         """Read every row in order, each table whole.
@@ -79,7 +80,7 @@ class BackupReader:
                 total.update(raw)
                 if "end" in value:
                     break
-                if set(value) != set(self._known[table]):
+                if set(value) != set(BACKED_UP[table]):
                     self._refuse(number, f"its columns are not those of {table} in this version of engrain")
                 digest.update(raw)
                 count += 1
@@ -121,7 +122,7 @@ class BackupReader:
                 pass
             self._refuse(number, "it is no line that engrain writes")
 
-    def _header(self, schema: str) -> Header:
+    def _header(self) -> Header:
         raw = next(self._file.lines(), b"")
         try:
             header = json.loads(raw)
@@ -130,12 +131,12 @@ class BackupReader:
         if not isinstance(header, dict) or header.get("kind") != KIND:
             raise UnusableBackup(f"{self._path} is no backup of engrain; name a file that `engrain backup` wrote")
         form, version = header.get("format"), header.get("engrain")
-        if not isinstance(form, int) or form > FORMAT or str(header.get("schema")) > schema:
+        if not isinstance(form, int) or form > FORMAT or str(header.get("schema")) > HEAD:
             raise UnusableBackup(
                 f"{self._path} was written by a newer engrain ({version}, format {form}): upgrade engrain first"
             )
         try:
-            return _parse_header(header, self._known)
+            return _parse_header(header)
         except (InvalidInput, KeyError, TypeError, ValueError) as error:
             raise UnusableBackup(f"{self._path}, line 1: it is no first line that engrain writes ({error})") from error
 
@@ -143,14 +144,14 @@ class BackupReader:
         raise UnusableBackup(f"{self._path}, line {number}: {why}; nothing was restored")
 
 
-def _parse_header(fields: dict[str, Any], known: Mapping[str, Sequence[str]]) -> Header:
+def _parse_header(fields: dict[str, Any]) -> Header:
     if fields.keys() != _HEADER or fields["format"] != FORMAT:
         raise ValueError("its keys are others")
     made_at = datetime.fromisoformat(fields["made_at"])
     if made_at.utcoffset() != UTC.utcoffset(None):
         raise ValueError("its time is not in UTC")
     tables = tuple(fields["tables"])
-    if list(tables) != [table for table in known if table in tables]:
+    if list(tables) != [table for table in BACKED_UP if table in tables]:
         raise ValueError("its tables are others")
     tenant, agent = (checks.optional_name(fields[key], name=key) for key in ("tenant", "agent"))
     if agent is not None and tenant is None:

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.records import Record
 from engrain.portability.canonical_json import encode_row
 from engrain.portability.sealed_files import SealedWriter, create_file
+from engrain.storage.backup.tables import BACKED_UP, MEMORIES, VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
     from pathlib import Path
 
-    from engrain.domain.maintenance.backups import Backups, Extent, Extraction, Row, VectorSpace
+    from engrain.domain.maintenance.backups import Extent, Row, VectorSpace
+    from engrain.storage.backup.extraction import SqlExtraction
+    from engrain.storage.store import SqlStore
 
     Progress = Callable[[str, int], None]
 
 FORMAT = 1
 KIND = "engrain backup"
-VECTORS = "memory_vectors"
-MEMORIES = ("episodes", "facts", "rules")
 _PROGRESS_EVERY = 1_000
 
 
@@ -68,7 +69,7 @@ class BackupOrigin:
 
 
 def backup(
-    store: Backups,
+    store: SqlStore,
     path: Path,
     extent: Extent,
     *,
@@ -85,17 +86,17 @@ def backup(
         InvalidInput: the path is no place for a file.
         DatabaseFull, StorageError: it cannot be written; nothing is left of it.
     """
-    tables = [table for table in store.backed_up if vectors or table != VECTORS]
+    tables = [table for table in BACKED_UP if vectors or table != VECTORS]
     with create_file(path, replaces=True) as stream:
 
-        def write(source: Extraction) -> tuple[VectorSpace | None, list[TableBackup], str]:
+        def write(source: SqlExtraction) -> tuple[VectorSpace | None, list[TableBackup], str]:
             lines = _LineWriter(SealedWriter(stream, path))
             embedder = source.embedder if vectors else None
             lines.write(_header(extent, origin, embedder, tables))
             written = [lines.table(table, source.rows(table), progress) for table in tables]
             return embedder, written, lines.end()
 
-        embedder, written, sha256 = store.extracting(extent, write)
+        embedder, written, sha256 = store.extract(extent, write)
     return BackupReport(
         path=str(path),
         tenant_id=extent.tenant_id,

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING
 
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput
 from engrain.portability.canonical_json import encode_row
 from engrain.storage import IN_MEMORY, open_store, upgrades
-from engrain.storage.backup.archive import DEPARTURES, VECTORS
+from engrain.storage.backup.tables import DEPARTURES, TABLES, VECTORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from engrain.domain.ports import Archive
+    from engrain.domain.maintenance.backups import Row
+    from engrain.storage.backup.extraction import SqlExtraction
+    from engrain.storage.backup.restoration import SqlRestoration
+    from engrain.storage.store import SqlStore
 
     Progress = Callable[[str, int], None]
 
@@ -27,10 +33,10 @@ _ROWS_AT_ONCE = 500
 _SETTINGS = "memory_metadata"
 # Keys of the target's settings: the fingerprint of the source, and whether the copy is whole.
 _BEGUN, _FINISHED = "copy_begun", "copy_finished"
-# The marks of the copy are the last settings; vectors may have been made by a process that opened an unfinished copy.
-_FROM_THE_START = frozenset({_SETTINGS, VECTORS})
+_FIRST = (_SETTINGS, "embedding_versions")
 # Tables whose first rows stay as they are while others are added, and so identify a memory.
 _IDENTIFYING = ("embedding_versions", "episodes", "facts", "rules")
+_IDENTITY = ("tenant_id", "id", "created_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,59 +93,86 @@ def copy_database(
         return copy(from_store, to_store, progress=progress)
 
 
-def copy(source: Archive, target: Archive, *, progress: Progress | None = None) -> CopyReport:
+def copy(source: SqlStore, target: SqlStore, *, progress: Progress | None = None) -> CopyReport:
     """Copy all rows, vectors included, from `source` to `target`, and compare the two; the source is only read.
 
-    The target is new, or an unfinished copy of the same source, which continues; a finished one is not written.
-    Each transaction holds a few hundred rows. The copy is exact unless a process writes to either database meanwhile;
-    then the report names the tables that differ. `progress` gets the step (copying, indexing, comparing) and the number
-    of rows done so far.
+    The target is new, or an unfinished copy of the same source, which continues; a finished one is not written. The
+    rows are those of one moment. Each transaction holds a few hundred of them. Where a process writes to either
+    database until the comparison ends, the report names the tables that differ. `progress` gets the step (copying,
+    indexing, comparing) and the number of rows done so far.
 
     Raises:
         InvalidInput: the target holds other memories, or a copy of another source; nothing was written.
     """
     progress = progress or (lambda _step, _rows: None)
-    is_finished = _prepare(source, target)
-    added: dict[str, int] = {}
-    for table in () if is_finished else source.tables:
-        if table in {DEPARTURES, VECTORS}:
-            _index(target, progress)
-        added[table] = _copy_table(source, target, table, lambda rows: progress("copying", sum(added.values()) + rows))
-    if not is_finished:
-        _index(target, progress)  # the vectors too
-    report = CopyReport(tables=tuple(_compare(source, target, added, progress)))
-    if not is_finished and not report.differing:
-        _mark(target, _FINISHED, "yes")
+    added = source.extract(Extent(), partial(_copy_rows, target=target, progress=progress))
+    report = CopyReport(tables=tuple(_compare(source, target, added or {}, progress)))
+    if added is not None and not report.differing:
+        target.restore(None, lambda rows: rows.add(_SETTINGS, [_mark(_FINISHED, "yes")]), is_part=True)
     return report
 
 
-def _prepare(source: Archive, target: Archive) -> bool:
-    """Mark the target as a copy of the source; returns whether it is a finished copy already.
-
-    Raises:
-        InvalidInput: it holds other memories, or a copy of another source.
-    """
-    marks = {row["key"]: row["value"] for row in _rows(target, _SETTINGS) if row["tenant_id"] == ""}
+def _copy_rows(source: SqlExtraction, *, target: SqlStore, progress: Progress) -> Mapping[str, int] | None:
+    """Copy the rows that the target has not, and return their number by table; None where it is a finished copy."""
+    marks, occupied = target.extract(Extent(), _inspect_target)
     fingerprint = _fingerprint(source)
-    if _BEGUN not in marks:
-        for table in target.tables:
-            if target.last_key(table) is not None:
-                raise InvalidInput(
-                    f"the target holds other memories already ({table}), so nothing was copied: choose a new one"
-                )
-        _mark(target, _BEGUN, json.dumps(fingerprint))
-    elif not _is_same(json.loads(marks[_BEGUN]), fingerprint):
+    if _BEGUN not in marks and occupied is not None:
+        raise InvalidInput(
+            f"the target holds other memories already ({occupied}), so nothing was copied: choose a new one"
+        )
+    if _BEGUN in marks and not _is_same(json.loads(marks[_BEGUN]), fingerprint):
         raise InvalidInput("the target holds a copy of another memory, so nothing was copied: choose a new one")
-    return _FINISHED in marks
+    if _FINISHED in marks:
+        return None
+
+    def begin(restoration: SqlRestoration) -> Counter[str]:
+        restoration.add(_SETTINGS, [_mark(_BEGUN, json.dumps(fingerprint))])
+        # Whoever opens the copy from now on finds the embedders of the source, and records none of its own.
+        return Counter({table: restoration.add(table, list(_rows(source, table))) for table in _FIRST})
+
+    added = target.restore(None, begin, is_part=True)
+    seen = 0
+    for table in (table for table in TABLES if table not in _FIRST):
+        if table in {DEPARTURES, VECTORS}:
+            _index(target, progress)
+        for rows in _batches(_rows(source, table)):
+            added[table] += target.restore(None, partial(_restore, table=table, rows=rows), is_part=True)
+            seen += len(rows)
+            progress("copying", seen)
+    _index(target, progress)
+    target.restore(None, lambda restoration: restoration.finish())
+    return added
 
 
-def _fingerprint(source: Archive) -> dict[str, str]:
+def _restore(restoration: SqlRestoration, *, table: str, rows: Sequence[Row]) -> int:
+    added = restoration.add_or_correct(table, rows)
+    restoration.finish()
+    return added
+
+
+def _index(target: SqlStore, progress: Progress) -> None:
+    """Add all memories to the search index."""
+    indexed = 0
+    while count := target.flush_index():
+        indexed += count
+        progress("indexing", indexed)
+
+
+def _inspect_target(target: SqlExtraction) -> tuple[dict[str, str], str | None]:
+    """Find the marks of a copy, and the first table with a row."""
+    marks = {row["key"]: row["value"] for row in target.rows(_SETTINGS, exact=True) if row["tenant_id"] == ""}
+    return marks, next((table for table in TABLES if any(True for _ in target.rows(table, exact=True))), None)
+
+
+def _fingerprint(source: SqlExtraction) -> dict[str, str]:
     """The fingerprint of a memory by table; nothing for a table without rows."""
-    first = {table: source.rows(table, after=None, limit=1) for table in _IDENTIFYING}
+    first = {table: next(source.rows(table, exact=True), None) for table in _IDENTIFYING}
     return {
-        table: _digest([{name: row.get(name) for name in ("tenant_id", "id", "created_at")} for row in rows])
-        for table, rows in first.items()
-        if rows
+        table: hashlib.sha256(
+            encode_row({name: row.get(name) for name in ("tenant_id", "id", "created_at")})
+        ).hexdigest()
+        for table, row in first.items()
+        if row is not None
     }
 
 
@@ -149,37 +182,17 @@ def _is_same(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
     return not before or any(table in before and before[table] == now.get(table) for table in known)
 
 
-def _mark(target: Archive, key: str, value: str) -> None:
-    target.restore(_SETTINGS, [{"tenant_id": "", "key": key, "value": value}])
+def _mark(key: str, value: str) -> Row:
+    return {"tenant_id": "", "key": key, "value": value}
 
 
-def _copy_table(source: Archive, target: Archive, table: str, progress: Callable[[int], None]) -> int:
-    """Copy the rows after the target's last one; returns their number."""
-    after = None if table in _FROM_THE_START else target.last_key(table)
-    added = 0
-    while batch := source.rows(table, after=after, limit=_ROWS_AT_ONCE):
-        target.restore(table, [row for row in batch if not _is_mark(table, row)])
-        after = source.key_of(table, batch[-1])
-        added += sum(not _is_mark(table, row) for row in batch)
-        progress(added)
-    return added
-
-
-def _index(target: Archive, progress: Progress) -> None:
-    """Add all memories to the search index."""
-    indexed = 0
-    while count := target.reindex(_ROWS_AT_ONCE):
-        indexed += count
-        progress("indexing", indexed)
-
-
-def _compare(source: Archive, target: Archive, added: Mapping[str, int], progress: Progress) -> Iterator[TableCopy]:
-    """Compare every table of both databases."""
+def _compare(source: SqlStore, target: SqlStore, added: Mapping[str, int], progress: Progress) -> Iterator[TableCopy]:
+    """Compare every table of both databases, as it is by now."""
     compared = 0
-    for table in source.tables:
-        rows, source_digest = _count_and_digest(source, table)
+    for table in TABLES:
+        rows, source_digest = source.extract(Extent(), partial(_count_and_digest, table=table))
         compared += rows
-        _, target_digest = _count_and_digest(target, table)
+        _, target_digest = target.extract(Extent(), partial(_count_and_digest, table=table))
         progress("comparing", compared)
         yield TableCopy(
             table=table,
@@ -190,28 +203,23 @@ def _compare(source: Archive, target: Archive, added: Mapping[str, int], progres
         )
 
 
-def _count_and_digest(store: Archive, table: str) -> tuple[int, str]:
+def _count_and_digest(extraction: SqlExtraction, *, table: str) -> tuple[int, str]:
     """The number of rows of a table, and the SHA-256 of all of them, hexadecimal."""
     hashed = hashlib.sha256()
     count = 0
-    for row in _rows(store, table):
-        if not _is_mark(table, row):
-            hashed.update(encode_row(row))
-            count += 1
+    for row in _rows(extraction, table):
+        hashed.update(encode_row(row))
+        count += 1
     return count, hashed.hexdigest()
 
 
-def _rows(store: Archive, table: str) -> Iterator[Mapping[str, Any]]:
-    after = None
-    while batch := store.rows(table, after=after, limit=_ROWS_AT_ONCE):
-        yield from batch
-        after = store.key_of(table, batch[-1])
+def _rows(extraction: SqlExtraction, table: str) -> Iterator[Row]:
+    """Every row of a table but the marks of a copy."""
+    for row in extraction.rows(table, exact=True):
+        if not (table == _SETTINGS and row["tenant_id"] == "" and row["key"] in {_BEGUN, _FINISHED}):
+            yield row
 
 
-def _is_mark(table: str, row: Mapping[str, Any]) -> bool:
-    """True for the marks of a copy, which are not copied."""
-    return table == _SETTINGS and row["tenant_id"] == "" and row["key"] in {_BEGUN, _FINISHED}
-
-
-def _digest(rows: list[dict[str, Any]]) -> str:
-    return hashlib.sha256(b"".join(map(encode_row, rows))).hexdigest()
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    while batch := list(islice(rows, _ROWS_AT_ONCE)):
+        yield batch

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from engrain.domain.maintenance.backups import Backups, Extent, Extraction, Row
+    from engrain.domain.maintenance.backups import Extent, Row
+    from engrain.storage.backup.extraction import SqlExtraction
+    from engrain.storage.store import SqlStore
 
     Progress = Callable[[int], None]
 
@@ -53,7 +55,7 @@ class _Record:
 
 
 def export(
-    store: Backups,
+    store: SqlStore,
     path: Path,
     extent: Extent,
     *,
@@ -71,7 +73,7 @@ def export(
     counted: Counter[str] = Counter()
     with create_file(path, replaces=False) as stream:
 
-        def write(source: Extraction) -> None:
+        def write(source: SqlExtraction) -> None:
             counted.clear()
             with write_errors(path):
                 stream.seek(0)
@@ -83,12 +85,12 @@ def export(
                 with write_errors(path):
                     stream.write(line.encode() + b"\n")
 
-        store.extracting(extent, write)
+        store.extract(extent, write)
     return ExportReport(path=str(path), format=form, kinds=dict(counted), bytes=path.stat().st_size)
 
 
 def _records(
-    source: Extraction, extent: Extent, kinds: Collection[ExportKind], names: dict[str, str]
+    source: SqlExtraction, extent: Extent, kinds: Collection[ExportKind], names: dict[str, str]
 ) -> Iterator[_Record]:
     """The records of the requested kinds, entities first; names of all entities go into `names` by id."""
     for table, table_kinds in _TABLES.items():

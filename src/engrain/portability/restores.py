@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.records import GLOBAL_SCOPE, Record
 from engrain.portability import relocation, sealed_files
 from engrain.portability.backup_reader import BackupReader
-from engrain.portability.backups import MEMORIES, VECTORS
-from engrain.portability.verification import KINDS, verify
-from engrain.storage.backup.archive import DEPARTURES
+from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
-from engrain.storage.migrations import HEAD
+from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from engrain.domain.maintenance.backups import Backups, Restoration, Row
+    from engrain.domain.maintenance.backups import Row
     from engrain.domain.requests import Act
     from engrain.portability.backup_reader import Header
     from engrain.portability.relocation import Relocation
+    from engrain.storage.backup.restoration import SqlRestoration
+    from engrain.storage.store import SqlStore
 
     Progress = Callable[[str, int], None]
 
@@ -65,7 +65,7 @@ class RestoreOptions:
 
 
 def restore(
-    store: Backups, path: Path, act: Act, options: RestoreOptions, *, progress: Progress | None = None
+    store: SqlStore, path: Path, act: Act, options: RestoreOptions, *, progress: Progress | None = None
 ) -> RestoreReport:
     """Add the missing rows of a backup to its agent or tenant, or to another one; `options.replace` clears that first.
 
@@ -80,14 +80,14 @@ def restore(
     """
     progress = progress or (lambda _step, _rows: None)
     with sealed_files.open_sealed(path) as file, NamedIds() as names:
-        reader = BackupReader(file, path, known=store.backed_up, schema=HEAD)
+        reader = BackupReader(file, path)
         plan = relocation.plan_relocation(
             reader.header.extent, tenant=options.tenant, agent=options.agent, here=act.caller.tenant_id
         )
         verify(reader, path, names, progress)
         wall = plan.target.tenant_id if plan.source.tenant_id == plan.target.tenant_id else None
 
-        def write(target: Restoration) -> RestoreReport:
+        def write(target: SqlRestoration) -> RestoreReport:
             names.begin_again()
             restore = _Restore(target=target, act=act, options=options, plan=plan, header=reader.header, names=names)
             restore.add_all(reader, progress)
@@ -98,7 +98,7 @@ def restore(
             return report
 
         try:
-            return store.restoring(wall, write)
+            return store.restore(wall, write)
         except _DryRunEndsError as end:
             return end.report
 
@@ -115,7 +115,7 @@ class _DryRunEndsError(Exception):
 class _Restore:
     """State of one restore."""
 
-    target: Restoration
+    target: SqlRestoration
     act: Act
     options: RestoreOptions
     plan: Relocation
@@ -213,11 +213,13 @@ class _Restore:
         new = [row for row in rows if row["id"] not in erased and row["id"] not in present]
         self.counts["erased"] += len(erased)
         self.counts["present"] += len(present)
-        self.names.become(tenant, KINDS[table], present.items(), is_new=False)
+        kind = TABLES[table].kind
+        assert kind is not None
+        self.names.become(tenant, kind, present.items(), is_new=False)
         moved = []
         for row in new:  # one by one: a fact may supersede the one before it
             moved.append(self._move_memory(tenant, row, ids[row["id"]]))
-            self.names.become(tenant, KINDS[table], [(row["id"], ids[row["id"]])], is_new=True)
+            self.names.become(tenant, kind, [(row["id"], ids[row["id"]])], is_new=True)
         return self.target.add(table, self._resolve_slots(moved) if table == "facts" else moved)
 
     def _move_memory(self, tenant: str, row: Row, id_: str) -> dict[str, Any]:

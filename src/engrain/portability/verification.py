@@ -14,8 +14,7 @@ import numpy as np
 from engrain.domain import checks
 from engrain.domain.records import GLOBAL_SCOPE
 from engrain.errors import InvalidInput, UnusableBackup
-from engrain.portability.backups import VECTORS
-from engrain.storage.backup import archive
+from engrain.storage.backup.tables import BACKED_UP, DEPARTURES, TABLES, VECTORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,30 +24,11 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.backups import Row
     from engrain.portability.backup_reader import BackupReader, Header, Line
     from engrain.storage.backup.named_ids import NamedIds
+    from engrain.storage.rows import ColumnType
 
-# Tables whose rows are referred to, with the kind that references name.
-KINDS: Mapping[str, str] = {"entities": "entity", "episodes": "episode", "facts": "fact", "rules": "rule"}
-# References of a row: column, and the kind it always means or the column that names the kind.
-_REFERENCES: Mapping[str, Mapping[str, str]] = {
-    "facts": {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"},
-    "rules": {"source_episode_id": "episode"},
-    "rule_applications": {"rule_id": "rule"},
-    "memory_links": {"source_id": "source_kind", "target_id": "target_kind"},
-    "memory_entities": {"entity_id": "entity", "memory_id": "memory_kind"},
-    archive.DEPARTURES: {"id": "episode"},
-}
 _MAX_INT = 2**63 - 1
-# Numbers by the largest they can be; none is negative.
-_NUMBERS: Mapping[str, float] = {
-    **dict.fromkeys("confidence weight asking".split(), 1),
-    **dict.fromkeys("importance".split(), 10),
-    **dict.fromkeys("decay_rate effectiveness_score".split(), math.inf),
-    **dict.fromkeys(
-        "turn tokens reference_count consolidation_attempts mention_count "
-        "applied_count success_count harmful_count".split(),
-        _MAX_INT,
-    ),
-}
+# Numbers by the largest they can be, where that is known; none is negative.
+_LARGEST: Mapping[str, float] = {**dict.fromkeys("confidence weight asking".split(), 1), "importance": 10}
 
 
 def verify(reader: BackupReader, path: Path, names: NamedIds, progress: Callable[[str, int], None]) -> int:
@@ -82,7 +62,7 @@ def _check(line: Line, header: Header) -> None:
     if line.table == VECTORS:
         _check_vector(row, header)
         return
-    if line.table == archive.DEPARTURES:
+    if line.table == DEPARTURES:
         return
     for name, check in _checks_of(line.table):
         check(name, row[name])
@@ -91,22 +71,7 @@ def _check(line: Line, header: Header) -> None:
 @cache
 def _checks_of(table: str) -> Sequence[tuple[str, Callable[[str, Any], None]]]:
     """The checks of a table's columns."""
-    shape = archive.table_shape(table)
-    return [(name, _check_of(name, shape)) for name in shape.columns if name != "doc"]
-
-
-def _check_of(name: str, shape: archive.Table) -> Callable[[str, Any], None]:
-    if name in shape.times.split():
-        return _check_time
-    if name in shape.names.split():
-        return _check_names
-    if name in _NUMBERS:
-        return _check_number
-    if name == "tool_calls":
-        return partial(_check_type, kind=list, wanted="list")
-    if name in shape.json.split():
-        return partial(_check_type, kind=dict, wanted="object")
-    return partial(_check_type, kind=str | None, wanted="text")
+    return [(name, _CHECKS[TABLES[table].columns[name]]) for name in BACKED_UP[table]]
 
 
 def _check_names(name: str, value: Any) -> None:
@@ -129,7 +94,7 @@ def _check_owner(table: str, row: Row, header: Header) -> None:
         return
     if row["scope"] not in (agent, GLOBAL_SCOPE):
         raise InvalidInput(f"the row is of scope {row['scope']}, the backup of {header.extent}")
-    if table in KINDS and row["scope"] == GLOBAL_SCOPE and row["agent"] != agent:
+    if TABLES[table].kind is not None and row["scope"] == GLOBAL_SCOPE and row["agent"] != agent:
         raise InvalidInput(f"agent {row['agent']} wrote the row, the backup is of {header.extent}")
 
 
@@ -140,12 +105,17 @@ def _check_time(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} is no time in UTC")
 
 
-def _check_number(name: str, value: Any) -> None:
+def _check_number(name: str, value: Any, *, largest: float = math.inf) -> None:
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _NUMBERS[name]:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= _LARGEST.get(name, largest):
         raise InvalidInput(f"{name} is out of range")
-    if _NUMBERS[name] == _MAX_INT and not isinstance(value, int):
+
+
+def _check_whole(name: str, value: Any) -> None:
+    _check_number(name, value, largest=_MAX_INT)
+    if isinstance(value, float):
         raise InvalidInput(f"{name} is no whole number")
 
 
@@ -160,15 +130,26 @@ def _check_vector(row: Row, header: Header) -> None:
         raise InvalidInput(f"embedding is no vector of {header.embedder.dims} finite numbers")
 
 
+_CHECKS: Mapping[ColumnType, Callable[[str, Any], None]] = {
+    "text": partial(_check_type, kind=str | None, wanted="text"),
+    "whole": _check_whole,
+    "number": _check_number,
+    "time": _check_time,
+    "names": _check_names,
+    "list": partial(_check_type, kind=list, wanted="list"),
+    "object": partial(_check_type, kind=dict, wanted="object"),
+}
+
+
 def _record_ids(line: Line, names: NamedIds) -> None:
     row, tenant = line.row, line.row["tenant_id"]
     if "id" in row:
         checks.name(row["id"], name="id")
-    kind = KINDS.get(line.table)
+    kind = TABLES[line.table].kind
     if kind is not None and not names.add(tenant, kind, row["id"]):
         raise InvalidInput(f"{kind} {row['id']} is there twice")
     if line.table == VECTORS and not names.has_memory(tenant, row["id"]):
         raise InvalidInput(f"it is the vector of {row['id']}, which is not in the backup")
-    for column, of in _REFERENCES.get(line.table, {}).items():
+    for column, of in TABLES[line.table].references.items():
         if row[column] is not None:
             names.want(line.number, tenant, row.get(of, of), row[column])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from engrain.storage.unit_of_work import Database
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Health
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.backup.archive import Row
     from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Connection, Transaction
@@ -48,17 +47,13 @@ class Backend(Database, Protocol):
     def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
         """`read`, for what reads all rows."""
 
-    def restore(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:
-        """Return what `work` writes in one transaction with the search index, of a tenant or of every one."""
+    def restore(
+        self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result], *, is_part: bool
+    ) -> _Result:
+        """Return what `work` writes in one transaction with the search index, of a tenant or of every one.
 
-    def load_rows(self, tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
-        """Load the next rows of a table as the archive has them."""
-
-    def restore_rows(self, tx: Transaction, table: str, rows: Sequence[Row]) -> None:
-        """Write rows of the archive as they are; those whose key is there already are skipped."""
-
-    def reindex(self, limit: int) -> int:
-        """Add restored memories to the searches, at most `limit`, the oldest first; returns their number."""
+        `is_part`: more rows follow in transactions of their own, and the last one makes the index of vectors.
+        """
 
     def new_index(self) -> SearchIndex:
         """Return the search index of one unit of work."""

@@ -10,8 +10,6 @@ from engrain.domain.records import Caller
 from engrain.errors import OutcomeUnknown
 from engrain.storage import jobs, selection
 from engrain.storage.access import keys, pools
-from engrain.storage.backup import archive
-from engrain.storage.backup.extraction import BACKED_UP
 from engrain.storage.entities import lookup, mentions, registry
 from engrain.storage.entities import removal as entity_removal
 from engrain.storage.reports import overviews, stats, surveys, tenants
@@ -112,7 +110,6 @@ INSPECTIONS: dict[str, Callable[..., Any]] = {
     "unembedded": lambda tx, limit, *, version=None: embedding_versions.find_unembedded(tx, limit, version),
     "jobs": jobs.list_jobs,
     "last_firing": jobs.find_last_firing,
-    "last_key": archive.find_last_key,
 }
 TENANT_INSPECTIONS: dict[str, Callable[..., Any]] = {
     "agents": tenants.list_agents,
@@ -131,7 +128,7 @@ MAINTENANCE: dict[str, Callable[..., Any]] = {
 
 if TYPE_CHECKING:
 
-    class Store(SqlStore, _Verbs):  # type: ignore[misc]  # two names mean something else
+    class Store(SqlStore, _Verbs):
         """The store as callers see it while they move: units of work, and the old verbs."""
 
 
@@ -209,40 +206,8 @@ class OneCall:
     def backlogs(self, now: Any, *, tenant_id: str | None = None) -> Any:
         return self._inspect(tenant_id, claims.list_backlogs, now, tenant_id=tenant_id)
 
-    @property
-    def tables(self) -> Any:
-        return archive.TABLES
-
-    @property
-    def backed_up(self) -> Any:
-        return BACKED_UP
-
-    def key_of(self, table: str, row: Any) -> Any:
-        return archive.row_key(table, row)
-
-    def rows(self, table: str, *, after: Any, limit: int) -> Any:
-        return self._inspect(None, self.store.backend.load_rows, table, after=after, limit=limit)
-
-    def restore(self, table: str, rows: Any) -> None:
-        batch = list(rows)
-
-        def work(tx: Any) -> None:
-            self.store.backend.restore_rows(tx, table, batch)
-
-        work.is_repeatable = True  # type: ignore[attr-defined]
-        self.store.maintain(None, work)
-
     def flush_index(self) -> int:
         return 0 if self._inside.snapshot is not None else self.store.flush_index()
-
-    def reindex(self, limit: int) -> int:
-        return self.store.backend.reindex(limit)
-
-    def extracting(self, extent: Any, work: Any) -> Any:
-        return self.store.extract(extent, work)
-
-    def restoring(self, tenant_id: str | None, work: Any) -> Any:
-        return self.store.restore(tenant_id, work)
 
     def in_one_snapshot(self, caller: Caller, work: Callable[[], Any]) -> Any:
         def inside(snapshot: Snapshot) -> Any:

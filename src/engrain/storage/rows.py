@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from engrain.domain.access.keys import AccessKey
 from engrain.domain.records import EmbeddingVersion, Entity, Episode, Event, Fact, Kind, Record, Rule
@@ -19,9 +19,22 @@ if TYPE_CHECKING:
     from engrain.storage.dialects import Dialect
 
 RecordT = TypeVar("RecordT", bound=Record)
+ColumnType = Literal["text", "whole", "number", "time", "names", "list", "object", "vector"]
+_TYPES: Mapping[str, ColumnType] = {"datetime": "time", "int": "whole", "float": "number", "tuple[str, ...]": "names"}
+_GENERIC_TYPES: Mapping[str, ColumnType] = {"tuple": "list", "Mapping": "object"}
 
 KIND_TABLES: Mapping[Kind, str] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
 KIND_RECORDS: Mapping[Kind, type[Episode | Fact | Rule]] = {"episode": Episode, "fact": Fact, "rule": Rule}
+
+
+def column_types(record: type[Record]) -> dict[str, ColumnType]:
+    """Return the columns of a record's table, which are its fields, with their types."""
+    return {field.name: _column_type(str(field.type)) for field in fields(record)}  # type: ignore[arg-type]  # every Record is a dataclass
+
+
+def _column_type(annotation: str) -> ColumnType:
+    bare = annotation.removesuffix(" | None")
+    return _TYPES.get(bare) or _GENERIC_TYPES.get(bare.partition("[")[0], "text")
 
 
 class Rows(Generic[RecordT]):
@@ -29,7 +42,7 @@ class Rows(Generic[RecordT]):
 
     def __init__(self, record: type[RecordT], dialect: Dialect) -> None:
         """Read the columns off the record's fields."""
-        types = {field.name: str(field.type) for field in fields(record)}  # type: ignore[arg-type]  # every Record is a dataclass
+        types = column_types(record)
         self.names: Sequence[str] = tuple(types)
         self.columns = ", ".join(types)
         self._record = record
@@ -82,19 +95,27 @@ def _insertion(table: str, names: tuple[str, ...], value: str, count: int) -> st
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({bound})"  # noqa: S608  # names of the schema
 
 
-def _encoder(type_: str, dialect: Dialect) -> Callable[[Any], Any] | None:
-    if "datetime" in type_:
-        return dialect.time
-    if type_.startswith("tuple[str"):
-        return dialect.names
-    return dialect.json if type_.startswith(("tuple[", "Mapping[")) else None
+def _encoder(type_: ColumnType, dialect: Dialect) -> Callable[[Any], Any] | None:
+    match type_:
+        case "time":
+            return dialect.time
+        case "names":
+            return dialect.names
+        case "list" | "object":
+            return dialect.json
+        case _:
+            return None
 
 
-def _decoder(type_: str, dialect: Dialect) -> Callable[[Any], Any] | None:
-    if "datetime" in type_:
-        return dialect.moment
-    if type_.startswith("tuple[str"):
-        return (lambda value: tuple(dialect.parsed(value))) if dialect.name == "sqlite" else tuple
-    if type_.startswith("tuple["):
-        return lambda value: tuple(dialect.parsed(value))
-    return dialect.parsed if type_.startswith("Mapping") else None
+def _decoder(type_: ColumnType, dialect: Dialect) -> Callable[[Any], Any] | None:
+    match type_:
+        case "time":
+            return dialect.moment
+        case "names" if dialect.name == "postgres":
+            return tuple
+        case "names" | "list":
+            return lambda value: tuple(dialect.parsed(value))
+        case "object":
+            return dialect.parsed
+        case _:
+            return None

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.maintenance.backups import Extent, Extraction, Restoration
+    from engrain.domain.maintenance.backups import Extent
     from engrain.domain.maintenance.vitals import Vitals
     from engrain.domain.records import Caller, EmbeddingVersion
     from engrain.domain.requests import Act, Health, Ref
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.backend import Backend
+    from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.transaction import Connection
 
 _Parameters = ParamSpec("_Parameters")
@@ -237,16 +238,25 @@ class SqlStore:
         """Finish the indexing of single puts, at most 1,000 memories a call; returns their number."""
         return self.backend.flush_index()
 
-    def extract(self, extent: Extent, work: Callable[[Extraction], _Result]) -> _Result:
+    def extract(self, extent: Extent, work: Callable[[SqlExtraction], _Result]) -> _Result:
         """Return what `work` reads of an extent in one snapshot of all its rows."""
         statements = self.backend.statements
         return self.backend.read_everything(
             extent.tenant_id, lambda db: work(SqlExtraction(Transaction(db, statements), extent))
         )
 
-    def restore(self, tenant_id: str | None, work: Callable[[Restoration], _Result]) -> _Result:
-        """Return what `work` restores in one transaction of a tenant, or of all; an error of it leaves nothing."""
-        return self.backend.restore(tenant_id, lambda tx, index: work(SqlRestoration(tx, index, self._ids)))
+    def restore(
+        self, tenant_id: str | None, work: Callable[[SqlRestoration], _Result], *, is_part: bool = False
+    ) -> _Result:
+        """Return what `work` restores in one transaction of a tenant, or of all; an error of it leaves nothing.
+
+        `is_part`: more rows follow in transactions of their own, and the last one makes the index of vectors.
+        """
+
+        def restore_rows(tx: Transaction, index: RestoreIndex) -> _Result:
+            return work(SqlRestoration(tx, index, self._ids))
+
+        return self.backend.restore(tenant_id, restore_rows, is_part=is_part)
 
     def vitals(self, now: datetime) -> Vitals:
         """Measure the database, over all tenants: maintenance. A few short statements, whatever its size."""

@@ -9,10 +9,14 @@ import apsw.ext
 import pytest
 
 from engrain.domain.filters import Filter
+from engrain.domain.maintenance.backups import Extent
 from engrain.domain.maintenance.retention import Retention
 from engrain.domain.requests import Request
+from engrain.storage.backup.extraction import SqlExtraction
+from engrain.storage.backup.tables import BACKED_UP
 from engrain.storage.named_sql import load_sql
 from engrain.storage.sqlite.statements import STATEMENTS
+from engrain.storage.transaction import Transaction
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, link, request, rule
 from tests.support.sqlite_statements import statements
 from tests.support.store_calls import LISBON, READS, TEA, TEAM, TRAM, WRITES, fill
@@ -37,7 +41,7 @@ OF_THE_WHOLE_FILE = {
     *("without_vector", "mark_embedded", "all_names", "names_of_all", "count_trigrams"),
     *("prune_jobs", "agents", "agent_counts"),  # of three months; a tenant's scopes and pools, and memories
 }
-OF_WHOLE_TENANTS = {"tenants", "backlogs", "clean"}  # by covering indexes
+OF_WHOLE_TENANTS = {"tenants", "backlogs", "clean", "extract"}  # by covering indexes, or in order
 # What each index is there for: a named statement, a verb whose statement is composed, or a question.
 SERVES = {
     "episodes_id": ["has_memory", "prepare_episode", "get", "touch", "forget_episode", "erase_episode"],
@@ -140,6 +144,22 @@ def scans(store, sql) -> list[str]:
     read = rf"SCAN ({tables})\b|SEARCH ({tables}) USING [\w ]+ \(tenant_id=\?\)"
     few = re.compile("USING COVERING INDEX memory_index_(waiting|gone)|USING INDEX jobs_due")
     return [line for line in lines if re.search(read, line) and not is_a_page and not few.search(line)]
+
+
+@pytest.mark.parametrize("whose", [{}, {"tenant_id": "default"}, {"tenant_id": "default", "agent": "aide"}])
+def test_rows_are_extracted_in_the_order_of_an_index(store, whose):
+    with store._connections.reading() as db:
+        ran = []
+        db.exec_trace = lambda _, sql, __: ran.append(sql) or True
+        extraction = SqlExtraction(Transaction(db, STATEMENTS), Extent(**whose))
+        for table in BACKED_UP:
+            list(extraction.rows(table))
+            if not whose:
+                list(extraction.rows(table, exact=True))
+        db.exec_trace = None
+    pages = {sql for sql in ran if "LIMIT :limit" in sql}
+    assert len(pages) > len(BACKED_UP)
+    assert [line for sql in pages for line in plan(store, sql) if "TEMP B-TREE" in line] == []
 
 
 # Its foreign keys look through the names and trigrams of a tenant. That is rare, and an index for it would be taken by

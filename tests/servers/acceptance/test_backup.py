@@ -10,7 +10,7 @@ import pytest
 from engrain.domain.maintenance.backups import Extent
 from engrain.domain.records import Episode, Fact
 from engrain.errors import InvalidInput
-from tests.support.backups import DATABASES, EXTRA_ROWS, content, everything, fill, memory_in, rows, said
+from tests.support.backups import DATABASES, EXTRA_ROWS, add_rows, content, everything, fill, memory_in, rows, said
 from tests.support.engines import HashEmbedder
 
 pytestmark = pytest.mark.req("G13")
@@ -63,8 +63,7 @@ def test_every_table_of_an_agent_has_rows_in_this_suite(tmp_path, file, kind):
 @pytest.mark.parametrize("whose", [{"tenant": "acme"}, {}])
 def test_a_tenant_and_a_whole_database_come_back_whole(tmp_path, file, source, target, whose):
     with memory_in(source, tmp_path) as memory:
-        for table, given in EXTRA_ROWS.items():
-            memory.parts.store.restore(table, given)
+        add_rows(memory.parts.store, EXTRA_ROWS)
         for tenant, name in (("acme", "ana"), ("acme", "bruno"), ("beta", "ana")):
             fill(memory, name, tenant=tenant)
         memory.backup(file, **whose)
@@ -300,7 +299,7 @@ def test_a_backup_is_of_one_moment_though_others_write(tmp_path, kind):
             after = ana.observe("After.", session="s")
             ana.remember("later", subject="s", predicate="p", source_episode_id=after.id)
 
-        episodes, facts, events = memory.parts.store.extracting(Extent(tenant_id="default", agent="ana"), read)
+        episodes, facts, events = memory.parts.store.extract(Extent(tenant_id="default", agent="ana"), read)
         assert [row["id"] for row in episodes] == [before.id]
         assert (facts, len(events)) == ([], 1)
         assert ana.stats().episodes.total == 2

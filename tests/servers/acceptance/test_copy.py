@@ -1,5 +1,6 @@
 """A memory moved between SQLite and PostgreSQL, in any direction: the same rows and answers, nothing embedded anew."""
 
+import itertools
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -8,11 +9,13 @@ import pytest
 from engrain import config
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
+from engrain.domain.runs.plans import Plan
+from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput
 from engrain.portability.copies import copy
 from engrain.service import Memory
 from engrain.storage import open_store
-from tests.support.backups import EXTRA_ROWS, every_row, fill
+from tests.support.backups import EXTRA_ROWS, add_rows, every_row, fill
 from tests.support.children import Child, said
 from tests.support.engines import HashEmbedder
 from tests.support.postgres import server
@@ -46,8 +49,7 @@ class Source:
         with memory_of(location) as memory:
             self.ids = [fill(memory, agent, tenant=tenant, turns=turns) for tenant, agent in AGENTS]
             memory.flush()
-            for table, rows in EXTRA_ROWS.items():
-                memory.parts.store.restore(table, rows)
+            add_rows(memory.parts.store, EXTRA_ROWS)
             self.answers = answers(memory)
 
     def store(self):
@@ -162,26 +164,68 @@ def test_killed_anywhere_it_goes_on_where_it_stopped(place, large, kind, lines):
         assert memory.health().problems == ()
 
 
-def test_an_unfinished_copy_may_be_looked_at_and_is_completed_all_the_same(place, large):
-    """A search gives what is there its places; what comes then has older docs."""
+class StoppedError(Exception):
+    """A copy was stopped."""
+
+
+def stop_after(steps):
+    """A progress that stops after so many batches."""
+    left = itertools.count(steps - 1, -1)
+
+    def stop(step, _rows):
+        if step == "copying" and next(left) <= 0:
+            raise StoppedError
+
+    return stop
+
+
+def searched(location):
+    """Search an unfinished copy: it counts what it finds, gives what is there its places, and makes vectors."""
+    with memory_of(location) as memory:
+        memory.agent("ana").recall(said(3))
+        memory.flush()
+
+
+def test_an_unfinished_copy_may_be_searched_and_is_completed_all_the_same(place, large):
+    """What comes then has older docs."""
     target = place("sqlite")
-
-    class EnoughError(Exception):
-        pass
-
-    def stop(step, rows):
-        if step == "copying" and rows > 600:
-            raise EnoughError
-
-    with pytest.raises(EnoughError):
-        copied(large.location, target, progress=stop)
-    with memory_of(target) as memory:
-        # Of a moment to come: what a recall finds now counts as referenced, and would be another row than the source's.
-        assert memory.agent("ana").recall(said(3), as_of="2999-01-01")
+    with pytest.raises(StoppedError):
+        copied(large.location, target, progress=stop_after(8))
+    searched(target)
     assert copied(large.location, target).differing == ()
     with memory_of(target) as memory:
         same(large.answers, answers(memory))
         assert memory.health().problems == ()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_wherever_it_stopped_and_was_searched_it_ends_as_its_source(place, kind):
+    """Counts of what was found, sessions that were recorded before their row came, embedders and vectors."""
+    source = place("sqlite")
+    with memory_of(source) as memory:
+        agent = memory.agent("ana", session="done")
+        turns = [agent.observe(said(3)).id, agent.observe("And nothing else.").id]
+        agent.remember("Lisbon", subject="Ana", predicate="lives in", source_episode_id=turns[0])
+        agent.rules.add(f"Speak of {said(3)}.")
+        memory.flush()
+        store = memory.parts.store
+        batch = store.claim(
+            Act(caller=agent.caller, at=datetime.now(UTC)), Claim(kind="consolidation", worker="w", lease_s=60, limit=9)
+        )
+        plan = Plan(episode_ids=batch.run.episode_ids)
+        store.carry_out(Act(caller=agent.caller, at=datetime.now(UTC)), batch.run.id, plan, {})
+        [session] = every_row(store)["sessions_consolidations"]
+        assert session["consolidated_at"] is not None
+    for steps in itertools.count(1):
+        target = place(kind)
+        try:
+            copied(source, target, progress=stop_after(steps))
+        except StoppedError:
+            searched(target)
+            assert copied(source, target).differing == (), steps
+        else:
+            assert steps > 5
+            break
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

@@ -24,8 +24,8 @@ from tests.support.sample_search import WORDS, vector_of
 # Of the whole database: nothing of theirs reaches a caller.
 HOUSEKEEPING = frozenset(
     "flush_index use_embedder embedding_versions begin_version unembedded attach switch_version prune_vectors "
-    "tenants agents agent_counts learners sweep clean backlogs tables rows key_of last_key restore reindex backed_up "
-    "extracting restoring health vitals close add_job take_job renew_job end_job retry_job jobs last_firing prune_jobs "
+    "tenants agents agent_counts learners sweep clean backlogs "
+    "health vitals close add_job take_job renew_job end_job retry_job jobs last_firing prune_jobs "
     "compact".split()
 )
 WRITES = frozenset(

@@ -262,7 +262,7 @@ def test_what_an_edge_leads_to_is_held_until_it_is_written(store, verb):
 GOING = {
     "erase": lambda store, gone: store.erase(act(), [gone.id]),
     "clean": lambda store, _: store.clean(act(NOON + timedelta(days=99)), Retention(expired_days=0), limit=9),
-    "clear": lambda store, _: store.restoring("default", lambda into: into.clear(Extent(tenant_id="default"), NOON)),
+    "clear": lambda store, _: store.restore("default", lambda into: into.clear(Extent(tenant_id="default"), NOON)),
 }
 
 
@@ -422,7 +422,7 @@ def test_a_restore_makes_an_empty_index_of_vectors_anew_while_others_search(stor
         assert store.nearest(request(), axis(0), 10) == []
         assert store.use_embedder(EMBEDDER, DIMS) is None  # and does not wait to make one
 
-    store.restoring(CALLER.tenant_id, work)
+    store.restore(CALLER.tenant_id, work)
     [after] = index_ids(store)
     assert after != before
     assert store.health().problems == ()
@@ -433,7 +433,7 @@ def test_a_restore_leaves_an_index_that_holds_vectors(store):
     [stored] = store.put(act(), [episode("Bread.")])
     embed_all(store, {stored.id: axis(0)})
     before = index_ids(store)
-    store.restoring("other", lambda _target: None)
+    store.restore("other", lambda _target: None)
     assert index_ids(store) == before
 
 
@@ -442,7 +442,7 @@ def test_a_restore_leaves_an_index_whose_table_is_in_use(store):
     before = index_ids(store)
     with psycopg.connect(store._connections._conninfo) as reader:
         reader.execute("SELECT 1 FROM memory_vectors")
-        store.restoring(CALLER.tenant_id, lambda _target: None)
+        store.restore(CALLER.tenant_id, lambda _target: None)
     assert index_ids(store) == before
 
 
@@ -453,7 +453,7 @@ def test_an_index_of_vectors_is_made_again_after_a_restore_that_failed(store):
         raise errors.InvalidInput("no")
 
     with pytest.raises(errors.InvalidInput):
-        store.restoring(CALLER.tenant_id, work)
+        store.restore(CALLER.tenant_id, work)
     assert len(index_ids(store)) == 1
 
 

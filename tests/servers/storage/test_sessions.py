@@ -10,6 +10,7 @@ from engrain.domain.ports import Store
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
+from tests.support.backups import every_row
 from tests.support.sample_records import NOON, act, episode
 from tests.support.schemas import DATABASES
 from tests.support.store_samples import conversation, flush_index, put
@@ -39,7 +40,7 @@ def consolidate(store, limit=50):
 
 def done(store):
     """Since when each session in which nothing waits is done with, and since when it is known."""
-    rows = store.rows("sessions_consolidations", after=None, limit=9)
+    rows = every_row(store)["sessions_consolidations"]
     return {row["session"]: (row["first_seen_at"], row["consolidated_at"]) for row in rows}
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engrain.storage import selection
-from engrain.storage.backup.extents import bindings, extent_condition, memory_of_kind_exists
+from engrain.storage.backup.tables import (
+    MEMORIES,
+    MEMORIES_OF_KIND,
+    TABLES,
+    extent_bindings,
+    extent_condition,
+    reference_conditions,
+    tenant_condition,
+)
 from engrain.storage.rows import KIND_TABLES
 
 if TYPE_CHECKING:
@@ -13,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.maintenance.backups import Extent
+    from engrain.domain.records import Kind
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Transaction
 
@@ -26,7 +35,8 @@ _OF_TENANT = (
 def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchIndex], at: datetime) -> int:
     """Remove the memories of an extent with all that hangs off them, and return how many."""
     _clear_references(tx, extent)
-    count = sum(_clear_table(tx, extent, table, index=index, at=at) for table in ("facts", "rules", "episodes"))
+    kinds: tuple[Kind, ...] = ("fact", "rule", "episode")
+    count = sum(_clear_memories(tx, extent, kind, index=index, at=at) for kind in kinds)
     if extent.agent is None:
         for table in _OF_TENANT:
             _delete_rows(tx, extent, table)
@@ -39,41 +49,39 @@ def clear_extent(tx: Transaction, extent: Extent, index: Callable[[str], SearchI
 def _clear_references(tx: Transaction, extent: Extent) -> None:
     """Clear what names or links a memory that goes, once nobody links or mentions one any more."""
     if tx.dialect.lock_whole:
-        for table in ("episodes", "facts", "rules"):
-            condition = extent_condition(extent, table)
-            going = f"SELECT 1 FROM {table} AS kept WHERE {condition} ORDER BY id {tx.dialect.lock_whole}"  # noqa: S608  # names of the schema
-            tx.ask(f"SELECT count(*) FROM ({going}) AS going", bindings(extent))  # noqa: S608  # likewise
-    for table, column, target in (
-        ("facts", "supersedes_id", "facts"),
-        ("facts", "source_episode_id", "episodes"),
-        ("rules", "source_episode_id", "episodes"),
-    ):
-        _execute(
-            tx,
-            f"UPDATE {table} AS named SET {column} = NULL WHERE {column} IS NOT NULL AND EXISTS ("  # noqa: S608  # names of the schema
-            f"SELECT 1 FROM {target} AS kept WHERE kept.tenant_id = named.tenant_id AND kept.id = named.{column} "
-            f"AND {extent_condition(extent, target)})",
-            bindings(extent),
-        )
-    for table in ("memory_entities", "rule_applications"):
-        _delete_rows(tx, extent, table, "1 = 1" if extent.agent is None else extent_condition(extent, table))
-    ends = (("source_kind", "source_id"), ("target_kind", "target_id"))
-    edges = " OR ".join(memory_of_kind_exists(extent, kind, column) for kind, column in ends)
-    _delete_rows(tx, extent, "memory_links", "1 = 1" if extent.agent is None else f"({edges})")
+        for name in MEMORIES:
+            condition = extent_condition(extent, name)
+            going = f"SELECT 1 FROM {name} AS kept WHERE {condition} ORDER BY id {tx.dialect.lock_whole}"  # noqa: S608  # names of the schema
+            tx.ask(f"SELECT count(*) FROM ({going}) AS going", extent_bindings(extent))  # noqa: S608  # likewise
+    for name, table in TABLES.items():
+        if table.is_dependent:
+            ends = " OR ".join(reference_conditions(extent, name))
+            _delete_rows(tx, extent, name, "1 = 1" if extent.agent is None else f"({ends})")
+            continue
+        for column, kind in table.references.items() if table.kind else ():
+            if kind in MEMORIES_OF_KIND:
+                target = MEMORIES_OF_KIND[kind]
+                _execute(
+                    tx,
+                    f"UPDATE {name} AS named SET {column} = NULL WHERE {column} IS NOT NULL AND EXISTS ("  # noqa: S608  # names of the schema
+                    f"SELECT 1 FROM {target} AS kept WHERE kept.tenant_id = named.tenant_id "
+                    f"AND kept.id = named.{column} AND {extent_condition(extent, target)})",
+                    extent_bindings(extent),
+                )
 
 
-def _clear_table(
-    tx: Transaction, extent: Extent, table: str, *, index: Callable[[str], SearchIndex], at: datetime
+def _clear_memories(
+    tx: Transaction, extent: Extent, kind: Kind, *, index: Callable[[str], SearchIndex], at: datetime
 ) -> int:
     """Remove the memories of a kind: rows first, so that hardly any is indexed again when its neighbour goes."""
-    order = "kept.scope, kept.session, kept.turn, kept.doc" if table == "episodes" else "kept.doc"
-    [kind] = [kind for kind, name in KIND_TABLES.items() if name == table]
+    order = "kept.scope, kept.session, kept.turn, kept.doc" if kind == "episode" else "kept.doc"
+    table = KIND_TABLES[kind]
     count = 0
     while True:
         found = tx.ask(
             f"SELECT kept.doc, kept.tenant_id FROM {table} AS kept WHERE {extent_condition(extent, table)} "  # noqa: S608  # names of the schema
             f"ORDER BY kept.tenant_id, {order} LIMIT :limit",
-            {**bindings(extent), "limit": _AT_ONCE},
+            {**extent_bindings(extent), "limit": _AT_ONCE},
         )
         if not found:
             return count
@@ -88,8 +96,8 @@ def _clear_table(
 
 
 def _delete_rows(tx: Transaction, extent: Extent, table: str, condition: str = "1 = 1") -> None:
-    tenant = "kept.tenant_id <> ''" if extent.tenant_id is None else "kept.tenant_id = :tenant_id"
-    _execute(tx, f"DELETE FROM {table} AS kept WHERE {tenant} AND {condition}", bindings(extent))  # noqa: S608  # names of the schema
+    statement = f"DELETE FROM {table} AS kept WHERE {tenant_condition(extent)} AND {condition}"  # noqa: S608  # names of the schema
+    _execute(tx, statement, extent_bindings(extent))
 
 
 def _execute(tx: Transaction, statement: str, values: dict[str, Any]) -> None:

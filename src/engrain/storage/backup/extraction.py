@@ -1,109 +1,140 @@
-"""Extraction of the rows of an extent for a backup: by id, without the docs of one database."""
+"""Extraction of rows in one snapshot: of an extent for a backup, or of every row for a copy."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import base64
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engrain.domain.maintenance.backups import VectorSpace
-from engrain.storage.backup import archive
-from engrain.storage.backup.extents import bindings, extent_condition, memory_exists
-from engrain.storage.rows import KIND_TABLES
+from engrain.storage.backup.tables import (
+    BACKED_UP,
+    DEPARTURES,
+    MEMORIES,
+    MEMORIES_OF_KIND,
+    TABLES,
+    VECTORS,
+    extent_bindings,
+    extent_condition,
+    memory_exists,
+    own_condition,
+)
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from engrain.domain.maintenance.backups import Extent, Row
-    from engrain.storage.backup.archive import Table
+    from engrain.storage.dialects import Dialect
+    from engrain.storage.rows import ColumnType
     from engrain.storage.transaction import Transaction
 
 _ROWS_AT_ONCE = 500
-# The rest is made anew where a backup is restored (names, trigrams, speakers), said in its first line (embedders), or a
-# machine's business and no memory (jobs, keys: an old file would let in again who was shut out since).
-TABLES = (
-    "memory_metadata pools pool_members entities episodes sessions_consolidations facts rules rule_applications "
-    "memory_links memory_entities runs memory_events tombstones"
-).split()
-NOT_BACKED_UP = frozenset({"embedding_versions", "entity_names", "entity_trigrams", "speakers", "jobs", "access_keys"})
-_ACTIVE_VECTORS = (
-    "embedding IS NOT NULL "
-    "AND version = (SELECT version FROM embedding_versions WHERE tenant_id = '' AND state = 'active')"
-)
-# Columns that name another row, and its table: what leaves an agent's extent is None.
-_REFERENCES: Mapping[str, Mapping[str, str]] = {
-    "facts": {"supersedes_id": "facts", "source_episode_id": "episodes"},
-    "rules": {"source_episode_id": "episodes"},
-}
-
-
-def backup_columns(table: str) -> tuple[str, ...]:
-    """List the columns of a table in a backup."""
-    match table:
-        case archive.DEPARTURES:
-            return ("tenant_id", "id")
-        case archive.VECTORS:
-            return ("tenant_id", "id", "embedding")
-        case _:
-            return tuple(name for name in archive.table_shape(table).columns if name != "doc")
-
-
-BACKED_UP: Mapping[str, Sequence[str]] = {
-    table: backup_columns(table) for table in (*TABLES, archive.DEPARTURES, archive.VECTORS)
-}
 
 
 @dataclass(frozen=True, slots=True)
 class SqlExtraction:
-    """Rows of an extent, read in one snapshot; implements `domain.maintenance.backups.Extraction`."""
+    """Rows of an extent, read in one snapshot: as JSON has them, the same from either database."""
 
     tx: Transaction
     extent: Extent
 
     @property
     def embedder(self) -> VectorSpace | None:
+        """Embedder whose vectors are searched; None if there are no vectors."""
         active = embedding_versions.find_active(self.tx)
         return None if active is None else VectorSpace(name=active.name, dims=active.dims)
 
-    def rows(self, table: str) -> Iterator[Row]:
-        """Yield all rows of a table in the order of its key; vectors by the kind of their memories."""
-        for shape in self._shapes(table):
-            after: Sequence[Any] | None = None
-            names = BACKED_UP[table]
-            while batch := archive.load_page(
-                self.tx, shape, table, after=after, limit=_ROWS_AT_ONCE, bound=bindings(self.extent)
-            ):
-                after = tuple(batch[-1][key] for key in shape.key.split())
-                yield from ({name: row[name] for name in names} for row in batch)
+    def rows(self, name: str, *, exact: bool = False) -> Iterator[Row]:
+        """Yield the rows of a table in the order of its docs or key, read a few hundred at a time.
 
-    def _shapes(self, table: str) -> Iterator[Table]:
-        """Yield the shapes of a table for this extent: keys that have an index here, and the extent's condition."""
-        placed = "doc" if self.tx.dialect.name == "sqlite" else "tenant_id doc"
-        match table:
-            case archive.DEPARTURES:
-                shape = archive.Table(placed, "tenant_id doc id", where="state = 3")
-                yield self._of("episodes", shape, "memory_index")
-            case archive.VECTORS:
-                shape = archive.Table(placed, "tenant_id doc id", vectors="embedding", where=_ACTIVE_VECTORS)
-                for memories in KIND_TABLES.values():
-                    yield self._of(memories, shape, "memory_vectors")
-            case "episodes" | "facts" | "rules":
-                yield self._of(table, replace(archive.table_shape(table), key=placed))
+        A reference that leaves the extent is None; links, mentions and applications are there with both ends. Vectors
+        and departures name their memory by its id; vectors come by its kind, and are those of the active embedder.
+        `exact`: every row of the database, with the columns that mean something there alone, as a copy needs them.
+        """
+        match name:
+            case "memory_vectors":
+                states = {"active", "building"} if exact else {"active"}
+                for version in embedding_versions.load_versions(self.tx):
+                    for memories in MEMORIES if version.state in states else ():
+                        yield from self._rows(name, memories, exact=exact, version=version.version)
+            case "memory_departures":
+                yield from self._rows(name, "episodes", exact=exact)
             case _:
-                yield self._of(table, archive.table_shape(table))
+                yield from self._rows(name, name, exact=exact)
 
-    def _of(self, table: str, shape: Table, beside: str = "") -> Table:
-        joined = f" JOIN {beside} USING (tenant_id, doc)" if beside else ""
-        conditions = [shape.where, extent_condition(self.extent, table)]
-        return replace(
-            shape,
-            source=f"{table} AS kept{joined}",
-            where=" AND ".join(f"({condition})" for condition in conditions if condition),
-            made={} if beside or self.extent.agent is None else self._references(table),
+    def _rows(self, name: str, source: str, *, exact: bool, **bound: Any) -> Iterator[Row]:
+        """Yield the rows of a table for which `source`, itself or a table of memories, has the rows of the extent."""
+        table, dialect = TABLES[name], self.tx.dialect
+        columns = tuple(table.columns) if exact else BACKED_UP[name]
+        order = self._order(name, exact=exact)
+        selected = dict.fromkeys((*order, *columns))
+        expressions = ", ".join(self._expression(name, column) for column in selected)
+        condition = table.where if exact else f"{table.where} AND {extent_condition(self.extent, source)}"
+        statement = f"SELECT {expressions} FROM {self._joined(name, source, order)} WHERE {condition}"  # noqa: S608  # names of the schema
+        encoded = [(place, column, table.columns[column]) for place, column in enumerate(selected) if column in columns]
+        for page in self._pages(statement, order, bound | extent_bindings(self.extent)):
+            for row in page:
+                yield {column: _encode(row[place], type_, dialect) for place, column, type_ in encoded}
+
+    def _joined(self, name: str, source: str, order: Sequence[str]) -> str:
+        """Join a table of memories with what is told of its rows elsewhere; the first table has the rows in order.
+
+        Left to itself, SQLite would choose an index by which it has to sort all that is left for every page.
+        """
+        tables = {VECTORS: [VECTORS], DEPARTURES: ["memory_index NOT INDEXED"]}.get(name, [])
+        tables.append(f"{source} AS kept{' NOT INDEXED' if source in MEMORIES else ''}")
+        if order[0] == "doc" and self.tx.dialect.name == "postgres":  # it has the docs of all tenants in order there
+            tables.insert(0, "(SELECT tenant_id, doc FROM memory_index) AS placed")
+        return "".join([tables[0], *(f" JOIN {table} USING (tenant_id, doc)" for table in tables[1:])])
+
+    def _pages(self, statement: str, order: Sequence[str], bound: dict[str, Any]) -> Iterator[list[Sequence[Any]]]:
+        """Yield the rows of a statement in an order whose columns come first."""
+        bound["limit"] = _ROWS_AT_ONCE
+        # Where the columns are of two tables, an index serves the second condition.
+        after = (
+            f" AND ({', '.join(order)}) > ({', '.join(f':after_{column}' for column in order)})"
+            f" AND {order[0]} >= :after_{order[0]}"
         )
+        ordered = f" ORDER BY {', '.join(order)} LIMIT :limit"
+        page = self.tx.ask(statement + ordered, bound)
+        while page:
+            yield page
+            last = {f"after_{column}": value for column, value in zip(order, page[-1], strict=False)}
+            page = self.tx.ask(statement + after + ordered, bound | last)
 
-    def _references(self, table: str) -> dict[str, str]:
-        return {
-            column: f"CASE WHEN {memory_exists(self.extent, target, column)} THEN kept.{column} END"
-            for column, target in _REFERENCES.get(table, {}).items()
-        }
+    def _order(self, name: str, *, exact: bool) -> tuple[str, ...]:
+        """Return the columns that order the rows of a table, which have an index in this database."""
+        if name not in {*MEMORIES, DEPARTURES, VECTORS}:
+            return tuple(TABLES[name].key)
+        return ("doc",) if exact or self.tx.dialect.name == "sqlite" else ("tenant_id", "doc")
+
+    def _expression(self, name: str, column: str) -> str:
+        """Select a column; one that refers to a memory outside of the extent is None."""
+        memories = MEMORIES_OF_KIND.get(TABLES[name].references.get(column, ""))
+        if self.extent.agent is None or name not in MEMORIES or memories is None:
+            return column
+        exists = memory_exists(memories, column, own_condition(self.extent, "memory"))
+        return f"CASE WHEN {exists} THEN kept.{column} END AS {column}"
+
+
+def _encode(value: Any, type_: ColumnType, dialect: Dialect) -> Any:
+    """Encode a value as JSON has it."""
+    if value is None:
+        return None
+    match type_:
+        case "time":
+            return dialect.moment(value).isoformat()
+        case "names" | "list" | "object":
+            return dialect.parsed(value)
+        case "vector":
+            return base64.b64encode(_float32_bytes(value)).decode()
+        case _:
+            return value
+
+
+def _float32_bytes(embedding: Any) -> bytes:
+    """Little-endian float32, which is what SQLite holds; pgvector gives an object of its own."""
+    return embedding if isinstance(embedding, bytes) else np.asarray(embedding.to_numpy(), "<f4").tobytes()

@@ -1,39 +1,43 @@
-"""Restoration of the rows of a backup beside what is there, in one transaction with the search index."""
+"""Restoration of rows beside what is there, in one transaction with the search index: of a backup, or of a copy."""
 
 from __future__ import annotations
 
+import base64
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from engrain.domain.maintenance.backups import VectorSpace
 from engrain.domain.records import Episode, Event
 from engrain.storage import selection
-from engrain.storage.backup import archive, clearance
+from engrain.storage.backup import clearance
+from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
 from engrain.storage.entities import registry
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from engrain.domain.maintenance.backups import Extent, Fate, Row
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.storage.dialects import Dialect
+    from engrain.storage.rows import ColumnType
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Transaction
 
-_AT_ONCE = 500
-
 
 class RestoreIndex(Protocol):
-    """Search index of a backend while a backup is restored."""
+    """Search index of a backend while rows are restored."""
 
     def index(self, tenant_id: str) -> SearchIndex:
         """Return the search index of a tenant."""
 
-    def docs(self, tx: Transaction, count: int) -> Sequence[int]:
-        """Reserve fresh docs, ascending."""
+    def docs(self, tx: Transaction, rows: Sequence[Row]) -> Sequence[int]:
+        """Return the docs of new memories: those in their rows, or fresh ones, ascending."""
 
     def changed(self, tx: Transaction, statement: str, values: Sequence[Mapping[str, Any]]) -> int:
         """Run a statement for each set of values, and return how many rows it added."""
@@ -44,8 +48,8 @@ class RestoreIndex(Protocol):
     def flush_index(self, tx: Transaction) -> None:
         """Index everything that was added."""
 
-    def attach(self, tx: Transaction, rows: Sequence[archive.Row]) -> None:
-        """Attach vectors to indexed memories."""
+    def attach(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        """Attach vectors to indexed memories, by doc and version, in place of earlier ones."""
 
     def finish(self, tx: Transaction) -> None:
         """Bring the index and its totals up to date."""
@@ -53,7 +57,7 @@ class RestoreIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SqlRestoration:
-    """Implements `domain.maintenance.backups.Restoration` over one transaction."""
+    """One transaction that adds rows. The caller checks ids and references; the searches follow."""
 
     tx: Transaction
     searches: RestoreIndex
@@ -61,25 +65,34 @@ class SqlRestoration:
 
     @property
     def embedder(self) -> VectorSpace | None:
+        """Active embedder of this database."""
         active = embedding_versions.find_active(self.tx)
         return None if active is None else VectorSpace(name=active.name, dims=active.dims)
 
     def use_embedder(self, embedder: VectorSpace, at: datetime) -> None:
+        """Record the first embedder of this database."""
         embedding_versions.use_embedder(self.tx, embedder.name, embedder.dims, at)
 
     def clear(self, extent: Extent, at: datetime) -> int:
+        """Remove the memories of an extent and all that depends on them (of a tenant, all else too).
+
+        Returns the number of memories. Events and tombstones stay.
+        """
         self.searches.flush_index(self.tx)
         return clearance.clear_extent(self.tx, extent, self.searches.index, at)
 
     def fates(self, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
+        """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
         bound = {"tenant_id": tenant_id, "ids": self.tx.dialect.listed(ids)}
         return {id_: "erased" if is_erased else "there" for id_, is_erased in self.tx.rows("fates", **bound)}
 
     def entity(self, tenant_id: str, id_: str, name: str, entity_type: str) -> str | None:
+        """Find the id of a known entity: this id, or the one of this name and type."""
         found = self.tx.one("known_entity", tenant_id=tenant_id, id=id_, name=name, type=entity_type)
         return None if found is None else str(found[0])
 
     def holder(self, fact: Row) -> str | None:
+        """Find the id of the active fact in the slot of this row."""
         who = "entity_id = :who" if fact["entity_id"] is not None else "entity_id IS NULL AND subject = :who"
         named = {name: fact[name] for name in ("tenant_id", "scope", "predicate")}
         found = self.tx.ask(
@@ -89,34 +102,49 @@ class SqlRestoration:
         )
         return str(found[0][0]) if found else None
 
-    def add(self, table: str, rows: Sequence[Row]) -> int:
+    def add(self, name: str, rows: Sequence[Row]) -> int:
+        """Add the rows of a table whose key is free; returns their number. Searches find memories after `finish`."""
         if not rows:
             return 0
-        match table:
-            case archive.DEPARTURES:
-                return self._depart(rows)
-            case archive.VECTORS:
-                return self._attach(rows)
-            case "episodes" | "facts" | "rules":
-                return self._add_memories(table, rows)
-            case "entities":
-                return self._add_entities(rows)
-            case _:
-                return self._insert(table, rows)
+        if name == DEPARTURES:
+            return self._take_out(rows)
+        if name == VECTORS:
+            return self._attach(rows)
+        if name in MEMORIES:
+            return self._add_memories(name, rows)
+        return self._add_entities(rows) if name == "entities" else self._insert(name, rows)
+
+    def add_or_correct(self, name: str, rows: Sequence[Row]) -> int:
+        """Add the rows whose key is free, and give the others what a search may have changed of them since."""
+        added = self.add(name, rows)
+        table = TABLES[name]
+        if table.unrecorded and added < len(rows):
+            bindings = [_bind(row, table.columns, self.tx.dialect) for row in rows]
+            changes = ", ".join(f"{column} = :{column}" for column in table.unrecorded)
+            key = " AND ".join(f"{column} = :{column}" for column in table.key)
+            statement = f"UPDATE {name} SET {changes} WHERE {key}"  # noqa: S608  # names of the schema
+            columns = (*table.unrecorded, *table.key)
+            values = [{column: bound[column] for column in columns} for bound in bindings]
+            self.tx.db.cursor().executemany(self.tx.dialect.statement(statement), values)
+        return added
 
     def supersede(self, pairs: Iterable[tuple[str, str, str]]) -> None:
+        """Set `supersedes_id` of facts, by (tenant, id, superseded id)."""
         self.tx.run_each(
             "name_superseded",
             [{"tenant_id": tenant_id, "id": id_, "supersedes_id": old} for tenant_id, id_, old in pairs],
         )
 
     def remove_tombstones(self, tenant_id: str, ids: Collection[str]) -> None:
+        """Remove tombstones: these ids may be used again."""
         self.tx.run("drop_tombstones", tenant_id=tenant_id, ids=self.tx.dialect.listed(ids))
 
     def finish(self) -> None:
+        """Add all new memories to the searches, with their vectors, and remove those that were cleared."""
         self.searches.finish(self.tx)
 
     def record(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
+        """Write an audit event."""
         event = Event(
             id=self.ids(),
             tenant_id=act.caller.tenant_id,
@@ -129,62 +157,102 @@ class SqlRestoration:
         )
         self.tx.add(self.tx.statements.records.events, "memory_events", event)
 
-    def _add_memories(self, table: str, rows: Sequence[Row]) -> int:
-        docs = self.searches.docs(self.tx, len(rows))
-        placed = [{**row, "doc": doc} for doc, row in zip(docs, rows, strict=True)]
-        added = self._insert(table, placed)
-        if table == "episodes":
-            spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in rows if row["speaker"]})
+    def _add_memories(self, name: str, rows: Sequence[Row]) -> int:
+        known = self._docs(rows)
+        new = [row for row in rows if (row["tenant_id"], row["id"]) not in known]
+        if not new:
+            return 0
+        placed = [{**row, "doc": doc} for doc, row in zip(self.searches.docs(self.tx, new), new, strict=True)]
+        added = self._insert(name, placed)
+        if name == "episodes":
+            spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in new if row["speaker"]})
             names = ("tenant_id", "scope", "speaker")
             self.tx.run_each("add_speaker", [dict(zip(names, key, strict=True)) for key in spoke])
-        by_tenant: dict[str, list[int]] = defaultdict(list)
-        for row in placed:
-            by_tenant[row["tenant_id"]].append(row["doc"])
-        for tenant_id, numbers in by_tenant.items():
-            self.searches.index_memories(
-                self.tx, tenant_id, dict(sorted(selection.load_docs(self.tx, numbers, [tenant_id]).items()))
-            )
+        for tenant_id, own in _by_tenant(placed).items():
+            memories = selection.load_docs(self.tx, [row["doc"] for row in own], [tenant_id])
+            self.searches.index_memories(self.tx, tenant_id, dict(sorted(memories.items())))
         return added
 
     def _add_entities(self, rows: Sequence[Row]) -> int:
-        added = self._insert("entities", rows)
-        for tenant_id in sorted({row["tenant_id"] for row in rows}):
-            ids = [row["id"] for row in rows if row["tenant_id"] == tenant_id]
-            for entity in registry.lock_entities(self.tx, tenant_id, ids).values():
+        """Add entities, and the names by which they are found."""
+        added = 0
+        for tenant_id, own in _by_tenant(rows).items():
+            known = registry.lock_entities(self.tx, tenant_id, [row["id"] for row in own])
+            new = [row for row in own if row["id"] not in known]
+            added += self._insert("entities", new)
+            for entity in registry.lock_entities(self.tx, tenant_id, [row["id"] for row in new]).values():
                 registry.add_names(self.tx, entity)
         return added
 
-    def _insert(self, table: str, rows: Sequence[Row]) -> int:
-        statement, values = archive.build_insertion(self.tx, table, rows)
-        return self.searches.changed(self.tx, statement, values)
+    def _insert(self, name: str, rows: Sequence[Row]) -> int:
+        columns = TABLES[name].columns
+        bound = ", ".join(f":{column}" for column in columns)
+        statement = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({bound}) ON CONFLICT DO NOTHING"  # noqa: S608  # names of the schema
+        values = [_bind(row, columns, self.tx.dialect) for row in rows]
+        return self.searches.changed(self.tx, self.tx.dialect.statement(statement), values) if values else 0
 
-    def _depart(self, rows: Sequence[Row]) -> int:
+    def _take_out(self, rows: Sequence[Row]) -> int:
         """Take episodes out of the searches that were forgotten where they come from."""
         self.searches.flush_index(self.tx)
-        placed = self._with_docs(rows)
-        for row in placed:
-            for doc, memory in selection.load_docs(self.tx, [row["doc"]], [row["tenant_id"]]).items():
-                assert isinstance(memory, Episode)
-                index = self.searches.index(memory.tenant_id)
-                at = memory.expires_at or memory.created_at
-                index.take_out(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
-        return len(placed)
+        docs = self._docs(rows)
+        for doc, memory in sorted(selection.load_docs(self.tx, docs.values(), {tenant for tenant, _ in docs}).items()):
+            assert isinstance(memory, Episode)
+            index = self.searches.index(memory.tenant_id)
+            at = memory.expires_at or memory.created_at
+            index.take_out(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
+        return len(docs)
 
     def _attach(self, rows: Sequence[Row]) -> int:
         """Give memories their vectors, those that left the searches too: a question about the past may want them."""
         self.searches.flush_index(self.tx)
         active = embedding_versions.find_active(self.tx)
-        placed = self._with_docs(rows)
-        if placed and active is not None:
-            self.searches.attach(self.tx, [{**row, "version": active.version} for row in placed])
+        if active is None:
+            return 0
+        docs = self._docs(rows)
+        placed = [
+            {"version": active.version, **row, "doc": docs[key]}
+            for row in rows
+            if (key := (row["tenant_id"], row["id"])) in docs
+        ]
+        self.searches.attach(self.tx, placed)
         return len(placed)
 
-    def _with_docs(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Add to rows the docs that their memories have here."""
+    def _docs(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
+        """Find the docs that the memories of some rows have here, by tenant and id."""
         docs: dict[tuple[str, str], int] = {}
-        for tenant_id in {row["tenant_id"] for row in rows}:
-            ids = self.tx.dialect.listed([row["id"] for row in rows if row["tenant_id"] == tenant_id])
+        for tenant_id, own in _by_tenant(rows).items():
+            ids = self.tx.dialect.listed([row["id"] for row in own])
             found = self.tx.rows("docs_of_ids", tenant_id=tenant_id, ids=ids)
             docs |= {(tenant_id, id_): doc for id_, doc in found}
-        known = ((docs.get((row["tenant_id"], row["id"])), row) for row in rows)
-        return [{**row, "doc": doc} for doc, row in known if doc is not None]
+        return docs
+
+
+def decode_vector(row: Row) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Decode the vector of a row of the table of vectors."""
+    return np.frombuffer(base64.b64decode(row["embedding"]), "<f4").astype(np.float32)
+
+
+def _bind(row: Row, columns: Mapping[str, ColumnType], dialect: Dialect) -> dict[str, Any]:
+    """Convert the values of a row to those that the driver takes."""
+    return {column: _decode(row[column], type_, dialect) for column, type_ in columns.items()}
+
+
+def _decode(value: Any, type_: ColumnType, dialect: Dialect) -> Any:
+    if value is None:
+        return None
+    match type_:
+        case "time":
+            return dialect.time(datetime.fromisoformat(value))
+        case "names":
+            return dialect.names(value)
+        case "list" | "object":
+            return dialect.json(value)
+        case _:
+            return value
+
+
+def _by_tenant(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["tenant_id"]].append(row)
+    return dict(sorted(grouped.items()))

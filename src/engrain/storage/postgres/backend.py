@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from engrain.domain.records import EmbeddingVersion, Fact
     from engrain.domain.requests import Ref, Request
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.backup.archive import Row
     from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.postgres.connections import Connection
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -76,7 +75,6 @@ class PostgresBackend:
         self._connections = Connections(url, pool_size=pool_size, timeout_s=timeout_s)
         self.location = self._connections.location
         self.version: int | None = None
-        self._reindexed = restoration.START
         self._growth = PlannerStatistics(every=100)
         try:
             self.created = schema.prepare(self._connections) == ""
@@ -103,11 +101,13 @@ class PostgresBackend:
 
         return self._connections.read(tenant_id, work_along_indexes)
 
-    def restore(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:
+    def restore(
+        self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result], *, is_part: bool
+    ) -> _Result:
         def write(tenant: str | None, restored: Callable[[Transaction], _Written]) -> _Written:
             return self.write(tenant, lambda db: restored(Transaction(db, STATEMENTS)), is_repeatable=True)
 
-        return restoration.restore_backup(write, tenant_id, work)
+        return restoration.restore(write, tenant_id, work, is_part=is_part)
 
     def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:
@@ -132,19 +132,6 @@ class PostgresBackend:
         embedding_versions.check_current(snapshot, self.version, where.version)
         sizes = {"narrow": self._narrow, "scan_all": self._scan_all}
         return vectors.find_nearest(snapshot, request, where, vector, limit=limit, also=also, **sizes)
-
-    def load_rows(self, tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
-        return restoration.load_rows(tx, table, after=after, limit=limit)
-
-    def restore_rows(self, tx: Transaction, table: str, rows: Sequence[Row]) -> None:
-        restoration.restore_rows(tx, table, rows)
-
-    def reindex(self, limit: int) -> int:
-        def work(db: Connection) -> tuple[int, restoration.Progress]:
-            return restoration.reindex(Transaction(db, STATEMENTS), self._reindexed, limit)
-
-        count, self._reindexed = self.write(None, work, is_repeatable=True)
-        return count
 
     def new_index(self) -> PostgresIndex:
         return PostgresIndex(self._growth)

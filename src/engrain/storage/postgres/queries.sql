@@ -410,12 +410,6 @@ WHERE namespaces.memories <> coalesce(held.memories, 0) OR namespaces.words <> c
 -- Number new memories after those of another database
 SELECT setval('memory_docs', greatest(CAST(:doc AS bigint), (SELECT last_value FROM memory_docs)));
 
--- restore_ends --
--- Set the expiry of restored episodes that were indexed as neighbours of others
-UPDATE memory_index SET expires_at = episodes.expires_at FROM episodes
-WHERE memory_index.tenant_id = episodes.tenant_id AND memory_index.doc = episodes.doc
-    AND memory_index.state < 3 AND memory_index.expires_at IS NULL AND episodes.expires_at IS NOT NULL;
-
 -- restore_sessions --
 -- Record how far each session has come, as its episodes say
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
@@ -431,10 +425,6 @@ SELECT tenant_id, :version, doc, namespace, state = 3, :embedding FROM memory_in
 WHERE tenant_id = :tenant_id AND doc = :doc
 ON CONFLICT (tenant_id, version, doc) DO UPDATE SET embedding = excluded.embedding
 WHERE memory_vectors.embedding IS DISTINCT FROM excluded.embedding;
-
--- has_vector --
--- Check whether any memory of any tenant has a vector of some version
-SELECT 1 FROM memory_index JOIN memory_vectors USING (tenant_id, doc) WHERE version = :version LIMIT 1;
 
 -- along_indexes --
 -- Read rows in the order of a key along its index, until the end of the transaction

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from engrain.domain.requests import Candidate, Health
-from engrain.storage.backup import archive
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.sqlite import compaction, health, index, restoration, schema, word_index
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from engrain.domain.records import EmbeddingVersion, Fact
     from engrain.domain.requests import Ref, Request
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.backup.archive import Row
     from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.transaction import Connection
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -82,9 +80,15 @@ class SqliteBackend:
         with self._connections.unmapped_snapshot() as db:
             return work(db)
 
-    def restore(self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result]) -> _Result:  # noqa: ARG002  # likewise
+    def restore(
+        self,
+        tenant_id: str | None,  # noqa: ARG002  # likewise
+        work: Callable[[Transaction, RestoreIndex], _Result],
+        *,
+        is_part: bool,
+    ) -> _Result:
         with self._connections.unmapped_writing() as db:
-            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex())
+            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex(is_part=is_part))
 
     def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:
@@ -144,15 +148,6 @@ class SqliteBackend:
         if request.filter.is_narrow or not only_live:
             others = matching.filter_docs(snapshot, request, others)
         return sorted(best + exact.of(others), key=candidates.best_first)
-
-    def load_rows(self, tx: Transaction, table: str, *, after: Sequence[Any] | None, limit: int) -> list[Row]:
-        return archive.load_rows(tx, table, after=after, limit=limit)
-
-    def restore_rows(self, tx: Transaction, table: str, rows: Sequence[Row]) -> None:
-        restoration.restore_rows(tx, table, rows)
-
-    def reindex(self, limit: int) -> int:  # noqa: ARG002  # flush_index has a bound of its own
-        return self.flush_index()
 
     def new_index(self) -> index.SqliteIndex:
         return self._index
