@@ -177,6 +177,8 @@ def metadata(value: object) -> dict[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidInput(f"metadata must be a mapping, not {type(value).__name__} ({_shown(value)})")
+    if all(type(key) is str and type(item) is str for key, item in value.items()):
+        return {_storable(key): _storable(item) for key, item in value.items()}  # a tenth of the time
     return cast("dict[str, Any]", _json(dict(value), name="metadata"))
 
 

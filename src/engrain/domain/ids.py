@@ -55,10 +55,8 @@ def derived_id(*parts: str, at: datetime | None) -> str:
 
     The 74 random bits of a UUIDv7 are the SHA-256 of the length-prefixed parts; an unknown time counts as 1970.
     """
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    digest = hashlib.sha256(b"".join([len(part).to_bytes(8, "big") + part for part in encoded]))
     milliseconds = 0 if at is None else _milliseconds(at)
     return _format(milliseconds << _RANDOM_BITS | int.from_bytes(digest.digest()[:10], "big") >> 6)
 

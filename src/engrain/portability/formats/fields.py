@@ -47,6 +47,7 @@ def _whole_number(digits: str) -> int | float:
 # Made once: json.loads() and json.dumps() with options make one for every call, a third of the time per line.
 _decoder = json.JSONDecoder(parse_int=_whole_number)
 _encoder = json.JSONEncoder(default=str)  # writes ASCII: lone surrogates stay escapes
+_quote = json.encoder.encode_basestring_ascii
 
 
 def shorten(value: object) -> str:
@@ -191,7 +192,19 @@ def join_lines(pieces: list[str]) -> str:
 
 def fingerprint(*fields: object) -> str:
     """Hexadecimal digest of the fields, 32 digits: the identity of a message without an id."""
-    return hashlib.blake2b(_encoder.encode(fields).encode("ascii"), digest_size=16).hexdigest()
+    encoded = f"[{', '.join([_encode(field) for field in fields])}]"
+    return hashlib.blake2b(encoded.encode("ascii"), digest_size=16).hexdigest()
+
+
+def _encode(field: object) -> str:
+    """The field as `json.dumps` writes it, which takes three times as long for a text or a time."""
+    match field:
+        case str():
+            return _quote(field)
+        case datetime():
+            return _quote(str(field))
+        case _:
+            return _encoder.encode(field)
 
 
 def read_record(
