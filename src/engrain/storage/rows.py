@@ -46,7 +46,7 @@ class Rows(Generic[RecordT]):
         self.names: Sequence[str] = tuple(types)
         self.columns = ", ".join(types)
         self._record = record
-        self._read = attrgetter(*types)
+        self.read = attrgetter(*types)
         encoders = [(place, _encoder(type_, dialect)) for place, type_ in enumerate(types.values())]
         self._encode = [(place, encode) for place, encode in encoders if encode is not None]
         self._decode = [_decoder(name, dialect) for name in types.values()]
@@ -54,7 +54,7 @@ class Rows(Generic[RecordT]):
 
     def values(self, record: RecordT) -> list[Any]:
         """Return a record's columns as the driver takes them, in their order."""
-        values: list[Any] = list(self._read(record))
+        values: list[Any] = list(self.read(record))
         for place, encode in self._encode:
             value = values[place]
             if value is not None:

@@ -94,9 +94,9 @@ class Transaction:
         """Insert one row of a table: a record, and further columns."""
         self.db.execute(rows.insertion(table, *more), [*rows.values(record), *more.values()])
 
-    def add_each(self, rows: Rows[Any], table: str, records: Iterable[Any], /) -> None:
-        """Insert one row of a table for each record."""
-        self.db.cursor().executemany(rows.insertion(table), [rows.values(record) for record in records])
+    def add_each(self, rows: Rows[Any], table: str, records: Sequence[Any], /, **more: Sequence[Any]) -> None:
+        """Insert one row of a table for each record, with further columns, in one statement."""
+        self.dialect.insert(self.db, rows, table, records, more)
 
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of a statement composed of the schema's own words, in the shared spelling."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,11 +28,11 @@ NEAR_WEIGHT = 0.5
 
 _TERM = np.dtype([("term", "<u4"), ("own", "<u2"), ("near", "<u2")])
 _MOST = np.iinfo(np.uint16).max
-_CODES = np.iinfo(np.uint32).max
+_LARGEST_CODE = np.iinfo(np.uint32).max
+_MOST_CODES = 50_000
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedWords:
+class IndexedWords(NamedTuple):
     """Word counts of one memory, as stored beside it: in total, and by term in `packed` (`pack`)."""
 
     own: int
@@ -70,7 +69,7 @@ def pack_all(memories: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[In
     terms = chain.from_iterable(chain.from_iterable(memories))
     # One number for each word: whose it is, its code, and whether a neighbour said it.
     place = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
-    words = np.fromiter(map(code, terms), np.uint64, len(place)) << 1 | place >> 1 << 33 | place & 1
+    words = np.fromiter(map(_CODES.__getitem__, terms), np.uint64, len(place)) << 1 | place >> 1 << 33 | place & 1
     words.sort()
     starts = np.flatnonzero(_differ(words))
     counts = np.minimum(np.diff(starts, append=len(words)), _MOST)
@@ -78,7 +77,7 @@ def pack_all(memories: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[In
     is_row = _differ(distinct)
     row = np.cumsum(is_row) - 1
     rows = np.zeros(np.count_nonzero(is_row), _TERM)
-    rows["term"][row] = distinct & _CODES
+    rows["term"][row] = distinct & _LARGEST_CODE
     rows["own"][row[~is_near]] = counts[~is_near]
     rows["near"][row[is_near]] = counts[is_near]
     packed = rows.tobytes()
@@ -138,7 +137,19 @@ def _differ(ascending: NDArray[Any]) -> NDArray[np.bool_]:
     return np.concatenate([np.ones(min(len(ascending), 1), np.bool_), ascending[1:] != ascending[:-1]])
 
 
-@lru_cache(maxsize=50_000)
+class _Codes(dict[str, int]):
+    """Codes by term: a look-up takes half the time of one in a cache that forgets the oldest."""
+
+    def __missing__(self, term: str) -> int:
+        if len(self) >= _MOST_CODES:
+            self.clear()
+        number = self[term] = zlib.crc32(term.encode())
+        return number
+
+
+_CODES: Final = _Codes()
+
+
 def code(term: str) -> int:
     """32-bit code of a term; two terms of one memory and one query share it once in about ten million."""
-    return zlib.crc32(term.encode())
+    return _CODES[term]

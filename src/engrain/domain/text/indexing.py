@@ -109,6 +109,8 @@ def embedding_text(memory: MemoryRecord) -> str:
 
 def _split_terms(content: str) -> tuple[list[str], list[str]]:
     found = words(content)
+    if len(found) <= NEIGHBOUR_WORDS:
+        return stems(found), []
     return stems(found[:NEIGHBOUR_WORDS]), stems(found[NEIGHBOUR_WORDS:])
 
 

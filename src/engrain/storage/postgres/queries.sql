@@ -34,6 +34,36 @@ SELECT nextval('memory_docs'), turn, EXISTS (
     FALSE
 FROM place;
 
+-- take_turns --
+-- Take the next turns of some sessions, given as (place, scope, session, turns, first seen at, whether they wait): whoever
+-- has them writes these sessions alone until the end of the transaction. Answers the last turn before them
+WITH given AS (
+    SELECT CAST(value ->> 0 AS integer) AS place, value ->> 1 AS scope, value ->> 2 AS session,
+        CAST(value ->> 3 AS integer) AS turns, CAST(value ->> 4 AS timestamptz) AS first_seen_at,
+        CAST(value ->> 5 AS boolean) AS waits
+    FROM EACH :sessions AS given
+), taken AS (
+    INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)
+    SELECT CAST(:tenant_id AS text), scope, session, turns, first_seen_at FROM given ORDER BY scope, session
+    ON CONFLICT (tenant_id, scope, session) DO UPDATE SET
+        last_turn = sessions_consolidations.last_turn + excluded.last_turn,
+        first_seen_at = least(sessions_consolidations.first_seen_at, excluded.first_seen_at),
+        consolidated_at = CASE
+            WHEN (excluded.scope, excluded.session) IN (SELECT scope, session FROM given WHERE waits) THEN NULL
+            ELSE sessions_consolidations.consolidated_at
+        END
+    RETURNING scope, session, last_turn
+)
+SELECT place, last_turn - turns, FALSE FROM taken JOIN given USING (scope, session);
+
+-- hold_speakers --
+-- List the known ones of some speakers, given as (scope, speaker), which stay known until the end of the transaction
+SELECT scope, speaker FROM speakers
+WHERE tenant_id = :tenant_id AND (scope, speaker) IN (
+    SELECT given.value ->> 0, given.value ->> 1 FROM EACH :speakers AS given
+)
+ORDER BY scope, speaker FOR KEY SHARE;
+
 -- lock_sessions_of --
 -- Lock the sessions of some episodes
 SELECT 1 FROM sessions_consolidations

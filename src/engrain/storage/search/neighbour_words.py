@@ -41,12 +41,17 @@ class Turn(NamedTuple):
     expires_at: datetime | None
 
 
+def session_of(episode: Episode) -> Session:
+    """Return the session of an episode that has one."""
+    return Session(episode.tenant_id, episode.scope, episode.session or "")
+
+
 def group_by_session(episodes: Iterable[Episode]) -> dict[Session, list[Episode]]:
     """Group the turns of sessions; episodes without a session are left out."""
     sessions: dict[Session, list[Episode]] = defaultdict(list)
     for episode in episodes:
         if episode.session is not None:
-            sessions[_session_of(episode)].append(episode)
+            sessions[session_of(episode)].append(episode)
     return sessions
 
 
@@ -62,7 +67,7 @@ def load_words_around(
     turns: dict[Session, list[Turn]] = defaultdict(list)
     for doc, episode in at_hand.items():
         if episode.session is not None:
-            turns[_session_of(episode)].append(_turn_at_hand(doc, episode))
+            turns[session_of(episode)].append(_turn_at_hand(doc, episode))
     for tenant_id, of_tenant in groupby(sorted(sessions), attrgetter("tenant_id")):
         keys = list(of_tenant)
         stretches = [
@@ -85,10 +90,6 @@ def load_words_around(
         )
         for key, episodes in sessions.items()
     }
-
-
-def _session_of(episode: Episode) -> Session:
-    return Session(episode.tenant_id, episode.scope, episode.session or "")
 
 
 def _turn_at_hand(doc: int, episode: Episode) -> Turn:

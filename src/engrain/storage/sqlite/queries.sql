@@ -69,6 +69,38 @@ WHERE NOT EXISTS (SELECT 1 FROM episodes WHERE tenant_id = :tenant_id AND id = :
     AND NOT EXISTS (SELECT 1 FROM rules WHERE tenant_id = :tenant_id AND id = :id)
     AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tenant_id = :tenant_id AND id = :id);
 
+-- next_docs --
+-- Number the next docs
+WITH RECURSIVE docs (doc, count) AS (
+    SELECT 1 + max(
+        ifnull((SELECT max(doc) FROM episodes), 0),
+        ifnull((SELECT max(doc) FROM facts), 0),
+        ifnull((SELECT max(doc) FROM rules), 0),
+        ifnull((SELECT max(doc) FROM memory_index), 0)
+    ), 1
+    UNION ALL SELECT doc + 1, count + 1 FROM docs WHERE count < :count
+)
+SELECT doc FROM docs;
+
+-- take_turns --
+-- Read the last turn of some sessions, given as (place, scope, session, turns, first seen at, whether they wait), live or
+-- not, and whether new turns reopen one that is consolidated
+SELECT CAST(given.value ->> 0 AS integer), ifnull((
+        SELECT turn FROM episodes
+        WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND session = given.value ->> 2
+        ORDER BY turn DESC LIMIT 1
+    ), 0), given.value ->> 5 AND EXISTS (
+        SELECT 1 FROM sessions_consolidations
+        WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND session = given.value ->> 2
+            AND consolidated_at IS NOT NULL
+    )
+FROM EACH :sessions AS given;
+
+-- hold_speakers --
+-- List the known ones of some speakers, given as (scope, speaker)
+SELECT scope, speaker FROM EACH :speakers AS given CROSS JOIN speakers
+WHERE tenant_id = :tenant_id AND scope = given.value ->> 0 AND speaker = given.value ->> 1;
+
 -- record_session --
 -- Record how far a session has come, and whether it waits
 INSERT INTO sessions_consolidations (tenant_id, scope, session, last_turn, first_seen_at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
@@ -14,7 +15,7 @@ from engrain.storage.access import membership
 from engrain.storage.entities import registry
 from engrain.storage.filters import same_slot
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.write import updates
+from engrain.storage.write import batches, updates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,12 +55,17 @@ def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[Mem
     # Before any fact is, as whoever merges them does.
     registry.lock_entities(work, work.tenant_id, about)
     added: dict[int, MemoryRecord] = {}
-    for memory in memories:
-        arrived = _arrive(work, memory) if isinstance(memory, Episode) else _add(work, memory)
-        if arrived is not None:
-            doc, stored = arrived
-            added[doc] = stored
-            work.record(events.memory_created(work.act, stored, work.ids))
+    for is_turn, group in groupby(memories, lambda memory: isinstance(memory, Episode)):
+        run = list(group)
+        if is_turn and len(run) > 1:
+            added |= batches.insert_episodes(work, [memory for memory in run if isinstance(memory, Episode)])
+            continue
+        for memory in run:
+            arrived = _arrive(work, memory) if isinstance(memory, Episode) else _add(work, memory)
+            if arrived is not None:
+                doc, stored = arrived
+                added[doc] = stored
+                work.record(events.memory_created(work.act, stored, work.ids))
     if facts:  # one may have been superseded by a later one of the same call
         found = selection.load_docs(work, added, [work.tenant_id])
         added = {doc: found[doc] for doc in added}

@@ -1,0 +1,79 @@
+"""Arrival of many episodes at once: each table and each look-up takes one statement, however many they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain import events
+from engrain.domain.text.indexing import question_share
+from engrain.storage.dialects import as_json
+from engrain.storage.search.neighbour_words import Session, group_by_session, session_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from engrain.domain.records import Episode
+    from engrain.storage.unit_of_work import UnitOfWork
+
+
+def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, Episode]:
+    """Insert those episodes of the unit's tenant whose ids are not taken, each with its event.
+
+    Returns them as stored, by doc, in their order. Sessions are locked first, then speakers, in one order for all.
+    """
+    unique: dict[str, Episode] = {}
+    for episode in episodes:
+        unique.setdefault(episode.id, episode)
+    taken = {id_ for id_, _ in work.rows("fates", tenant_id=work.tenant_id, ids=work.dialect.listed(unique))}
+    new = [episode for id_, episode in unique.items() if id_ not in taken]
+    if not new:
+        return {}
+    stored = _number_turns(work, new)
+    docs = sorted(doc for (doc,) in work.rows("next_docs", count=len(new)))
+    _add_speakers(work, new)
+    records = work.statements.records
+    asking = [question_share(episode.content) for episode in new]
+    work.add_each(records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
+    ids = iter(work.ids.several(len(stored)))
+    created = [events.memory_created(work.act, episode, ids.__next__) for episode in stored]
+    work.add_each(records.events, "memory_events", created)
+    return dict(zip(docs, stored, strict=True))
+
+
+def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode]:
+    """Give each episode the next turn of its session, which nobody else gets until the end of the transaction."""
+    sessions = sorted(group_by_session(episodes).items())
+    given = [
+        [
+            place,
+            key.scope,
+            key.session,
+            len(turns),
+            min(turn.created_at for turn in turns).isoformat(),
+            any(turn.consolidation_status == "pending" for turn in turns),
+        ]
+        for place, (key, turns) in enumerate(sessions)
+    ]
+    last_turns: dict[Session, int] = {}
+    for place, last_turn, is_reopened in work.rows("take_turns", tenant_id=work.tenant_id, sessions=as_json(given)):
+        key = sessions[place][0]
+        last_turns[key] = last_turn
+        if is_reopened:
+            work.run("reopen_session", tenant_id=work.tenant_id, scope=key.scope, session=key.session)
+    numbered = []
+    for episode in episodes:
+        turn = 0
+        if episode.session is not None:
+            key = session_of(episode)
+            turn = last_turns[key] = last_turns[key] + 1
+        numbered.append(episode.in_turn(turn))
+    return numbered
+
+
+def _add_speakers(work: UnitOfWork, episodes: Iterable[Episode]) -> None:
+    speakers = {(episode.scope, episode.speaker) for episode in episodes if episode.speaker is not None}
+    known = work.rows("hold_speakers", tenant_id=work.tenant_id, speakers=as_json(sorted(speakers)))
+    new = sorted(speakers - {(scope, speaker) for scope, speaker in known})
+    work.run_each(
+        "add_speaker", [{"tenant_id": work.tenant_id, "scope": scope, "speaker": speaker} for scope, speaker in new]
+    )
