@@ -14,14 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from engrain.storage.rows import Rows
-    from engrain.storage.transaction import Connection
+from typing import Any, Literal
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -32,20 +25,6 @@ _HINT = re.compile(r" (?:NOT INDEXED|INDEXED BY \w+)\b|\+(?=(?:tenant_id|scope)\
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder each time
 _PLAIN_LISTS, _OBJECTS = (tuple, list), (dict, Mapping)
 _NUMBERS = frozenset({"docs", "namespaces"})
-
-
-class Insert(Protocol):
-    """Insertion of a row of a table for each record, with further columns, by one statement."""
-
-    def __call__(
-        self,
-        db: Connection,
-        rows: Rows[Any],
-        table: str,
-        records: Sequence[Any],
-        more: Mapping[str, Sequence[Any]],
-        /,
-    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +46,7 @@ class Dialect:
     hold: str  # after a SELECT: the rows stay what they are to whatever refers to them, until then
     lacks: Callable[[str, str], str]  # a condition: the object in a column does not hold a key
     is_true: Callable[[str, str], str]  # a condition: the object in a column holds a key whose value is true
-    insert: Insert
+    json_rows: str  # the rows of {table} that a list of objects in JSON stands for; empty where it takes longer
 
 
 def micros(moment: datetime) -> int:
@@ -106,43 +85,6 @@ def as_json(value: Any) -> str:
     return _encode(dict(value) if isinstance(value, _OBJECTS) else list(value))
 
 
-def _insert_bound(
-    db: Connection, rows: Rows[Any], table: str, records: Sequence[Any], more: Mapping[str, Sequence[Any]]
-) -> None:
-    further = zip(*more.values(), strict=True) if more else repeat(())
-    values = [[*rows.values(record), *columns] for record, columns in zip(records, further, strict=False)]
-    db.cursor().executemany(rows.insertion(table, *more), values)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value that JSON has in place of one that it has not."""
-    return value.isoformat() if isinstance(value, datetime) else dict(value)
-
-
-_encode_all = json.JSONEncoder(ensure_ascii=False, default=_plain).encode
-
-
-def _insert_json(
-    db: Connection, rows: Rows[Any], table: str, records: Sequence[Any], more: Mapping[str, Sequence[Any]]
-) -> None:
-    """As one value of JSON, whose elements have the types of the table: half the time of a statement bound for each.
-
-    COPY, which would take less, is not for tables with row-level security.
-    """
-    names = (*rows.names, *more)
-    further = zip(*more.values(), strict=True) if more else repeat(())
-    objects = [
-        dict(zip(names, (*rows.read(record), *columns), strict=True))
-        for record, columns in zip(records, further, strict=False)
-    ]
-    columns = ", ".join(names)
-    db.execute(
-        f"INSERT INTO {table} ({columns}) SELECT {columns} "  # noqa: S608  # names of the schema
-        f"FROM json_populate_recordset(CAST(NULL AS {table}), CAST(%s AS json))",
-        [_encode_all(objects)],
-    )
-
-
 SQLITE = Dialect(
     name="sqlite",
     statement=_sqlite_statement,
@@ -162,7 +104,7 @@ SQLITE = Dialect(
     hold="",
     lacks=lambda column, key: f"{column} -> '$.{key}' IS NULL",
     is_true=lambda column, key: f"{column} -> '$.{key}' IS 'true'",
-    insert=_insert_bound,
+    json_rows="",
 )
 
 
@@ -186,5 +128,5 @@ def postgres_dialect() -> Dialect:
         hold="FOR KEY SHARE",
         lacks=lambda column, key: f"{column} -> '{key}' IS NULL",
         is_true=lambda column, key: f"CAST({column} -> '{key}' AS text) IS NOT DISTINCT FROM 'true'",
-        insert=_insert_json,
+        json_rows="json_populate_recordset(CAST(NULL AS {table}), CAST(%s AS json))",
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
+from datetime import datetime
 from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -14,7 +16,7 @@ from engrain.domain.runs.jobs import Job
 from engrain.domain.runs.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from engrain.storage.dialects import Dialect
 
@@ -46,15 +48,16 @@ class Rows(Generic[RecordT]):
         self.names: Sequence[str] = tuple(types)
         self.columns = ", ".join(types)
         self._record = record
-        self.read = attrgetter(*types)
+        self._read = attrgetter(*types)
         encoders = [(place, _encoder(type_, dialect)) for place, type_ in enumerate(types.values())]
         self._encode = [(place, encode) for place, encode in encoders if encode is not None]
         self._decode = [_decoder(name, dialect) for name in types.values()]
         self._value = dialect.value
+        self._json_rows = dialect.json_rows
 
     def values(self, record: RecordT) -> list[Any]:
         """Return a record's columns as the driver takes them, in their order."""
-        values: list[Any] = list(self.read(record))
+        values: list[Any] = list(self._read(record))
         for place, encode in self._encode:
             value = values[place]
             if value is not None:
@@ -73,6 +76,20 @@ class Rows(Generic[RecordT]):
         """Build a statement that adds one row, bound by position to `values` and then to further columns."""
         return _insertion(table, (self.columns, *more), self._value, len(self.names) + len(more))
 
+    def insertion_of_json(self, table: str, *more: str) -> str:
+        """Build a statement that adds the rows of one `json` value: half the work of one bound for each row.
+
+        COPY, which is less, is not for tables with row-level security.
+        """
+        columns = ", ".join([*self.names, *more])
+        given = self._json_rows.format(table=table)
+        return f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {given}"  # noqa: S608  # names of the schema
+
+    def json(self, records: Iterable[tuple[RecordT, Iterable[Any]]], *more: str) -> str:
+        """Encode records and their further columns as a list of objects."""
+        names = (*self.names, *more)
+        return _encode([dict(zip(names, (*self._read(record), *columns), strict=True)) for record, columns in records])
+
 
 class RecordRows:
     """Rows of every kind of record in one dialect."""
@@ -87,6 +104,14 @@ class RecordRows:
         self.runs = Rows(Run, dialect)
         self.keys = Rows(AccessKey, dialect)
         self.jobs = Rows(Job, dialect)
+
+
+def _as_plain(value: Any) -> Any:
+    """Return what JSON has in place of a value that it has not."""
+    return value.isoformat() if isinstance(value, datetime) else dict(value)
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=_as_plain).encode
 
 
 @cache

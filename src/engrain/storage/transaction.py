@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -96,7 +97,13 @@ class Transaction:
 
     def add_each(self, rows: Rows[Any], table: str, records: Sequence[Any], /, **more: Sequence[Any]) -> None:
         """Insert one row of a table for each record, with further columns, in one statement."""
-        self.dialect.insert(self.db, rows, table, records, more)
+        further = zip(*more.values(), strict=True) if more else repeat((), len(records))
+        placed = zip(records, further, strict=True)
+        if self.dialect.json_rows:
+            self.db.execute(rows.insertion_of_json(table, *more), [rows.json(placed, *more)])
+        else:
+            values = [[*rows.values(record), *columns] for record, columns in placed]
+            self.db.cursor().executemany(rows.insertion(table, *more), values)
 
     def ask(self, statement: str, values: Mapping[str, Any]) -> list[Sequence[Any]]:
         """Return all rows of a statement composed of the schema's own words, in the shared spelling."""

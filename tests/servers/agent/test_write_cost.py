@@ -1,15 +1,19 @@
 """What a turn costs whoever says it, counted: statements of either database, and calls of functions."""
 
 import gc
+import json
 import sys
 from contextlib import contextmanager
+from itertools import groupby
 
 import pytest
 
 from engrain import Memory
 from engrain.config import load
 from tests.support.recorded import recorded
+from tests.support.sample_records import act
 from tests.support.sqlite_statements import statements
+from tests.support.store_samples import conversation
 from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
@@ -20,6 +24,8 @@ VERBS = {
 }
 # As of Python 3.11, which makes a call of each comprehension. A number may fall, and grows only with a reason.
 MOST_CALLS = {"observe": 205, "message": 213}
+# Of a turn among many of an imported file, from its line to its words.
+MOST_CALLS_IN_BULK = 300
 
 
 @contextmanager
@@ -74,3 +80,44 @@ def test_a_turn_and_its_words_are_seven_statements_in_one_transaction_of_a_serve
         VERBS[verb](agent)
         ran = list(seen.statements)
     assert [sql.split()[0] for sql in ran] == ["WITH", "INSERT", "INSERT", "SELECT", "SELECT", "WITH", "UPDATE"]
+
+
+def one_after_the_other(ran):
+    """Statements as they were prepared: one that runs for each of several rows is one."""
+    return [sql for sql, _ in groupby(ran)]
+
+
+def turns_of_two_sizes(store, recording):
+    """The statements of a few turns, and of twenty times as many, that go on with a session."""
+    store.put(act(), conversation("before", "and after", session="tuesday"))
+    for number in (3, 60):
+        turns = conversation(*(f"Tram {place} is late." for place in range(number)), session="tuesday")
+        with recording(store) as ran:
+            store.put(act(), turns)
+            yield one_after_the_other(getattr(ran, "statements", ran))
+
+
+def test_many_turns_are_as_many_statements_of_a_file_as_a_few(tmp_path):
+    store = SqliteStore(str(tmp_path / "agent.db"))
+    few, many = turns_of_two_sizes(store, statements)
+    store.close()
+    assert few == many
+
+
+def test_many_turns_are_as_many_statements_of_a_server_as_a_few():
+    with fresh_store() as store:
+        few, many = turns_of_two_sizes(store, recorded)
+    assert few == many
+
+
+def test_an_imported_turn_is_few_calls(tmp_path):
+    said = {"session": "tuesday", "content": "The tram is late.", "speaker": "Ana", "time": "2026-05-04T08:00:00Z"}
+    paths = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
+    for path in paths:
+        lines = [json.dumps(said | {"id": f"{path.stem} {number}"}) for number in range(400)]
+        path.write_text("\n".join(lines))
+    with remembering(SqliteStore(str(tmp_path / "agent.db"))) as agent:
+        agent.import_file(paths[0], format="jsonl")
+        with counted() as calls:
+            agent.import_file(paths[1], format="jsonl")
+    assert len(calls) / len(lines) <= MOST_CALLS_IN_BULK

@@ -40,7 +40,13 @@ def own_terms(memory: MemoryRecord) -> list[str]:
 def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> list[str]:
     """Terms of an episode's own words, from its fields."""
     begins, goes_on = content_terms(content)
-    return [*_heading_terms(speaker, event_time.date()), *begins, *goes_on]
+    return [*heading_terms(speaker, event_time.date()), *begins, *goes_on]
+
+
+@lru_cache(maxsize=1_024)
+def heading_terms(speaker: str | None, day: date) -> Sequence[str]:
+    """Terms that a turn is indexed under before its content: its speaker's, and the day ("07 May 2023")."""
+    return terms(f"{speaker or ''} {_day(day)}")
 
 
 def content_terms(content: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -115,11 +121,6 @@ def _split_terms(content: str) -> tuple[list[str], list[str]]:
 
 
 _cached_terms = lru_cache(maxsize=4_096)(_split_terms)
-
-
-@lru_cache(maxsize=1_024)
-def _heading_terms(speaker: str | None, day: date) -> Sequence[str]:
-    return terms(f"{speaker or ''} {_day(day)}")
 
 
 def _day(day: date) -> str:

@@ -201,6 +201,8 @@ def _encode(field: object) -> str:
     match field:
         case str():
             return _quote(field)
+        case None:
+            return "null"
         case datetime():
             return _quote(str(field))
         case _:

@@ -54,8 +54,8 @@ class PostgresIndex:
                 turns[doc] = memory
             else:
                 words[doc] = (own_terms(memory), ())
-        for session, around in load_words_around(tx, turns.values(), at_hand=turns).items():
-            namespaces |= dict.fromkeys(around, numbers["episode", session.scope])
+        for (_, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
+            namespaces |= dict.fromkeys(around, numbers["episode", scope])
             words |= around
         ends = {doc: memory.expires_at for doc, memory in live.items() if isinstance(memory, Episode)}
         self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import groupby, pairwise
-from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING
 
-from engrain.domain.text.indexing import NEIGHBOURS, content_terms, turn_terms
+from engrain.domain.text.indexing import NEIGHBOURS, content_terms, heading_terms
 from engrain.storage.dialects import as_json
 
 if TYPE_CHECKING:
@@ -19,31 +19,14 @@ if TYPE_CHECKING:
 
 # Own words and those of the neighbours, by doc.
 Words = dict[int, tuple["Sequence[str]", "Sequence[str]"]]
+# Tenant, scope and session.
+Session = tuple[str, str, str]
+# Turn of a session as the index needs it: turn, doc, speaker, event_time, content, expires_at.
+_Turn = tuple[int, int, "str | None", "datetime", str, "datetime | None"]
+
+session_of = attrgetter("tenant_id", "scope", "session")
+_text_of = attrgetter("speaker", "event_time", "content", "expires_at")
 _OFFSETS = [offset for offset in range(-NEIGHBOURS, NEIGHBOURS + 1) if offset != 0]
-
-
-class Session(NamedTuple):
-    """Session of a scope."""
-
-    tenant_id: str
-    scope: str
-    session: str
-
-
-class Turn(NamedTuple):
-    """Turn of a session as the index needs it: its number, its text, and until when it lends its words."""
-
-    turn: int
-    doc: int
-    speaker: str | None
-    event_time: datetime
-    content: str
-    expires_at: datetime | None
-
-
-def session_of(episode: Episode) -> Session:
-    """Return the session of an episode that has one."""
-    return Session(episode.tenant_id, episode.scope, episode.session or "")
 
 
 def group_by_session(episodes: Iterable[Episode]) -> dict[Session, list[Episode]]:
@@ -64,16 +47,15 @@ def load_words_around(
     changed turn of its session was created. Turns `at_hand`, by doc, are not read again.
     """
     sessions = group_by_session(changed)
-    turns: dict[Session, list[Turn]] = defaultdict(list)
+    turns: dict[Session, list[_Turn]] = defaultdict(list)
     for doc, episode in at_hand.items():
-        if episode.session is not None:
-            turns[session_of(episode)].append(_turn_at_hand(doc, episode))
-    for tenant_id, of_tenant in groupby(sorted(sessions), attrgetter("tenant_id")):
+        turns[session_of(episode)].append((episode.turn, doc, *_text_of(episode)))
+    for tenant_id, of_tenant in groupby(sorted(sessions), itemgetter(0)):
         keys = list(of_tenant)
         stretches = [
-            [place, key.scope, key.session, first, last]
-            for place, key in enumerate(keys)
-            for first, last in _find_stretches({episode.turn for episode in sessions[key]})
+            [place, scope, session, first, last]
+            for place, (_, scope, session) in enumerate(keys)
+            for first, last in _find_stretches({episode.turn for episode in sessions[keys[place]]})
         ]
         rows = tx.rows(
             "turns_around", tenant_id=tenant_id, stretches=as_json(stretches), docs=tx.dialect.listed(at_hand)
@@ -81,19 +63,15 @@ def load_words_around(
         moment = tx.dialect.moment
         for place, turn, doc, speaker, event_time, content, expires_at in rows:
             ends = None if expires_at is None else moment(expires_at)
-            turns[keys[place]].append(Turn(turn, doc, speaker, moment(event_time), content, ends))
+            turns[keys[place]].append((turn, doc, speaker, moment(event_time), content, ends))
     return {
         key: _collect_words(
-            sorted(turns[key]),
+            turns[key],
             {episode.turn for episode in episodes},
             now or max(episode.created_at for episode in episodes),
         )
         for key, episodes in sessions.items()
     }
-
-
-def _turn_at_hand(doc: int, episode: Episode) -> Turn:
-    return Turn(episode.turn, doc, episode.speaker, episode.event_time, episode.content, episode.expires_at)
 
 
 def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -105,18 +83,18 @@ def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:
         yield turns[start] - reach, turns[end - 1] + reach
 
 
-def _collect_words(session: Sequence[Turn], changed: Collection[int], now: datetime) -> Words:
+def _collect_words(session: Iterable[_Turn], changed: Collection[int], now: datetime) -> Words:
     """Collect the words of the turns near the changed ones of a session, each with those of the live ones near it."""
-    lent: dict[int, Sequence[str]] = {}
-    for turn in session:
-        if turn.expires_at is None or turn.expires_at > now:
-            lent[turn.turn] = [*lent.get(turn.turn, ()), *content_terms(turn.content)[0]]
     near = {turn + offset for turn in changed for offset in (0, *_OFFSETS)}
+    owns: dict[int, tuple[int, Sequence[str]]] = {}
+    lent: dict[int, Sequence[str]] = {}
+    for turn, doc, speaker, event_time, content, expires_at in session:
+        begins, goes_on = content_terms(content)
+        if turn in near:
+            owns[doc] = (turn, [*heading_terms(speaker, event_time.date()), *begins, *goes_on])
+        if expires_at is None or expires_at > now:
+            lent[turn] = [*lent[turn], *begins] if turn in lent else begins
     return {
-        turn.doc: (
-            turn_terms(turn.content, speaker=turn.speaker, event_time=turn.event_time),
-            [term for offset in _OFFSETS for term in lent.get(turn.turn + offset, ())],
-        )
-        for turn in session
-        if turn.turn in near
+        doc: (own, [term for offset in _OFFSETS for term in lent.get(turn + offset, ())])
+        for doc, (turn, own) in owns.items()
     }

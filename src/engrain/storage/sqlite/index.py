@@ -139,7 +139,7 @@ def _record_sessions(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> N
         "record_session",
         [
             {
-                **key._asdict(),
+                **dict(zip(("tenant_id", "scope", "session"), key, strict=True)),
                 "last_turn": max(turn.turn for turn in turns),
                 "first_seen_at": tx.dialect.time(min(turn.created_at for turn in turns)),
                 "waits": any(turn.consolidation_status == "pending" for turn in turns),
@@ -171,9 +171,9 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         elif is_searched(memory):
             words[doc] = (own_terms(memory), ())
     last = max(memories)
-    for session, around in load_words_around(tx, turns.values(), at_hand=turns).items():
+    for (tenant_id, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
         near = {doc: found for doc, found in around.items() if doc <= last}
-        namespaces |= dict.fromkeys(near, numbers[session.tenant_id, "episode", session.scope])
+        namespaces |= dict.fromkeys(near, numbers[tenant_id, "episode", scope])
         words |= near
     packed = word_index.index_words(tx, namespaces, words)
     tx.run_each(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from engrain.domain import events
 from engrain.domain.text.indexing import question_share
 from engrain.storage.dialects import as_json
-from engrain.storage.search.neighbour_words import Session, group_by_session, session_of
+from engrain.storage.search.neighbour_words import group_by_session, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engrain.domain.records import Episode
+    from engrain.storage.search.neighbour_words import Session
     from engrain.storage.unit_of_work import UnitOfWork
 
 
@@ -46,8 +47,7 @@ def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode
     given = [
         [
             place,
-            key.scope,
-            key.session,
+            *key[1:],
             len(turns),
             min(turn.created_at for turn in turns).isoformat(),
             any(turn.consolidation_status == "pending" for turn in turns),
@@ -59,7 +59,7 @@ def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode
         key = sessions[place][0]
         last_turns[key] = last_turn
         if is_reopened:
-            work.run("reopen_session", tenant_id=work.tenant_id, scope=key.scope, session=key.session)
+            work.run("reopen_session", tenant_id=work.tenant_id, scope=key[1], session=key[2])
     numbered = []
     for episode in episodes:
         turn = 0
