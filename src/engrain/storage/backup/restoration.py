@@ -192,7 +192,10 @@ class SqlRestoration:
         return self.searches.changed(self.tx, self.tx.dialect.statement(statement), values) if values else 0
 
     def _take_out(self, rows: Sequence[Row]) -> int:
-        """Take episodes out of the searches that were forgotten where they come from."""
+        """Take episodes out of the searches that were forgotten where they come from.
+
+        With the vectors that whoever searched an unfinished copy made of them: those of where they come from follow.
+        """
         self.searches.flush_index(self.tx)
         docs = self._docs(rows)
         for doc, memory in sorted(selection.load_docs(self.tx, docs.values(), {tenant for tenant, _ in docs}).items()):
@@ -200,6 +203,7 @@ class SqlRestoration:
             index = self.searches.index(memory.tenant_id)
             at = memory.expires_at or memory.created_at
             index.take_out(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
+            self.tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
         return len(docs)
 
     def _attach(self, rows: Sequence[Row]) -> int:
