@@ -180,7 +180,9 @@ VERB_CASES = {
     "pools.add": in_memory(lambda scene: scene.agent.pools.add("crew", "cleo"), is_repeatable=True),
     "pools.remove": in_memory(lambda scene: scene.agent.pools.remove("crew", FRIEND), is_repeatable=True),
     "pools.delete": in_memory(lambda scene: scene.agent.pools.delete("empty")),
-    "pools.contribute": in_memory(lambda scene: scene.agent.pools.contribute("crew", scene.ids["home"])),
+    "pools.contribute": in_memory(
+        lambda scene: scene.agent.pools.contribute("crew", scene.ids["home"]), is_whole=False, is_repeatable=True
+    ),
     "pools.sync_to_agent": in_memory(
         lambda scene: scene.agent.pools.sync_to_agent("crew"), is_repeatable=True, is_whole=False
     ),
@@ -259,10 +261,20 @@ def copy(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the same ag
         acknowledge(DONE)
 
 
+def search_and_copy(folder, acknowledge, *, is_again=False):
+    """Copy; a copy that was begun is searched first, which counts what it finds and makes vectors."""
+    if is_again and any("copy_begun" in row for row in state_of_copy(folder)["memory_metadata"]):
+        with opened(folder, name="copy.db") as memory:
+            memory.agent(AGENT).recall("harbour of a letter")
+    copy(folder, acknowledge)
+
+
 def state_of_copy(folder):
     with closing(open_store(folder / "copy.db")) as target:
         assert target.health().problems == ()
-    return rows_of(folder, "copy.db")
+    rows = rows_of(folder, "copy.db")
+    # An empty vector says that there was one.
+    return rows | {"memory_vectors": [row for row in rows["memory_vectors"] if not row.endswith("| None")]}
 
 
 def compact(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the same again
@@ -320,6 +332,7 @@ OPERATIONS = {
         keeps=lambda rows, state: sum(map(len, state.values())) >= max(rows, default=0),
         world="large",
     ),
+    "copy, searched": Case(search_and_copy, state_of_copy, is_whole=False, world="large"),
     "backup": with_state(
         in_memory(lambda scene: scene.memory.backup(scene.folder / BACKUP, agent=AGENT)), state_of_backup
     ),
