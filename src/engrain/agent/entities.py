@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_limit
-from engrain.agent.wiring.view import View, enter
+from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.entities.registry import MERGED_INTO, Enrichment, EntityMatch, EntityMerge, EntityProfile
 from engrain.domain.filters import Filter
 from engrain.domain.records import ENTITY_TYPES, Entity
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.entities import lookup, mentions, registry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller, EntityType, Fact
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 
 _MOST_CANDIDATES = 200
@@ -47,11 +52,11 @@ class Entities(View):
         Raises:
             InvalidInput: the name is taken by another entity of this type, or a value is refused; nothing was written.
         """
-        parts, caller = enter(self)
-        act = new_act(parts, caller)
+        parts = self._parts()
+        act = new_act(parts, self._who)
         entity = Entity(
             id=parts.ids(),
-            tenant_id=caller.tenant_id,
+            tenant_id=self._who.tenant_id,
             canonical_name=checks.name(name, name="name"),
             entity_type=_type(entity_type),
             aliases=checks.names(aliases, name="alias"),
@@ -59,14 +64,15 @@ class Entities(View):
             updated_at=act.at,
             metadata=_metadata(metadata),
         )
-        return parts.store.put_entity(act, entity)
+        return parts.store.write(act, registry.put_entity, entity)
 
     def get(self, id_: words.EntityId) -> Entity | None:
         """Read one entity by id; None where the tenant has none of that id.
 
         One that was merged is a tombstone: its `metadata["merged_into"]` is the id of the entity that took it in.
         """
-        return next(iter(self._parts().store.entities(self._caller, [checks.name(id_, name="id")])), None)
+        known = checks.name(id_, name="id")
+        return next(iter(self._parts().store.read(self._who, lookup.load_entities, [known])), None)
 
     def update(
         self,
@@ -84,18 +90,15 @@ class Entities(View):
             NotFound: the tenant has no such entity.
             InvalidInput: the name is taken, the entity was merged, or a value is refused; nothing was written.
         """
-        parts, caller = enter(self)
-        known = checks.name(id_, name="id")
-        changed = parts.store.change_entity(
-            new_act(parts, caller),
+        parts, known = self._parts(), checks.name(id_, name="id")
+        return parts.store.write(
+            new_act(parts, self._who),
+            _change,
             known,
             canonical_name=checks.optional_name(name, name="name"),
             aliases=None if aliases is None else checks.names(aliases, name="alias"),
             metadata=None if metadata is None else _metadata(metadata),
         )
-        if changed is None:
-            raise self._unknown(known)
-        return next(iter(parts.store.entities(caller, [known])), changed)
 
     def find(
         self,
@@ -111,8 +114,9 @@ class Entities(View):
         """
         parts = self._parts()
         most = parse_limit(parts, limit)
-        entities = parts.store.find_entities(
-            self._caller,
+        entities = parts.store.read(
+            self._who,
+            lookup.list_entities,
             entity_type=None if entity_type is None else _type(entity_type),
             after=pagination.decode("entities.find", after) or ("", ""),
             limit=most + 1,
@@ -142,20 +146,14 @@ class Entities(View):
         """
         from engrain.entities import resolution
 
-        parts, caller = enter(self)
-        text = checks.name(name, name="name")
+        parts, text = self._parts(), checks.name(name, name="name")
         known = resolution.parse_hints(hints)
         most = parse_limit(parts, limit)
         wanted = None if entity_type is None else _type(entity_type)
         is_fuzzy = checks.flag(fuzzy, name="fuzzy") and resolution.is_long_enough(text)
-
-        def read() -> tuple[list[Entity], list[Fact]]:
-            similar = parts.store.resembling(caller, text, fuzzy=is_fuzzy, limit=_MOST_CANDIDATES)
-            of_type = [entity for entity in similar if wanted in (None, entity.entity_type)]
-            ids = [entity.id for entity in of_type]
-            return of_type, parts.store.facts_about(caller, ids, _FACTS_OF_CANDIDATE) if known.terms else []
-
-        candidates, facts = parts.store.in_one_snapshot(caller, read)
+        candidates, facts = parts.store.read(
+            self._who, _find_candidates, text, fuzzy=is_fuzzy, of_type=wanted, with_facts=bool(known.terms)
+        )
         by_entity = {
             entity.id: [fact for fact in facts if fact.entity_id == entity.id]
             for entity in (candidates if facts else [])
@@ -174,7 +172,7 @@ class Entities(View):
         """
         parts = self._parts()
         source, target = checks.name(source_id, name="source_id"), checks.name(target_id, name="target_id")
-        return self._counted(parts.store.merge_entities(new_act(parts, self._caller), source, target))
+        return parts.store.write(new_act(parts, self._who), _merge, source, target)
 
     def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
         """Undo the merge of an entity: its facts, mentions and aliases go back to it.
@@ -188,7 +186,7 @@ class Entities(View):
         """
         parts = self._parts()
         source = checks.name(source_id, name="source_id")
-        return self._counted(parts.store.unmerge_entities(new_act(parts, self._caller), source))
+        return parts.store.write(new_act(parts, self._who), _unmerge, source)
 
     def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
         """Show an entity's facts with their history, episodes, rules and related entities.
@@ -200,19 +198,8 @@ class Entities(View):
             NotFound: no entity has that id or name.
             InvalidInput: several have that name; the message has their ids.
         """
-        from engrain.entities import profile
-
-        parts, caller = enter(self)
-        named = checks.name(id_or_name, name="id_or_name")
-        request = Request(caller=caller, filter=Filter(include_inactive=True), now=parts.clock())
-
-        def read() -> EntityProfile:
-            entity = self._standing(caller, named)
-            sightings = parts.store.mentions_of(request, entity.id, _MOST_SIGHTINGS)
-            related = parts.store.entities(caller, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
-            return profile.build_profile(entity, sightings, {other.id: other for other in related})
-
-        return parts.store.in_one_snapshot(caller, read)
+        parts, named = self._parts(), checks.name(id_or_name, name="id_or_name")
+        return parts.store.read(self._who, _load_profile, named, parts.clock())
 
     def enrich(
         self, ids: words.Ids, *, strategy: words.EnrichStrategy = "accurate", publish: words.Publish = False
@@ -260,7 +247,7 @@ class Entities(View):
 
         return enrich_waiting(
             self._parts(),
-            self._unread(),
+            self._unread(self._caller),
             most_entities=checks.count(most_entities, name="most_entities", high=1_000),
             limit=checks.count(limit, name="limit"),
             publish=checks.flag(publish, name="publish"),
@@ -269,40 +256,89 @@ class Entities(View):
 
     def to_enrich(self, *, most_entities: words.MostEntities = 2, limit: words.PageLimit = 50) -> list[str]:
         """List the ids of the newest episodes and facts that mention few entities and were never enriched."""
-        parts = self._parts()
-        request = self._unread()
         few = checks.count(most_entities, name="most_entities", high=1_000)
-        memories = parts.store.unenriched(request, most_entities=few, limit=checks.count(limit, name="limit"))
+        most = checks.count(limit, name="limit")
+        memories = self._parts().store.read(
+            self._who, lookup.find_unenriched, self._unread(self._who), most_entities=few, limit=most
+        )
         return [memory.id for memory in memories]
 
-    def _unread(self) -> Request:
-        return Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
+    def _unread(self, caller: Caller) -> Request:
+        return Request(caller=caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
 
-    def _standing(self, caller: Caller, id_or_name: str) -> Entity:
-        """Return the entity of an id or a name, or the one that it was merged into."""
-        store = self._parts().store
-        named = store.entities(caller, [id_or_name]) or store.entities_named(caller, [id_or_name])
-        by_id = {entity.id: entity for entity in named}
-        while targets := {entity.metadata[MERGED_INTO] for entity in by_id.values() if MERGED_INTO in entity.metadata}:
-            standing = {id_: entity for id_, entity in by_id.items() if MERGED_INTO not in entity.metadata}
-            by_id = standing | {entity.id: entity for entity in store.entities(caller, sorted(targets))}
-        match list(by_id.values()):
-            case [entity]:
-                return entity
-            case []:
-                raise self._unknown(id_or_name)
-            case several:
-                ids = ", ".join(f"{one.id} ({one.entity_type} {one.canonical_name!r:.80})" for one in several[:10])
-                raise InvalidInput(f"{id_or_name!r:.80} names {len(several)} entities: {ids}; give an id")
 
-    def _counted(self, merge: EntityMerge) -> EntityMerge:
-        """Return a merge with the mentions that this agent sees."""
-        source, target = merge.source, merge.target
-        visible = {entity.id: entity for entity in self._parts().store.entities(self._caller, [source.id, target.id])}
-        return replace(merge, source=visible.get(source.id, source), target=visible.get(target.id, target))
+def _change(
+    work: UnitOfWork,
+    id_: str,
+    *,
+    canonical_name: str | None,
+    aliases: Sequence[str] | None,
+    metadata: Mapping[str, Any] | None,
+) -> Entity:
+    """Change an entity; return it with the mentions that the caller sees."""
+    if registry.change_entity(work, id_, canonical_name=canonical_name, aliases=aliases, metadata=metadata) is None:
+        raise _entity_not_found(work, id_)
+    [entity] = lookup.load_entities(work, [id_])
+    return entity
 
-    def _unknown(self, id_: str) -> NotFound:
-        return NotFound(f"no entity {id_!r:.80} is known to tenant {self._who.tenant_id}; entities.find shows them")
+
+def _merge(work: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
+    return _count_mentions(work, registry.merge_entities(work, source_id, target_id))
+
+
+def _unmerge(work: UnitOfWork, source_id: str) -> EntityMerge:
+    return _count_mentions(work, registry.unmerge_entities(work, source_id))
+
+
+def _count_mentions(work: UnitOfWork, merge: EntityMerge) -> EntityMerge:
+    """Return a merge with the mentions that the caller sees."""
+    source, target = lookup.load_entities(work, [merge.source.id, merge.target.id])
+    return replace(merge, source=source, target=target)
+
+
+def _find_candidates(
+    snapshot: Snapshot, name: str, *, fuzzy: bool, of_type: EntityType | None, with_facts: bool
+) -> tuple[list[Entity], list[Fact]]:
+    """Find the entities that a name may mean, and facts about them where they are asked for."""
+    similar = lookup.find_resembling(snapshot, name, fuzzy=fuzzy, limit=_MOST_CANDIDATES)
+    entities = [entity for entity in similar if of_type in (None, entity.entity_type)]
+    ids = [entity.id for entity in entities] if with_facts else []
+    return entities, lookup.load_facts_about(snapshot, ids, _FACTS_OF_CANDIDATE)
+
+
+def _load_profile(snapshot: Snapshot, id_or_name: str, now: datetime) -> EntityProfile:
+    from engrain.entities import profile
+
+    entity = _find_standing(snapshot, id_or_name)
+    request = Request(caller=snapshot.caller, filter=Filter(include_inactive=True), now=now)
+    sightings = mentions.load_mentions(snapshot, request, entity.id, _MOST_SIGHTINGS)
+    related = lookup.load_entities(snapshot, [id_ for id_, _ in profile.related_ids(entity.id, sightings)])
+    return profile.build_profile(entity, sightings, {other.id: other for other in related})
+
+
+def _find_standing(snapshot: Snapshot, id_or_name: str) -> Entity:
+    """Find the entity of an id or a name, or the one that it was merged into.
+
+    Raises:
+        NotFound, InvalidInput: as `Entities.profile`.
+    """
+    named = lookup.load_entities(snapshot, [id_or_name]) or lookup.find_named(snapshot, [id_or_name])
+    by_id = {entity.id: entity for entity in named}
+    while targets := {entity.metadata[MERGED_INTO] for entity in by_id.values() if MERGED_INTO in entity.metadata}:
+        standing = {id_: entity for id_, entity in by_id.items() if MERGED_INTO not in entity.metadata}
+        by_id = standing | {entity.id: entity for entity in lookup.load_entities(snapshot, sorted(targets))}
+    match list(by_id.values()):
+        case [entity]:
+            return entity
+        case []:
+            raise _entity_not_found(snapshot, id_or_name)
+        case several:
+            ids = ", ".join(f"{one.id} ({one.entity_type} {one.canonical_name!r:.80})" for one in several[:10])
+            raise InvalidInput(f"{id_or_name!r:.80} names {len(several)} entities: {ids}; give an id")
+
+
+def _entity_not_found(snapshot: Snapshot, id_: str) -> NotFound:
+    return NotFound(f"no entity {id_!r:.80} is known to tenant {snapshot.tenant_id}; entities.find shows them")
 
 
 def _type(value: object) -> EntityType:

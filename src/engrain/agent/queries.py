@@ -25,15 +25,19 @@ from engrain.domain.records import (
     MemoryRecord,
 )
 from engrain.domain.requests import Direction, Request
+from engrain.storage.reports.stats import count_memories
+from engrain.storage.search import history, recency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from engrain.context.block import ContextBlock
     from engrain.context.messages import ContextMessages
     from engrain.domain.maintenance.overview import Overview
     from engrain.domain.maintenance.stats import Stats
     from engrain.domain.pagination import Page
+    from engrain.storage.unit_of_work import Snapshot
     from engrain.verbs import words
 
 _MOST_NEIGHBOURS = 5
@@ -244,9 +248,10 @@ class Queries(View):
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=pagination.decode_moment("facts", after),
         )
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        request = Request(caller=self._who, filter=narrowed, now=parts.clock())
         most = checks.count(limit, name="limit")
-        facts = [fact for fact in parts.store.recent(request, most + 1) if isinstance(fact, Fact)]
+        newest = parts.store.read(self._who, recency.load_newest, request, most + 1)
+        facts = [fact for fact in newest if isinstance(fact, Fact)]
         return pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
 
     def list(
@@ -313,8 +318,9 @@ class Queries(View):
         Raises:
             InvalidInput: an unknown direction or relation.
         """
-        return self._parts().store.links(
-            self._caller,
+        return self._parts().store.read(
+            self._who,
+            history.load_links,
             checks.name(id_, name="id"),
             direction=checks.choice(direction, _DIRECTIONS, name="direction"),
             relation=None if relation is None else checks.choice(relation, RELATIONS, name="relation"),
@@ -325,7 +331,7 @@ class Queries(View):
 
         Empty where this agent sees no such fact.
         """
-        return self._parts().store.history(self._caller, checks.name(id_, name="id"))
+        return self._parts().store.read(self._who, history.load_history, checks.name(id_, name="id"))
 
     def events(
         self,
@@ -343,8 +349,9 @@ class Queries(View):
             InvalidInput: an id or event type that is no text, a limit outside 0-1000, or a cursor of another list.
         """
         most = checks.count(limit, name="limit")
-        events = self._parts().store.events(
-            self._caller,
+        events = self._parts().store.read(
+            self._who,
+            history.load_events,
             memory_id=checks.optional_name(id_, name="id"),
             event_type=checks.optional_name(event_type, name="event_type"),
             limit=most + 1,
@@ -360,9 +367,8 @@ class Queries(View):
         Raises:
             InvalidInput: a scope that this agent does not see.
         """
-        parts, caller = enter(self)
-        narrowed = None if scope is None else checks.choice(scope, caller.scopes, name="scope")
-        return parts.store.stats(caller, parts.clock(), scope=narrowed)
+        parts = self._parts()
+        return parts.store.read(self._who, _count_memories, parts.clock(), scope)
 
     def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
         """Show counts, activity by day, newest and most used memories, entities, runs and backlog.
@@ -413,13 +419,18 @@ class Queries(View):
             unused_days=checks.number(unused_days, name="unused_days", low=0, high=36_500),
         )
         parts.references.flush()
-        return audit.audit(parts.store, self._caller, options, now=parts.clock(), progress=progress)
+        return audit.audit(parts.store, self._who, options, now=parts.clock(), progress=progress)
 
     def _newest(self, name: str, narrowed: Filter, limit: int, after: str | None) -> Page[MemoryRecord]:
         """A page of the list `name`, newest first, and one statement."""
         parts = self._parts()
         narrowed = replace(narrowed, after=pagination.decode_moment(name, after))
         most = checks.count(limit, name="limit")
-        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
-        memories = parts.store.recent(request, most + 1)
+        request = Request(caller=self._who, filter=narrowed, now=parts.clock())
+        memories = parts.store.read(self._who, recency.load_newest, request, most + 1)
         return pagination.cut(name, memories, most, lambda memory: (memory.happened_at, memory.id))
+
+
+def _count_memories(snapshot: Snapshot, now: datetime, scope: str | None) -> Stats:
+    narrowed = None if scope is None else checks.choice(scope, snapshot.caller.scopes, name="scope")
+    return count_memories(snapshot, now, scope=narrowed)

@@ -12,6 +12,9 @@ from engrain.domain.requests import Request
 from engrain.domain.text.secrets import find_secrets
 from engrain.lifecycle import duplicates, finders
 from engrain.lifecycle.finders import AuditSnapshot
+from engrain.storage.reports import surveys
+from engrain.storage.search import history
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Store
     from engrain.domain.records import Caller, Entity, Link, MemoryRecord
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot
 
 PAGE = 500
 _MOST_ENTITIES = 5_000
@@ -55,25 +59,30 @@ class AuditOptions:
 
 
 def audit(
-    store: Store, caller: Caller, options: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None = None
+    store: SqlStore,
+    caller: Caller,
+    options: AuditOptions,
+    *,
+    now: datetime,
+    progress: Callable[[int], None] | None = None,
 ) -> Audit:
-    """Findings about the memories that the caller sees. Read-only; bounded by `most_memories`.
+    """Findings about the memories that the caller sees, as of one moment. Read-only; bounded by `most_memories`.
 
     Costs a statement for each 500 memories of a kind, and one each for their links and vectors where those are asked
     about. `progress` gets the number of memories read.
     """
-    snapshot, is_complete = _read(store, caller, options, now=now, progress=progress)
+    seen, is_complete = store.read(caller, _read, options, now=now, progress=progress)
     counts: dict[str, int] = {}
     shown: list[Finding] = []
     for kind in options.kinds:
-        by_order = {finding.order: finding for finding in _FINDERS[kind](snapshot)}
+        by_order = {finding.order: finding for finding in _FINDERS[kind](seen)}
         counts[kind] = len(by_order)
         shown += [by_order[order] for order in sorted(by_order)[options.skip : options.skip + options.limit]]
-    return Audit(at=now, memories=len(snapshot.memories), is_complete=is_complete, counts=counts, findings=tuple(shown))
+    return Audit(at=now, memories=len(seen.memories), is_complete=is_complete, counts=counts, findings=tuple(shown))
 
 
 def _read(
-    store: Store, caller: Caller, options: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None
+    snapshot: Snapshot, options: AuditOptions, *, now: datetime, progress: Callable[[int], None] | None
 ) -> tuple[AuditSnapshot, bool]:
     """The memories that the findings are made of; whether those are all that the caller sees."""
     wants = frozenset(options.kinds)
@@ -83,7 +92,7 @@ def _read(
     links: list[Link] = []
     secrets = {}
     is_complete = True
-    for page in _pages(store, caller, now, options.most_memories + 1):
+    for page in _pages(snapshot, now, options.most_memories + 1):
         taken = page[: options.most_memories - len(memories)]
         is_complete = len(taken) == len(page)
         ids = [memory.id for memory in taken]
@@ -93,9 +102,9 @@ def _read(
             sketches[memory.id] = duplicates.build_sketch(memory)
             memories[memory.id] = replace(memory, content=memory.content[:_MOST_CHARACTERS])
         if ids and wants & {"contradiction", "orphaned"}:
-            links += store.links_from(caller, ids, ("contradicts", "derived_from", "supports"))
+            links += history.load_links_from(snapshot, ids, ("contradicts", "derived_from", "supports"))
         if ids and "near_duplicate" in wants and sum(map(len, vectors.values())) < _MOST_NUMBERS:
-            vectors |= store.vectors_of(caller, ids)
+            vectors |= surveys.load_vectors(snapshot, ids)
         if progress is not None:
             progress(len(memories))
     return AuditSnapshot(
@@ -105,21 +114,21 @@ def _read(
         vectors=vectors,
         secrets=secrets,
         links=links,
-        gone=_gone(store, caller, _bases(memories, links), now) if "orphaned" in wants else {},
-        entities=_entities(store, caller) if "orphaned" in wants else [],
+        gone=_gone(snapshot, _bases(memories, links), now) if "orphaned" in wants else {},
+        entities=_entities(snapshot) if "orphaned" in wants else [],
         fading_below=options.fading_below,
         unused_days=options.unused_days,
     ), is_complete
 
 
-def _pages(store: Store, caller: Caller, now: datetime, most: int) -> Iterator[list[MemoryRecord]]:
+def _pages(snapshot: Snapshot, now: datetime, most: int) -> Iterator[list[MemoryRecord]]:
     """Live facts, then rules, then episodes, each by id from the largest, at most so many in all."""
     left = most
     for kind in _ORDER:
-        request = Request(caller=caller, filter=Filter(kinds=(kind,)), now=now)
+        request = Request(caller=snapshot.caller, filter=Filter(kinds=(kind,)), now=now)
         before: str | None = None
         while left > 0:
-            page = store.page(request, before=before, limit=min(PAGE, left))
+            page = surveys.load_page(snapshot, request, before=before, limit=min(PAGE, left))
             if page:
                 yield page
             left -= len(page)
@@ -143,17 +152,18 @@ def _bases(memories: Mapping[str, MemoryRecord], links: Sequence[Link]) -> list[
     return sorted((sources | {link.target_id for link in links}) - memories.keys())
 
 
-def _gone(store: Store, caller: Caller, ids: Sequence[str], now: datetime) -> dict[str, MemoryRecord]:
+def _gone(snapshot: Snapshot, ids: Sequence[str], now: datetime) -> dict[str, MemoryRecord]:
     """The memories of `ids` that are no longer live."""
-    bases = (memory for start in range(0, len(ids), PAGE) for memory in store.get(caller, ids[start : start + PAGE]))
+    pages = (ids[start : start + PAGE] for start in range(0, len(ids), PAGE))
+    bases = (memory for page in pages for memory in load_memories(snapshot, page))
     return {memory.id: memory for memory in bases if not memory.is_live(now)}
 
 
-def _entities(store: Store, caller: Caller) -> list[Entity]:
+def _entities(snapshot: Snapshot) -> list[Entity]:
     """The entities that nothing the caller sees is about or mentions, at most 5,000."""
     entities: list[Entity] = []
     while len(entities) < _MOST_ENTITIES:
-        page = store.unmentioned(caller, after=entities[-1].id if entities else None, limit=PAGE)
+        page = surveys.find_unmentioned(snapshot, after=entities[-1].id if entities else None, limit=PAGE)
         entities += page
         if len(page) < PAGE:
             break

@@ -19,6 +19,7 @@ from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.assistant import confirm_fact
 from engrain.service import Memory
 from tests.support.clock import NOON, Clock
+from tests.support.recorded import Recorded
 from tests.support.stores import PostgresStore, SqliteStore
 from tests.support.wiped import fresh_store
 
@@ -32,6 +33,15 @@ class Interrupted:
     def __init__(self, store):
         self._store = store
         self._deeds = {}
+        self._statements = Statements(store)
+
+    def before_reading(self, words, deed):
+        """Right before the next statement that holds some words, within a read."""
+        self._statements.deeds[words] = deed
+
+    def before_writing(self, words, deed):
+        """Right before the next statement that holds some words, within a write; of a SQLite file, before it begins."""
+        self._statements.deeds["BEGIN IMMEDIATE" if self._statements.is_file else words] = deed
 
     def before(self, verb, deed):
         self._deeds["before", verb] = deed
@@ -41,7 +51,7 @@ class Interrupted:
 
     @property
     def are_done(self):
-        return not self._deeds
+        return not self._deeds and not self._statements.deeds
 
     def _do(self, when, verb):
         self._deeds.pop((when, verb), lambda: None)()
@@ -59,6 +69,28 @@ class Interrupted:
             return answer
 
         return interrupted
+
+
+class Statements(Recorded):
+    """What a store says to its database, and what somebody else does right before some of it."""
+
+    def __init__(self, store):
+        super().__init__(store._connections, False, "")
+        self.deeds = {}
+        self.is_file = isinstance(store, SqliteStore)
+        if self.is_file:
+            with self.inner.reading() as reader:
+                for connection in (reader, self.inner._writer):
+                    connection.exec_trace = lambda _, statement, __: self.note(None, statement, None) or True
+        else:
+            store._connections = self
+
+    def note(self, db, statement, values):  # noqa: ARG002  # as `Recorded` is asked
+        for words in [words for words in self.deeds if words in statement]:
+            self.deeds.pop(words)()
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -133,7 +165,7 @@ def test_a_note_is_related_to_one_that_is_saved_anew_meanwhile(agent, other, sto
 def test_a_profile_of_somebody_who_is_merged_meanwhile_tells_what_is_known(agent, other, store):
     ana, anita = other.entities.create("Ana", "person"), other.entities.create("Anita", "person")
     fact = other.remember("Lisbon", subject="Ana", predicate="lives in", entity_id=ana.id)
-    store.after("entities", lambda: other.entities.merge(ana.id, anita.id))
+    store.before_reading("FROM memory_entities", lambda: other.entities.merge(ana.id, anita.id))
     told = agent.entities.profile(ana.id)
     assert (told.entity.id, [each.id for past in told.facts.values() for each in past]) == (ana.id, [fact.id])
 
@@ -143,7 +175,7 @@ def test_hints_are_of_whom_is_proposed_though_he_is_merged_meanwhile(agent, othe
     other.remember("trams", subject="Ana", predicate="likes", entity_id=ana.id)
     expected = agent.entities.resolve("Ana", hints={"topic": "trams"})
     assert expected[0].score > 100
-    store.after("resembling", lambda: other.entities.merge(ana.id, anita.id))
+    store.before_reading("FROM facts", lambda: other.entities.merge(ana.id, anita.id))
     assert agent.entities.resolve("Ana", hints={"topic": "trams"}) == expected
 
 
