@@ -138,10 +138,13 @@ class Pools(View):
         from engrain.retrieval.search import SearchQuery
 
         named = checks.name(name, name="pool")
-        parts, caller = self._parts(), self._in(named)
+        parts = self._parts()
         most = parse_limit(parts, limit)
         search_query = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
-        return search_counted(parts, caller, search_query, Filter(scopes=(pool_scope(named),)))
+        narrowed = Filter(scopes=(pool_scope(named),))
+        return search_counted(
+            parts, self._who, search_query, narrowed, check=lambda snapshot: self._check(snapshot, named)
+        )
 
     def sync_to_agent(self, name: words.PoolName) -> PoolSync:
         """Copy the facts and rules of others in a pool into this agent's own scope, to stay there.
@@ -177,6 +180,11 @@ class Pools(View):
         if name not in caller.pools:
             raise self._unknown(name)
         return caller
+
+    def _check(self, snapshot: Snapshot, name: str) -> None:
+        """Refuse a pool that the caller is not in."""
+        if name not in snapshot.caller.pools:
+            raise self._unknown(name)
 
     def _there(self, pool: Pool | None, name: str) -> Pool:
         if pool is None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from engrain.agent.operations.instrumentation import instrument
+from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.search import get_counted, search_counted
 from engrain.agent.wiring.arguments import find_preset, parse_limit
-from engrain.agent.wiring.view import View, enter
+from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit
@@ -95,7 +96,7 @@ class Queries(View):
         """
         from engrain.retrieval.search import SearchQuery
 
-        parts, caller = enter(self)
+        parts = self._parts()
         least = None if min_confidence is None else checks.number(min_confidence, name="min_confidence", low=0, high=1)
         search_query = SearchQuery(
             text=checks.query(query),
@@ -108,7 +109,7 @@ class Queries(View):
         )
         narrowed = Filter(
             kinds=checks.choices(kinds, KINDS, name="kind") or KINDS,
-            scopes=() if scope is None else (GLOBAL_SCOPE, checks.choice(scope, caller.scopes, name="scope")),
+            scopes=() if scope is None else (GLOBAL_SCOPE, scope),
             sessions=checks.names(sessions, name="session"),
             exclude_sessions=checks.names(exclude_sessions, name="session"),
             roles=checks.choices(roles, ROLES, name="role"),
@@ -120,7 +121,12 @@ class Queries(View):
             as_of=checks.moment(as_of, name="as_of"),
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
         )
-        return search_counted(parts, caller, search_query, narrowed)
+
+        def check(snapshot: Snapshot) -> None:
+            if scope is not None:
+                checks.choice(scope, snapshot.caller.scopes, name="scope")
+
+        return search_counted(parts, self._who, search_query, narrowed, check=check)
 
     def context(
         self,
@@ -163,7 +169,7 @@ class Queries(View):
         )
         superseded = checks.flag(include_superseded, name="include_superseded")
         return context_blocks.build_block(
-            parts, self._caller, replace(request, include_superseded=superseded, line_options=line_options)
+            parts, self._who, replace(request, include_superseded=superseded, line_options=line_options)
         )
 
     def messages(
@@ -205,7 +211,7 @@ class Queries(View):
             tools=tools,
             summarise=summarise,
         )
-        return context_blocks.build_messages(parts, self._caller, request, chat_window)
+        return context_blocks.build_messages(parts, self._who, request, chat_window)
 
     def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
         """Read one memory by id, be it live, superseded or forgotten; None where this agent sees none.
@@ -217,10 +223,11 @@ class Queries(View):
             InvalidInput: an id that is no text, or a time that is none.
         """
         name, then = checks.name(id_, name="id"), checks.moment(as_of, name="as_of")
-        parts, caller = enter(self)
+        parts = self._parts()
         if then is None:
-            return next(iter(get_counted(parts, caller, [name])), None)
-        return next((memory for memory in parts.store.get(caller, [name]) if memory.was_believed(then)), None)
+            return next(iter(get_counted(parts, self._who, [name])), None)
+        memory = parts.store.read(self._who, find_memory, name)
+        return memory if memory is not None and memory.was_believed(then) else None
 
     def facts(
         self,
@@ -387,7 +394,7 @@ class Queries(View):
             limit=checks.count(limit, name="limit", high=overview.MOST),
         )
         parts.references.flush()
-        return overview.read_overview(parts.store, self._caller, request, now=parts.clock())
+        return overview.read_overview(parts.store, self._who, request, now=parts.clock())
 
     def audit(
         self,

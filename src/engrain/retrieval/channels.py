@@ -16,6 +16,9 @@ from engrain.domain.requests import Candidate
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.embeddings.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
+from engrain.storage.entities import mentions
+from engrain.storage.search import recency
+from engrain.storage.search.matching import load_matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,9 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Store
     from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Ref, Request
+    from engrain.storage.unit_of_work import Snapshot
 
 # SQLite's parser takes time with the square of the number of words: 1 ms for a thousand, two minutes for the
 # 160,000 of a pasted megabyte.
@@ -46,7 +49,7 @@ class ChannelInput:
     the candidates of earlier channels need this channel's number too.
     """
 
-    store: Store
+    snapshot: Snapshot
     request: Request
     text: str
     terms: tuple[str, ...]  # distinct, at most MAX_TERMS
@@ -63,23 +66,23 @@ class ChannelInput:
 
 def keyword(search: ChannelInput) -> Sequence[Candidate]:
     """Memories with words of the query, by BM25."""
-    return search.store.keyword(search.request, set(search.terms), search.depth)
+    return search.snapshot.search_words(search.request, set(search.terms), search.depth)
 
 
 def entity(search: ChannelInput) -> Sequence[Candidate]:
     """Memories that mention entities of the query, by their number."""
     names = candidate_names(search.text)
-    return search.store.mentioning(search.request, names, search.depth) if names else []
+    return mentions.find_mentioning(search.snapshot, search.request, names, search.depth) if names else []
 
 
 def newest(search: ChannelInput) -> Sequence[Candidate]:
     """The newest memories, for any query."""
-    return search.store.newest(search.request, search.depth)
+    return recency.find_newest(search.snapshot, search.request, search.depth)
 
 
 def important(search: ChannelInput) -> Sequence[Candidate]:
     """The most important memories, for any query."""
-    return search.store.important(search.request, search.depth)
+    return recency.find_important(search.snapshot, search.request, search.depth)
 
 
 def vector(search: ChannelInput) -> Sequence[Candidate] | Degraded:
@@ -91,7 +94,7 @@ def vector(search: ChannelInput) -> Sequence[Candidate] | Degraded:
         return vector
     also = search.refs if search.completes else []
     try:
-        return search.store.nearest(search.request, vector, search.depth, also=also)
+        return search.snapshot.search_vectors(search.request, vector, search.depth, also=also)
     except EngineUnavailable as error:  # another process has re-embedded them meanwhile
         metrics.count("searches_without_vectors")
         return mismatch(str(error))
@@ -102,7 +105,7 @@ def tfidf(search: ChannelInput) -> Sequence[Candidate]:
 
     The corpus is the candidates: no other memory is read, and words that all of them have count nothing.
     """
-    memories = search.store.load(search.request, search.refs)
+    memories = load_matching(search.snapshot, search.request, search.refs)
     tokens = {ref: tokenize(_text(memory)) for ref, memory in memories.items()}
     corpus = IdfCorpus(tokens.values())
     query = corpus.vector(tokenize(search.text))

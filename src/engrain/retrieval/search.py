@@ -6,15 +6,16 @@ import heapq
 import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import own_terms
-from engrain.errors import DatabaseBusy, DatabaseReadOnly
 from engrain.retrieval import channels, contributions, evidence, fusion, notes, ranking, speakers, time_expressions
+from engrain.storage.search import matching, namespaces, recency
+from engrain.storage.search.traits import load_traits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,16 +23,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Store
     from engrain.domain.requests import Candidate, Ref, Request, Traits
     from engrain.retrieval.contributions import ContributionRow
     from engrain.retrieval.presets import Preset
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot
 
 EMPTY_QUERY = Degraded(
     code="empty_query", message="the query has no words to search for: these are the newest memories"
 )
+INDEX_BEHIND = Degraded(
+    code="index_behind",
+    message="the newest memories were searched by their own words alone: the database cannot be written now",
+)
 MAX_DROPPED = 50
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,40 +79,42 @@ class QueryEmbedding:
 _NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Degraded(code="no_embedder", message=""), catch_up=lambda _: False)
 
 
-def search(store: Store, request: Request, query: SearchQuery, embedding: Callable[[], QueryEmbedding]) -> Answer:
+def search(store: SqlStore, request: Request, query: SearchQuery, embedding: Callable[[], QueryEmbedding]) -> Answer:
     """Find the best memories for a query; ties by the preset's list, newest, id. All is read from one snapshot.
 
-    The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
-    says why.
+    The query's vector is made while the store answers the other channels, as the words to embed depend on the speakers
+    that it knows. Without one they decide alone, and the answer says why.
     """
-    preset, narrowed = query.preset, _narrow(request, query.preset)
-    if narrowed is None:
-        message = f"preset {preset.name} searches {_searched_kinds(preset)}, and nothing of them was asked for"
-        reason = Degraded(code="nothing_to_search", message=message)
-        return Answer(query=query.text, preset=preset.name, degraded=(reason,))
-    vectors = embedding() if "vector" in preset.weights and query.text else _NO_VECTORS
-    degraded = _flush_index(store)
+    answer, _ = search_and_read(store, request, query, embedding, read=lambda *_: None)
+    return answer
 
-    def attempt() -> tuple[Answer, int]:
-        return store.in_one_snapshot(request.caller, lambda: _answer(store, narrowed, query, vectors))
 
-    answer, waiting = attempt()
+def search_and_read(
+    store: SqlStore,
+    request: Request,
+    query: SearchQuery,
+    embedding: Callable[[], QueryEmbedding],
+    *,
+    check: Callable[[Snapshot], object] = lambda _: None,
+    read: Callable[[Snapshot, Answer], _Result],
+) -> tuple[Answer, _Result]:
+    """`search`, and return what `read` reads for its answer in the same snapshot.
+
+    `check` raises, before anything is read, where the caller with the pools it is in may not search this.
+    """
+    narrowed = _narrow(request, query.preset)
+    needs_vector = narrowed is not None and "vector" in query.preset.weights and query.text
+    vectors = embedding() if needs_vector else _NO_VECTORS
+
+    def answer_and_read(snapshot: Snapshot) -> tuple[Answer, int, _Result]:
+        check(snapshot)
+        answer, waiting = _answer(snapshot, narrowed, query, vectors)
+        return answer, waiting, read(snapshot, answer)
+
+    answer, waiting, result = store.search(request.caller, answer_and_read)
     if waiting and vectors.catch_up(waiting):
-        answer, waiting = attempt()
-    if waiting:
-        message = f"{waiting:,} memories have no vector yet and were searched by their words alone"
-        degraded.append(Degraded(code="vectors_pending", message=message))
-    return replace(answer, degraded=(*degraded, *answer.degraded)) if degraded else answer
-
-
-def _flush_index(store: Store) -> list[Degraded]:
-    """Finish the index of recent writes; a busy or read-only file is searched as it is, and the answer says so."""
-    try:
-        store.flush_index()
-    except (DatabaseBusy, DatabaseReadOnly):
-        message = "the newest memories were searched by their own words alone: the database cannot be written now"
-        return [Degraded(code="index_behind", message=message)]
-    return []
+        answer, _, result = store.search(request.caller, answer_and_read)
+    return answer, result
 
 
 def _narrow(request: Request, preset: Preset) -> Request | None:
@@ -119,30 +129,44 @@ def _narrow(request: Request, preset: Preset) -> Request | None:
     return replace(request, filter=narrowed)
 
 
-def _searched_kinds(preset: Preset) -> str:
-    about = " about the agent itself" if preset.private else ""
-    return f"{' and '.join(f'{kind}s' for kind in preset.kinds)}{about}"
+def _nothing_to_search(query: SearchQuery) -> Answer:
+    """The answer where nothing was asked for that the preset searches."""
+    preset = query.preset
+    kinds = f"{' and '.join(f'{kind}s' for kind in preset.kinds)}{' about the agent itself' if preset.private else ''}"
+    message = f"preset {preset.name} searches {kinds}, and nothing of them was asked for"
+    reason = Degraded(code="nothing_to_search", message=message)
+    return Answer(query=query.text, preset=preset.name, degraded=(reason,))
 
 
-def _answer(store: Store, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> tuple[Answer, int]:
+def _answer(
+    snapshot: Snapshot, request: Request | None, query: SearchQuery, vectors: QueryEmbedding
+) -> tuple[Answer, int]:
     """The answer, and the number of memories without a vector."""
-    known = store.speakers(request) if "speaker" in query.preset.weights else []
+    if request is None:
+        return _nothing_to_search(query), 0
+    known = matching.list_speakers(snapshot) if "speaker" in query.preset.weights else []
     about = speakers.remove_speaker_names(query.text, known)
-    lists, degraded = _query_channels(store, request, query, vectors, about=about)
-    waiting = store.waiting(request.caller) if "vector" in lists else 0
+    lists, faults = _query_channels(snapshot, request, query, vectors, about=about)
+    waiting = namespaces.count_waiting(snapshot) if "vector" in lists else 0
+    degraded = [INDEX_BEHIND] if snapshot.index_is_behind else []
+    if waiting:
+        message = f"{waiting:,} memories have no vector yet and were searched by their words alone"
+        degraded.append(Degraded(code="vectors_pending", message=message))
+    degraded += faults
+    dropped: tuple[DroppedCandidate, ...] = ()
     if not any(lists.values()) and not terms(query.text) and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
-        hits, dropped = _newest(store, request, query)
+        hits = _newest(snapshot, request, query)
         count = len(hits)
     else:
-        candidates = _rank(store, request, query, lists, known=known)
-        hits, dropped = _choose(store, request, query, candidates)
+        candidates = _rank(snapshot, request, query, lists, known=known)
+        hits, dropped = _choose(snapshot, request, query, candidates)
         count = len(candidates.scores)
     chance, level = _evidence(query, hits, about, lists)
     answer = Answer(
         query=query.text,
         preset=query.preset.name,
-        hits=_with_neighbours(store, request, hits, query.neighbours),
+        hits=_with_neighbours(snapshot, request, hits, query.neighbours),
         degraded=tuple(degraded),
         candidates=count,
         evidence=level,
@@ -163,7 +187,7 @@ def _evidence(
 
 
 def _query_channels(
-    store: Store, request: Request, query: SearchQuery, vectors: QueryEmbedding, *, about: str
+    snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding, *, about: str
 ) -> tuple[dict[str, Sequence[Candidate]], list[Degraded]]:
     """Get the list of every channel that the preset weighs, and why some channels cannot answer.
 
@@ -173,7 +197,7 @@ def _query_channels(
     lists: dict[str, Sequence[Candidate]] = {}
     degraded: list[Degraded] = []
     search = channels.ChannelInput(
-        store=store,
+        snapshot=snapshot,
         request=request,
         text=query.text,
         terms=tuple(dict.fromkeys(terms(query.text)))[: channels.MAX_TERMS],
@@ -197,8 +221,8 @@ def _query_channels(
 def _own_notes(
     search: channels.ChannelInput, candidates: Sequence[Candidate], query: SearchQuery
 ) -> Sequence[Candidate]:
-    memories = search.store.load(search.request, [candidate.ref for candidate in candidates])
-    return notes.select_notes(search.request.caller, candidates, memories, query.category)
+    memories = matching.load_matching(search.snapshot, search.request, [candidate.ref for candidate in candidates])
+    return notes.select_notes(search.snapshot.caller, candidates, memories, query.category)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +240,7 @@ class _Candidates:
 
 
 def _rank(
-    store: Store,
+    snapshot: Snapshot,
     request: Request,
     query: SearchQuery,
     lists: Mapping[str, Sequence[Candidate]],
@@ -230,8 +254,8 @@ def _rank(
     if not fused or not needs_traits:
         return _candidates(preset, fused, {})
     relative = time_expressions.parse_relative_span(query.text) if "moment" in preset.weights else None
-    anchors = _anchors(store, request, relative)
-    all_traits = store.traits(request, {*fused, *anchors})
+    anchors = _anchors(snapshot, request, relative)
+    all_traits = load_traits(snapshot, request, {*fused, *anchors})
     traits = {ref: found for ref, found in all_traits.items() if ref in fused}
     spans = (
         *time_expressions.parse_spans(query.text, request.now),
@@ -253,10 +277,10 @@ def _candidates(
     return _Candidates(preset.name, rows, scores, traits)
 
 
-def _anchors(store: Store, request: Request, relative: time_expressions.RelativeSpan | None) -> list[Ref]:
+def _anchors(snapshot: Snapshot, request: Request, relative: time_expressions.RelativeSpan | None) -> list[Ref]:
     """The best memory of the event that a relative span counts from."""
     event = set(terms(relative.event)) if relative else set()
-    return [candidate.ref for candidate in store.keyword(request, event, 1)] if event else []
+    return [candidate.ref for candidate in snapshot.search_words(request, event, 1)] if event else []
 
 
 def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Candidate]]) -> Preset:
@@ -268,14 +292,14 @@ def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Cand
 
 
 def _choose(
-    store: Store, request: Request, query: SearchQuery, candidates: _Candidates
+    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: _Candidates
 ) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
     """Make hits of the best `limit`, and say why others are none. Only hits and ties with the last are loaded."""
     refused = _refused(request, query, candidates)
     scores = {ref: score for ref, score in candidates.scores.items() if ref not in refused}
     best = heapq.nlargest(query.limit, scores.values())
     wanted = [ref for ref, score in scores.items() if score >= best[-1]] if best else []
-    loaded = store.load(request, wanted) if wanted else {}
+    loaded = matching.load_matching(snapshot, request, wanted) if wanted else {}
     ties = query.preset.ties
     ranked = sorted(loaded, key=lambda ref: _order(scores[ref], _rank_in(candidates.rows[ref], ties), loaded[ref]))
     chosen = ranked[: query.limit]
@@ -286,8 +310,7 @@ def _choose(
     )
     if not query.explains:
         return hits, ()
-    reasons = dict.fromkeys(candidates.scores, "below the limit")
-    reasons |= {ref: "gone meanwhile" for ref in wanted if ref not in loaded} | refused
+    reasons = dict.fromkeys(candidates.scores, "below the limit") | refused
     return hits, _dropped(candidates, {ref: why for ref, why in reasons.items() if ref not in set(chosen)})
 
 
@@ -343,21 +366,21 @@ def _with_terms(why: Explanation, memory: MemoryRecord, query_terms: list[str]) 
     return replace(why, matched_terms=tuple(term for term in query_terms if term in own))
 
 
-def _newest(store: Store, request: Request, query: SearchQuery) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
+def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:
     why = Explanation(preset=query.preset.name, contributions=())
-    newest = store.recent(request, query.limit)
-    own = [memory for memory in newest if not query.preset.private or is_note(memory, request.caller)]
-    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in own), ()
+    newest = recency.load_newest(snapshot, request, query.limit)
+    own = [memory for memory in newest if not query.preset.private or is_note(memory, snapshot.caller)]
+    return tuple(Hit(score=0.0, memory=memory, why=why) for memory in own)
 
 
-def _with_neighbours(store: Store, request: Request, hits: tuple[Hit, ...], count: int) -> tuple[Hit, ...]:
+def _with_neighbours(snapshot: Snapshot, request: Request, hits: tuple[Hit, ...], count: int) -> tuple[Hit, ...]:
     """The hits with `count` turns before and after each, of any speaker."""
     if count == 0:
         return hits
     given = request.filter
     around = replace(request, filter=Filter(as_of=given.as_of, include_inactive=given.include_inactive))
     return tuple(
-        replace(hit, neighbours=tuple(store.neighbours(around, hit.memory, count)))
+        replace(hit, neighbours=tuple(matching.load_neighbours(snapshot, around, hit.memory, count)))
         if isinstance(hit.memory, Episode)
         else hit
         for hit in hits

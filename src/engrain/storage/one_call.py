@@ -107,7 +107,7 @@ WRITES: dict[str, Callable[..., Any]] = {
 INSPECTIONS: dict[str, Callable[..., Any]] = {
     "tenants": tenants.list_tenants,
     "embedding_versions": embedding_versions.load_versions,
-    "unembedded": lambda tx, limit, *, version=None: embedding_versions.find_unembedded(tx, limit, version),
+    "unembedded": embedding_versions.find_unembedded,
     "jobs": jobs.list_jobs,
     "last_firing": jobs.find_last_firing,
 }

@@ -12,7 +12,7 @@ from tests.support.sample_search import DIMS, vector_of
 from tests.support.sqlite_statements import statements
 from tests.support.stores import SqliteStore
 
-MOST_STATEMENTS = 12
+MOST_STATEMENTS = 10
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def memory(store):
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))
-def test_a_recall_takes_at_most_twelve_statements(memory, store, preset):
+def test_a_recall_takes_at_most_ten_statements(memory, store, preset):
     agent = memory.agent("aide")
     with statements(store) as ran:
         agent.recall("Which tram by the river does Ana take in June 2024?", preset=preset)
@@ -67,7 +67,7 @@ def test_the_references_of_an_answer_are_one_statement_a_kind(memory, store):
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-def test_a_context_takes_at_most_two_dozen_statements_however_much_there_is(memory, store, recipe):
+def test_a_context_takes_at_most_nineteen_statements_however_much_there_is(memory, store, recipe):
     """Beside its search three for each of: the newest episodes, the latest reflection, where facts were learned."""
     agent = memory.agent("aide", session="friday")
     told = agent.observe("The tram again.")
@@ -81,4 +81,4 @@ def test_a_context_takes_at_most_two_dozen_statements_however_much_there_is(memo
     with statements(store) as ran:
         block = asked.context("Which tram does Ana take?", recipe=recipe, recent_episodes=20, budget_tokens=4_000)
     assert len(block.memories) >= 5
-    assert len(ran) <= 24, "\n".join(ran)
+    assert len(ran) <= 19, "\n".join(ran)

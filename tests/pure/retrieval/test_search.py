@@ -30,6 +30,7 @@ from tests.support.sample_search import (
     store_of,
     vector_of,
 )
+from tests.support.sqlite_statements import statements
 from tests.support.store_samples import put
 from tests.support.stores import InMemoryStore
 
@@ -339,39 +340,19 @@ def test_a_turn_is_found_by_its_neighbours_words_once_the_search_has_settled_it(
     assert [hit.why.matched_terms for hit in answer] == [("zeppelin",), ()]
 
 
-class Unsettled(InMemoryStore):
-    """A database that cannot be written now."""
-
-    def __init__(self, reason):
-        super().__init__()
-        self._reason = reason
-
-    def flush_index(self):
-        raise self._reason
-
-
 @pytest.mark.parametrize("reason", [DatabaseBusy("locked"), DatabaseReadOnly("read-only")], ids=["busy", "read-only"])
 def test_a_database_that_cannot_be_written_is_searched_as_it_is_and_the_answer_says_so(reason):
-    store = Unsettled(reason)
+    store = InMemoryStore()
     put(store, [episode("tram")])
+
+    def refuse():
+        raise reason
+
+    store.backend.flush_index = refuse
     answer = recall(store, "tram", embed=no_engine)
     assert contents(answer) == ["tram"]
     assert len(answer.degraded) == 2
     assert "the database cannot be written now" in str(answer.degraded[0])
-
-
-class Vanishing(InMemoryStore):
-    """Another process forgets a memory between the channels' answer and the loading of the winners."""
-
-    def load(self, request, refs):
-        found = super().load(request, refs)
-        return {ref: memory for ref, memory in found.items() if memory.content != "tram now gone"}
-
-
-def test_a_memory_retired_during_the_search_is_absent():
-    store = Vanishing()
-    put(store, [episode("tram"), episode("tram now gone")])
-    assert contents(recall(store, "tram", embed=no_engine)) == ["tram"]
 
 
 def test_what_is_embedded_of_the_question_is_the_question():
@@ -415,15 +396,6 @@ def test_what_is_below_the_limit_and_what_is_believed_too_little_is_told_apart()
         faded.id: "min_confidence 0.2: 0.184",  # 0.5 x exp(-1), a day after NOON
         (below.id if answer[0].memory.id == kept.id else kept.id): "below the limit",
     }
-
-
-def test_what_went_between_the_channels_and_the_loading_is_told():
-    store = Vanishing()
-    put(store, [episode("tram now gone"), *(episode(f"tram {number}") for number in range(60))])
-    answer = recall(store, "tram", limit=100, embed=no_engine, asks={"explains": True})
-    [gone] = answer.dropped
-    assert gone.reason == "gone meanwhile"
-    assert gone.why.contributions
 
 
 def test_at_most_fifty_candidates_are_told_of_the_best_first():
@@ -470,56 +442,19 @@ def test_the_turns_around_a_hit_need_not_match_what_narrowed_the_search():
 
 @pytest.mark.req("G08")
 def test_a_channel_is_asked_while_the_vector_is_being_made():
-    asked_first = []
+    store = store_of([episode("tram")])
+    with statements(store) as ran:
 
-    class Listening(InMemoryStore):
-        def newest(self, request_, limit):
-            asked_first.append("newest")
-            return super().newest(request_, limit)
+        def embed(text):
+            ran.append("embed")
+            return vector_of(text)
 
-        def nearest(self, request_, vector, limit, *, also=()):
-            asked_first.append("nearest")
-            return super().nearest(request_, vector, limit, also=also)
-
-    def embed(text):
-        asked_first.append("vector")
-        return vector_of(text)
-
-    store = Listening()
-    put(store, [episode("tram")])
-    recall(store, "tram", preset=PRESETS["weighted"], embed=embed)
-    assert asked_first == ["newest", "vector", "nearest"]
-
-
-def test_everything_a_search_reads_is_of_one_state():
-    """A store that changes between two statements answers as if it had not."""
-
-    class Counting(InMemoryStore):
-        inside = 0
-
-        def in_one_snapshot(self, caller, work):
-            self.inside += 1
-            try:
-                return super().in_one_snapshot(caller, work)
-            finally:
-                self.inside -= 1
-
-        def load(self, request_, refs):
-            assert self.inside
-            return super().load(request_, refs)
-
-        def keyword(self, request_, asked, limit):
-            assert self.inside
-            return super().keyword(request_, asked, limit)
-
-        def traits(self, request_, refs):
-            assert self.inside
-            return super().traits(request_, refs)
-
-    store = Counting()
-    put(store, [episode("tram", session="monday")])
-    assert contents(recall(store, "tram", embed=no_engine)) == ["tram"]
-    assert not store.inside
+        recall(store, "tram", preset=PRESETS["weighted"], embed=embed)
+    newest, vectors = (
+        next(place for place, sql in enumerate(ran) if words in sql)
+        for words in ("ORDER BY event_time DESC", "FROM memory_vectors")
+    )
+    assert newest < ran.index("embed") < vectors
 
 
 def test_a_question_for_what_the_ranking_does_not_search_says_so():

@@ -20,6 +20,7 @@ from engrain.interfaces.compat.assistant import confirm_fact
 from engrain.service import Memory
 from tests.support.clock import NOON, Clock
 from tests.support.recorded import Recorded
+from tests.support.sample_search import NO_ENGINE, recall
 from tests.support.stores import PostgresStore, SqliteStore
 from tests.support.wiped import fresh_store
 
@@ -145,6 +146,18 @@ def other(memories):
 
 
 # Reading: one state
+
+
+def test_a_search_finds_what_is_forgotten_while_it_waits_for_its_vector(stores, agent, other):
+    said = agent.observe("tram", session="monday")
+
+    def embed(_):
+        other.forget(said.id)
+        return NO_ENGINE
+
+    answer = recall(stores[0], "tram", embed=embed, caller=agent.caller)
+    assert [hit.memory for hit in answer] == [said]
+    assert other.recall("tram").hits == ()
 
 
 def test_a_list_of_notes_lacks_none_that_is_saved_anew_between_its_pages(agent, other, store):

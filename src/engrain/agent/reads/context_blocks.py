@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain import engines
 from engrain.agent.learning.reflection import latest_reflection
-from engrain.agent.reads.search import count_references, search
+from engrain.agent.reads.search import count_references, search_and_read
 from engrain.agent.wiring.arguments import find_preset
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions
@@ -28,6 +28,8 @@ from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
 from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.search import SearchQuery
+from engrain.storage.search.recency import load_newest
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from engrain.context.recipes import Recipe
     from engrain.domain.ports import TokenCounter
     from engrain.domain.records import Answer, Caller, Degraded
+    from engrain.storage.unit_of_work import Snapshot
 
 MOST_TOKENS = 10_000_000
 
@@ -133,13 +136,32 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
 
 
 def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, tuple[Degraded, ...]]:
-    """Read what could stand in a block; return it with what the search had to do without."""
-    answer = _search(parts, caller, request)
-    sources = BlockSources(
-        hits=_without_session(parts, caller, answer.hits),
-        recent=_read_recent(parts, caller, request.recent) if request.recipe.has("recent") else (),
-        reflection=latest_reflection(parts, caller) if request.recipe.has("reflection") else None,
+    """Read what could stand in a block; return it with what the search had to do without.
+
+    All is of one state, except for the reflection, which is cached.
+    """
+    recipe, now = request.recipe, parts.clock()
+    reflection = latest_reflection(parts, caller) if recipe.has("reflection") else None
+    most_recent = request.recent if recipe.has("recent") else 0
+    elsewhere = Filter(exclude_sessions=checks.names(caller.session, name="session"))
+    searched = replace(elsewhere, kinds=recipe.kinds, include_inactive=request.include_superseded)
+
+    def read(snapshot: Snapshot, answer: Answer) -> BlockSources:
+        said = Request(caller=caller, filter=replace(elsewhere, kinds=("episode",)), now=now)
+        newest = load_newest(snapshot, said, most_recent)
+        hits = [hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)]
+        return BlockSources(
+            hits=_without_session(snapshot, caller.session, hits),
+            recent=[memory for memory in newest if isinstance(memory, Episode)],
+            reflection=reflection,
+        )
+
+    question = SearchQuery(
+        text=request.query,
+        preset=find_preset(parts, recipe.preset),
+        limit=recipe.candidates_for(request.budget_tokens),
     )
+    answer, sources = search_and_read(parts, Request(caller=caller, filter=searched, now=now), question, read=read)
     return sources, answer.degraded
 
 
@@ -155,45 +177,19 @@ def _pack(sources: BlockSources, request: ContextRequest) -> ContextBlock:
     )
 
 
-def _search(parts: Parts, caller: Caller, request: ContextRequest) -> Answer:
-    question = SearchQuery(
-        text=request.query,
-        preset=find_preset(parts, request.recipe.preset),
-        limit=request.recipe.candidates_for(request.budget_tokens),
-    )
-    narrowed = Filter(
-        kinds=request.recipe.kinds,
-        exclude_sessions=checks.names(caller.session, name="session"),
-        include_inactive=request.include_superseded,
-    )
-    answer = search(parts, caller, question, narrowed)
-    if not request.include_superseded:
-        return answer
-    now = parts.clock()
-    return replace(answer, hits=tuple(hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)))
-
-
 def _is_superseded(hit: Hit) -> bool:
     return isinstance(hit.memory, Fact) and hit.memory.validity == "superseded"
 
 
-def _without_session(parts: Parts, caller: Caller, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Return the hits that were not learned in the caller's session, as far as their source says."""
+def _without_session(snapshot: Snapshot, session: str | None, hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Return the hits that were not learned in a session, as far as their source says."""
     sources = {hit.memory.id: source for hit in hits if (source := _source(hit))}
-    if caller.session is None or not sources:
+    if session is None or not sources:
         return hits
-    episodes = parts.store.get(caller, list(dict.fromkeys(sources.values())))
-    here = {source.id for source in episodes if isinstance(source, Episode) and source.session == caller.session}
+    episodes = load_memories(snapshot, list(dict.fromkeys(sources.values())))
+    here = {source.id for source in episodes if isinstance(source, Episode) and source.session == session}
     return [hit for hit in hits if sources.get(hit.memory.id) not in here]
 
 
 def _source(hit: Hit) -> str | None:
     return None if isinstance(hit.memory, Episode) else hit.memory.source_episode_id
-
-
-def _read_recent(parts: Parts, caller: Caller, limit: int) -> Sequence[Episode]:
-    if limit == 0:
-        return ()
-    others = Filter(kinds=("episode",), exclude_sessions=checks.names(caller.session, name="session"))
-    newest = parts.store.recent(Request(caller=caller, filter=others, now=parts.clock()), limit)
-    return [episode for episode in newest if isinstance(episode, Episode)]

@@ -10,12 +10,18 @@ from engrain.domain.filters import Filter
 from engrain.domain.maintenance.overview import EntityShare, Overview, days_of
 from engrain.domain.records import Episode, Fact, Rule
 from engrain.domain.requests import Request
+from engrain.storage.entities.lookup import load_entities
+from engrain.storage.reports.overviews import count_activity, find_standouts
+from engrain.storage.reports.stats import count_memories
+from engrain.storage.runs.claims import list_pending_sessions, list_runs
+from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engrain.domain.ports import Store
     from engrain.domain.records import Caller, Kind, MemoryRecord
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot
 
 MOST_DAYS = 366
 MOST = 100
@@ -29,24 +35,26 @@ class OverviewRequest:
     limit: int
 
 
-def read_overview(store: Store, caller: Caller, request: OverviewRequest, *, now: datetime) -> Overview:
+def read_overview(store: SqlStore, caller: Caller, request: OverviewRequest, *, now: datetime) -> Overview:
     """Return the overview of what the caller sees."""
-    return store.in_one_snapshot(caller, lambda: _read(store, caller, request, now))
+    return store.read(caller, _read, request, now)
 
 
-def _read(store: Store, caller: Caller, request: OverviewRequest, now: datetime) -> Overview:
+def _read(snapshot: Snapshot, request: OverviewRequest, now: datetime) -> Overview:
+    caller = snapshot.caller
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     days = [today - timedelta(days=back) for back in reversed(range(request.days))]
-    counts, cut = store.activity(caller, since=days[0]) if days else ({}, None)
-    standouts = store.standouts(Request(caller=caller, filter=Filter(), now=now), limit=request.limit)
+    counts, cut = count_activity(snapshot, since=days[0]) if days else ({}, None)
+    standouts = find_standouts(snapshot, Request(caller=caller, filter=Filter(), now=now), limit=request.limit)
     facts_of = dict(standouts.entities)
 
     def newest(kind: Kind) -> list[MemoryRecord]:
-        return store.recent(Request(caller=caller, filter=Filter(kinds=(kind,)), now=now), request.limit)
+        narrowed = Request(caller=caller, filter=Filter(kinds=(kind,)), now=now)
+        return load_newest(snapshot, narrowed, request.limit)
 
     return Overview(
         at=now,
-        stats=store.stats(caller, now),
+        stats=count_memories(snapshot, now),
         days=days_of(counts, tuple(f"{day:%Y-%m-%d}" for day in days)),
         days_since=cut,
         newest_episodes=tuple(memory for memory in newest("episode") if isinstance(memory, Episode)),
@@ -54,10 +62,10 @@ def _read(store: Store, caller: Caller, request: OverviewRequest, now: datetime)
         newest_rules=tuple(memory for memory in newest("rule") if isinstance(memory, Rule)),
         most_referenced=standouts.most_referenced,
         entities=tuple(
-            EntityShare(entity=entity, facts=facts_of[entity.id]) for entity in store.entities(caller, list(facts_of))
+            EntityShare(entity=entity, facts=facts_of[entity.id]) for entity in load_entities(snapshot, list(facts_of))
         ),
         looked_at=standouts.looked_at,
         content_bytes=standouts.content_bytes,
-        runs=tuple(store.runs(caller, limit=request.limit)),
-        waiting_sessions=tuple(store.pending_sessions(caller, now)[: request.limit]),
+        runs=tuple(list_runs(snapshot, limit=request.limit)),
+        waiting_sessions=tuple(list_pending_sessions(snapshot, now)[: request.limit]),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engrain import metrics
 from engrain.agent.wiring.acts import new_act
@@ -11,9 +11,12 @@ from engrain.domain.faults import describe_fault
 from engrain.domain.records import Degraded
 from engrain.domain.requests import Act, Request
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, EngineUnavailable
+from engrain.storage.search.namespaces import count_waiting
+from engrain.storage.selection import load_memories
+from engrain.storage.write.changes import touch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,28 +26,65 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Embedder
     from engrain.domain.records import Answer, Caller, MemoryRecord
     from engrain.retrieval.search import QueryEmbedding, SearchQuery
+    from engrain.storage.unit_of_work import Snapshot
+
+_Result = TypeVar("_Result")
 
 # A search waits for vectors that are being made only while they are few; an import's thousands it does without.
 _WORTH_WAITING_FOR = 64
 
 
-def search(parts: Parts, caller: Caller, question: SearchQuery, narrowed: Filter) -> Answer:
-    """Return the answer to a question; a ranking that looks at references sees those of every recall before it."""
-    from engrain.retrieval import reranking, search
+def search(
+    parts: Parts,
+    caller: Caller,
+    question: SearchQuery,
+    narrowed: Filter,
+    *,
+    check: Callable[[Snapshot], object] = lambda _: None,
+) -> Answer:
+    """Return the answer to a question; a ranking that looks at references sees those of every recall before it.
+
+    `check` raises where the caller, with the pools it is in, may not search this.
+    """
+    from engrain.retrieval import reranking
+
+    request = Request(caller=caller, filter=narrowed, now=parts.clock())
+    limit = max(question.limit, reranking.MAX_CANDIDATES) if question.deep else question.limit
+    answer, _ = search_and_read(parts, request, replace(question, limit=limit), check=check, read=lambda *_: None)
+    if not question.deep:
+        return answer
+    budget_s = parts.settings.reranking.budget_s
+    return reranking.rerank(answer, parts.reranker, limit=question.limit, budget_s=budget_s)
+
+
+def search_and_read(
+    parts: Parts,
+    request: Request,
+    question: SearchQuery,
+    *,
+    check: Callable[[Snapshot], object] = lambda _: None,
+    read: Callable[[Snapshot, Answer], _Result],
+) -> tuple[Answer, _Result]:
+    """`search` without re-ranking, and return what `read` reads for its answer in the same snapshot."""
+    from engrain.retrieval import search
 
     if "recency" in question.preset.weights:
         parts.references.flush()
-    request = Request(caller=caller, filter=narrowed, now=parts.clock())
-    if not question.deep:
-        return search.search(parts.store, request, question, lambda: _question_vectors(parts, caller))
-    enough = replace(question, limit=max(question.limit, reranking.MAX_CANDIDATES))
-    answer = search.search(parts.store, request, enough, lambda: _question_vectors(parts, caller))
-    return reranking.rerank(answer, parts.reranker, limit=question.limit, budget_s=parts.settings.reranking.budget_s)
+    return search.search_and_read(
+        parts.store, request, question, lambda: _question_vectors(parts, request.caller), check=check, read=read
+    )
 
 
-def search_counted(parts: Parts, caller: Caller, question: SearchQuery, narrowed: Filter) -> Answer:
-    """Return the answer to a question, a reference to each hit counted soon unless it was asked of the past."""
-    answer = search(parts, caller, question, narrowed)
+def search_counted(
+    parts: Parts,
+    caller: Caller,
+    question: SearchQuery,
+    narrowed: Filter,
+    *,
+    check: Callable[[Snapshot], object] = lambda _: None,
+) -> Answer:
+    """Return the answer of `search`, a reference to each hit counted soon unless it was asked of the past."""
+    answer = search(parts, caller, question, narrowed, check=check)
     if narrowed.as_of is None:
         count_references(parts, caller, [hit.memory for hit in answer])
     return answer
@@ -58,10 +98,10 @@ def count_references(parts: Parts, caller: Caller, memories: Sequence[MemoryReco
 def get_counted(parts: Parts, caller: Caller, ids: Sequence[str]) -> list[MemoryRecord]:
     """Return those of `ids` the caller sees, a reference counted unless the database cannot be written now."""
     try:
-        return parts.store.touch(new_act(parts, caller), ids)
+        return parts.store.write(new_act(parts, caller), touch, ids)
     except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
         metrics.count("references_not_counted", len(ids))
-        return parts.store.get(caller, ids)
+        return parts.store.read(caller, load_memories, ids)
 
 
 def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
@@ -72,7 +112,7 @@ def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:
     if embedder is None:
         why = parts.without_vectors or Degraded(code="no_embedder", message="keywords alone: no embedder is configured")
         return QueryEmbedding(begin=lambda _: lambda: why, catch_up=lambda _: False)
-    has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.waiting(caller))
+    has_waited = not parts.queue.is_idle and not _catch_up(parts, parts.store.read(caller, count_waiting))
     return QueryEmbedding(
         begin=lambda text: parts.workers.start(lambda: _embed(embedder, text)),
         catch_up=lambda waiting: not has_waited and _catch_up(parts, waiting),

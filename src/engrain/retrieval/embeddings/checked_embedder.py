@@ -11,13 +11,15 @@ from engrain.domain import checks
 from engrain.domain.faults import describe_fault
 from engrain.domain.records import Degraded
 from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.storage.write.embedding_versions import find_active
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Embedder, EmbedRole, Store
+    from engrain.domain.ports import Embedder, EmbedRole
+    from engrain.storage.store import SqlStore
 
 _MAX_DIMS = 65_535
 # Rows of half precision are off by a thousandth; rows that were never normalised by far more.
@@ -95,7 +97,7 @@ def wrap_embedder(embedder: Embedder | None) -> CheckedEmbedder | None:
 
 
 def check_compatibility(
-    store: Store, embedder: CheckedEmbedder | None
+    store: SqlStore, embedder: CheckedEmbedder | None
 ) -> tuple[CheckedEmbedder | None, Degraded | None]:
     """The embedder if its vectors are comparable with those of the store; else why not, and what to do."""
     if embedder is None:
@@ -104,11 +106,10 @@ def check_compatibility(
         dims = embedder.dims
     except EngineUnavailable as error:
         # An engine that is away now is waited for, if it has been here before.
-        versions = store.embedding_versions()
-        known = [version.dims for version in versions if version.state == "active" and version.name == embedder.name]
-        if not known:
+        active = store.inspect(None, find_active)
+        if active is None or active.name != embedder.name:
             return None, describe_fault(error, "embedder").with_prefix("keywords alone: ")
-        embedder, dims = embedder.with_dims(known[0]), known[0]
+        embedder, dims = embedder.with_dims(active.dims), active.dims
     recorded = store.use_embedder(embedder.name, dims)
     if recorded is None:
         return embedder, None

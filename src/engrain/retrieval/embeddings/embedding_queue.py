@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.errors import EngrainError, MemoryClosed
+from engrain.storage.write.embedding_versions import find_unembedded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.ports import Embedder, Store
+    from engrain.domain.ports import Embedder
+    from engrain.storage.store import SqlStore
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 64
@@ -30,7 +32,7 @@ class EmbeddingQueue:
     """
 
     def __init__(
-        self, store: Store, embedder: Embedder | None, *, pause_after_failure_s: float = _PAUSE_AFTER_FAILURE_S
+        self, store: SqlStore, embedder: Embedder | None, *, pause_after_failure_s: float = _PAUSE_AFTER_FAILURE_S
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -147,7 +149,7 @@ class EmbeddingQueue:
         settled = self._store.flush_index()
         if self._embedder is None:
             return settled, 0
-        waiting = self._store.unembedded(_BATCH)
+        waiting = self._store.inspect(None, find_unembedded, _BATCH)
         if waiting:
             with metrics.timed("embed_seconds"):
                 vectors = self._embedder.embed([memory.text for memory in waiting], role="document")

@@ -10,15 +10,17 @@ import numpy as np
 from engrain import metrics
 from engrain.domain.records import Record
 from engrain.errors import EngineUnavailable, InvalidInput
+from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from engrain.domain.ports import Embedder, Store
+    from engrain.domain.ports import Embedder
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Act, Ref, Unembedded
+    from engrain.storage.store import SqlStore
 
 BATCH = 64  # made in one call and stored in one transaction: the loss by a crash
 _LOOK_AHEAD = 16 * BATCH  # the search for missing vectors reads past all existing ones
@@ -41,7 +43,7 @@ class ReembedReport(Record):
 
 
 def reembed(
-    store: Store, embedder: Embedder, act: Act, *, progress: Callable[[int], None] | None = None
+    store: SqlStore, embedder: Embedder, act: Act, *, progress: Callable[[int], None] | None = None
 ) -> ReembedReport:
     """Make the embedder's vectors of every memory, search them from then on, and remove the old ones.
 
@@ -73,7 +75,7 @@ class _VersionBuilder:
     """Builder of the vectors of one version."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, version: EmbeddingVersion, progress: Callable[[int], None] | None
+        self, store: SqlStore, embedder: Embedder, version: EmbeddingVersion, progress: Callable[[int], None] | None
     ) -> None:
         """Begin with no vectors made by this call."""
         self.embedded = 0
@@ -91,7 +93,9 @@ class _VersionBuilder:
         """
         while True:
             settled = self._store.flush_index()
-            missing = self._store.unembedded(_LOOK_AHEAD + len(self._refused), version=self._version.version)
+            missing = self._store.inspect(
+                None, embedding_versions.find_unembedded, _LOOK_AHEAD + len(self._refused), self._version.version
+            )
             fresh = [memory for memory in missing if memory.ref not in self._refused]
             for first in range(0, len(fresh), BATCH):
                 self._make(fresh[first : first + BATCH])
@@ -131,7 +135,7 @@ class _VersionBuilder:
         return list(zip(batch, rows, strict=True))
 
 
-def _begin_version(store: Store, embedder: Embedder) -> EmbeddingVersion:
+def _begin_version(store: SqlStore, embedder: Embedder) -> EmbeddingVersion:
     """Begin or continue a version: a building one, or the active one where that is this embedder's already."""
     if store.use_embedder(embedder.name, embedder.dims) is not None:
         try:
@@ -139,10 +143,12 @@ def _begin_version(store: Store, embedder: Embedder) -> EmbeddingVersion:
         except InvalidInput:
             if store.use_embedder(embedder.name, embedder.dims) is not None:
                 raise
-    return next(version for version in store.embedding_versions() if version.state == "active")
+    active = store.inspect(None, embedding_versions.find_active)
+    assert active is not None  # this embedder is
+    return active
 
 
-def _switch_version(store: Store, act: Act, version: EmbeddingVersion) -> bool:
+def _switch_version(store: SqlStore, act: Act, version: EmbeddingVersion) -> bool:
     """Switch searches to the version; False where a memory without its vector came meanwhile."""
     try:
         return store.switch_version(act, version.version)

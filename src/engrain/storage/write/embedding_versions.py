@@ -80,7 +80,7 @@ def require_version(tx: Transaction, version: int | None) -> EmbeddingVersion:
     return found
 
 
-def find_unembedded(tx: Transaction, limit: int, version: int | None) -> list[Unembedded]:
+def find_unembedded(tx: Transaction, limit: int, version: int | None = None) -> list[Unembedded]:
     """Find indexed live memories that lack a vector of the version, or of the active one; oldest first."""
     if version is None:
         rows = tx.rows("unembedded", limit=limit)
