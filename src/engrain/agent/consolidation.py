@@ -16,9 +16,13 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput
+from engrain.storage.runs.actions import doubt_fact
+from engrain.storage.runs.claims import is_session_consolidated
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from engrain.learning.consolidation.extracted_facts import ExtractedFact, SavedFacts
+    from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
 
 _MOST_PAGES = 1_000_000
@@ -37,8 +41,8 @@ class Consolidation(View):
 
     def is_session_consolidated(self, session: words.OneSession) -> bool:
         """Check whether this agent has episodes in a session and none of them waits for consolidation."""
-        parts = self._parts()
-        return parts.store.is_session_consolidated(self._caller, checks.name(session, name="session"), parts.clock())
+        parts, name = self._parts(), checks.name(session, name="session")
+        return parts.store.read(self._who, is_session_consolidated, name, parts.clock())
 
     def episodes(
         self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
@@ -101,15 +105,11 @@ class Consolidation(View):
             InvalidInput: one of them is no fact, or both are one.
         """
         old, new = checks.name(old_id, name="old_id"), checks.name(new_id, name="new_id")
-        parts, caller = enter(self)
+        parts = self._parts()
         try:
-            doubted = parts.store.doubt(new_act(parts, caller), old, new)
+            return parts.store.write(new_act(parts, self._who), _doubt, old, new)
         finally:
-            parts.note_cache.drop_agent(caller)
-        if doubted is None:
-            visible = {memory.id for memory in parts.store.get(caller, [old, new])}
-            raise memory_not_found(caller, old if new in visible or old not in visible else new)
-        return doubted
+            parts.note_cache.drop_agent(self._who)
 
     def mark_session(self, session: words.OneSession) -> int:
         """Mark all of a session as consolidated; give the number of episodes that waited.
@@ -120,14 +120,22 @@ class Consolidation(View):
             InvalidInput: the agent's episodes are being consolidated just now; mark the session again later.
         """
         parts, name = self._parts(), checks.name(session, name="session")
-        return consolidation_runs.mark_consolidated(parts, self._caller, name)
+        return consolidation_runs.mark_consolidated(parts, self._who, name)
 
     def _episodes(self, session: str) -> list[Episode]:
-        parts, caller = enter(self)
-        request = Request(caller=caller, filter=Filter(kinds=("episode",), sessions=(session,)), now=parts.clock())
-        memories = parts.store.read(caller, lambda snapshot: list(read_all(snapshot, request)))
+        parts, narrowed = self._parts(), Filter(kinds=("episode",), sessions=(session,))
+        request = Request(caller=self._who, filter=narrowed, now=parts.clock())
+        memories = parts.store.read(self._who, lambda snapshot: list(read_all(snapshot, request)))
         episodes = [memory for memory in memories if isinstance(memory, Episode)]
         return sorted(episodes, key=lambda episode: (episode.turn, episode.created_at, episode.id))
+
+
+def _doubt(work: UnitOfWork, old_id: str, new_id: str) -> Fact:
+    doubted = doubt_fact(work, old_id, new_id)
+    if doubted is not None:
+        return doubted
+    visible = {memory.id for memory in load_memories(work, [old_id, new_id])}
+    raise memory_not_found(work.caller, old_id if new_id in visible or old_id not in visible else new_id)
 
 
 def _parse_list(facts: object) -> list[object]:

@@ -12,6 +12,7 @@ from engrain.domain.runs.runs import Claim
 from engrain.engines.endpoint import Refused
 from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
+from engrain.storage.runs.claims import claim_run, list_backlogs
 from tests.support.clock import Clock
 from tests.support.learning_memories import LLM, NOTHING, fact, opened, reply
 
@@ -166,19 +167,24 @@ def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
 
 @pytest.mark.req("B24.3")
 @pytest.mark.parametrize(("fault", "code"), [(DatabaseBusy("locked"), "database_busy"), (KeyError("x"), "unexpected")])
-def test_not_even_who_the_agent_is_stops_another(fault, code):
+def test_not_even_a_claim_that_fails_stops_another(fault, code):
     """Whatever is asked for one agent may fail, and is told of that one."""
 
-    def caller(backlog):
-        if backlog.agent == "a":
-            raise fault
-        return consolidation_runs.caller_of(memory.parts, backlog)
+    class Store:
+        def __getattr__(self, name):
+            return getattr(memory.parts.store, name)
+
+        def write(self, act, *work, **options):
+            if act.caller.agent == "a":
+                raise fault
+            return memory.parts.store.write(act, *work, **options)
 
     with opened(":memory:", LLM([learns_one])) as memory:
         for agent in ("a", "b"):
             observed(memory, 1, agent)
-        means = replace(consolidation_runs.dependencies_of(memory.parts, memory.parts.llm), caller=caller)
-        report = consolidate(means, memory.parts.store.backlogs(memory.parts.clock()), ConsolidationOptions())
+        means = replace(consolidation_runs.dependencies_of(memory.parts, memory.parts.llm), store=Store())
+        backlogs = memory.parts.store.inspect(None, list_backlogs, memory.parts.clock())
+        report = consolidate(means, backlogs, ConsolidationOptions())
         assert [(failure.agent, failure.code, failure.run_id) for failure in report.failures] == [("a", code, None)]
         assert content(memory, "b") == ["0"]
 
@@ -333,7 +339,7 @@ def test_an_agent_under_a_lease_is_left_alone_and_the_report_says_until_when():
     with opened(":memory:", LLM([learns_one]), clock=clock) as memory:
         observed(memory, 1)
         claim = Claim(kind="consolidation", worker="killed", lease_s=60)
-        batch = memory.parts.store.claim(new_act(memory.parts, memory.agent("assistant").caller), claim)
+        batch = memory.parts.store.write(new_act(memory.parts, memory.agent("assistant").caller), claim_run, claim)
         for dry_run in (True, False):
             report = memory.consolidate(dry_run=dry_run)
             assert [(group.episodes, group.leased_until) for group in report.groups] == [(1, batch.run.lease_until)]

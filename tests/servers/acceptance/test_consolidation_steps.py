@@ -6,6 +6,7 @@ from engrain.agent.wiring.acts import new_act
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
+from engrain.storage.runs.claims import claim_run
 from tests.support.clock import Clock
 from tests.support.postgres import server
 
@@ -131,7 +132,7 @@ def test_a_conflict_is_between_two_facts_that_are_there(memory, agent):
 def test_a_session_that_is_being_consolidated_cannot_be_marked(memory, agent):
     turn = agent.observe("Hello.")
     claim = Claim(kind="consolidation", worker="somebody", lease_s=600)
-    batch = memory.parts.store.claim(new_act(memory.parts, agent.caller), claim)
+    batch = memory.parts.store.write(new_act(memory.parts, agent.caller), claim_run, claim)
     with pytest.raises(InvalidInput, match="is being consolidated just now"):
         agent.consolidation.mark_session("s1")
     assert [episode.id for episode in batch.episodes] == [turn.id]

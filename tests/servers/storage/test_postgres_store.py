@@ -26,7 +26,7 @@ from tests.support.cutting_proxy import CuttingProxy
 from tests.support.postgres import server
 from tests.support.races import run_together
 from tests.support.recorded import Recorded, recorded
-from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request
+from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword
 from tests.support.stores import PostgresStore
 from tests.support.wiped import fresh_store
@@ -234,6 +234,20 @@ def learned(store, source):
     run = store.claim(act(), Claim(kind="summary", worker="me", lease_s=60)).run
     made = Action(kind="new_fact", memory=fact("x", predicate="made"), sources=(source.id,))
     return store.carry_out(act(), run.id, Plan(episode_ids=(), actions=(made,)), {})
+
+
+def test_what_is_learned_while_somebody_states_it_adds_nothing(store):
+    """A race within one action of a plan is not its error: all of the plan is carried out again."""
+    known, other = rule("Ask first."), rule("Take it.")
+    run = store.claim(act(), Claim(kind="summary", worker="me", lease_s=60)).run
+    actions = [Action(kind="new_rule", memory=memory) for memory in (other, known)]
+    with (
+        closing(PostgresStore(url_of(store))) as beside,
+        meanwhile(store, "INSERT INTO rules", lambda: beside.put(act(), [known])),
+    ):
+        done = store.carry_out(act(), run.id, Plan(episode_ids=(), actions=tuple(actions)), {})
+    assert [(result.memory_id, result.error) for result in done] == [(other.id, None), (known.id, None)]
+    assert len(store.events(CALLER, event_type="rule_created")) == 2
 
 
 LINKING = {

@@ -11,20 +11,22 @@ from engrain.agent.reads.search import search
 from engrain.agent.wiring.acts import new_act, with_pools
 from engrain.agent.wiring.arguments import find_preset
 from engrain.agent.writes.memories import follow_up
-from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
+from engrain.storage.runs import claims
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.ports import LLM
-    from engrain.domain.records import Kind, MemoryRecord
+    from engrain.domain.records import Caller, Kind, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.runs.runs import AgentBacklog
+    from engrain.domain.runs.runs import Claim
     from engrain.learning.consolidation.known_memories import HybridSearch
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
+    from engrain.storage.unit_of_work import UnitOfWork
 
 
 _MARKED, _MARKING_S = 1_000, 60.0
@@ -52,7 +54,9 @@ def consolidate(
     from engrain.learning.consolidation import runner
     from engrain.learning.consolidation.report import ConsolidationReport
 
-    backlogs = parts.store.backlogs(parts.clock(), tenant_id=selection.tenant_id)
+    backlogs = parts.store.inspect(
+        selection.tenant_id, claims.list_backlogs, parts.clock(), tenant_id=selection.tenant_id
+    )
     of_agent = [backlog for backlog in backlogs if selection.agent in (None, backlog.agent)]
     options = replace(
         options_of(parts),
@@ -60,9 +64,7 @@ def consolidate(
         exclude_sessions=selection.exclude_sessions,
         max_batches=selection.max_batches,
     )
-    groups = runner.count_due(
-        parts.store, of_agent, options, caller=lambda backlog: caller_of(parts, backlog), now=parts.clock()
-    )
+    groups = runner.count_due(parts.store, of_agent, options, now=parts.clock())
     if parts.llm is None or selection.dry_run:
         return ConsolidationReport(dry_run=True, groups=groups)
     parts.references.flush()  # what was handed out so far is no evidence
@@ -77,7 +79,6 @@ def mark_consolidated(parts: Parts, caller: Caller, session: str) -> int:
     Raises:
         InvalidInput: another run of the agent is under way.
     """
-    from engrain.domain.runs.plans import Plan
     from engrain.domain.runs.runs import Claim
 
     claim = Claim(
@@ -89,31 +90,14 @@ def mark_consolidated(parts: Parts, caller: Caller, session: str) -> int:
         retry=options_of(parts).retry,
     )
     marked = 0
-    while True:
-        before = parts.store.runs(caller, kind="consolidation", limit=1)
-        batch = parts.store.claim(new_act(parts, caller), claim)
-        if batch is not None:
-            plan = Plan(episode_ids=tuple(episode.id for episode in batch.episodes))
-            done = parts.store.carry_out(new_act(parts, caller), batch.run.id, plan, {"marked": len(batch.episodes)})
-            marked += 0 if done is None else len(batch.episodes)
-            continue
-        if parts.store.is_session_consolidated(caller, session, parts.clock()):
-            return marked
-        if parts.store.runs(caller, kind="consolidation", limit=1) != before:
-            continue  # whose run it was that left nothing to claim is not known
-        if before and before[0].status == "running":
-            raise InvalidInput(f"agent {caller.agent} is being consolidated just now; mark the session later")
-        return marked
+    while count := parts.store.write(new_act(parts, caller), _mark_batch, claim, session):
+        marked += count
+    return marked
 
 
 def worker_name() -> str:
     """Return the name of this process in the list of runs: host and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def caller_of(parts: Parts, backlog: AgentBacklog) -> Caller:
-    """Return the agent of a backlog in the pools it is in now; it does not learn from a pool that it left."""
-    return with_pools(parts, Caller(tenant_id=backlog.tenant_id, agent=backlog.agent))
 
 
 def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
@@ -124,7 +108,6 @@ def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
         store=parts.store,
         llm=llm,
         clock=parts.clock,
-        caller=lambda backlog: caller_of(parts, backlog),
         search=search_of(parts),
         follow_up=lambda act, ids: follow_up_all(parts, act, ids),
         worker=worker_name(),
@@ -154,7 +137,7 @@ def search_of(parts: Parts) -> HybridSearch:
 
     def search_memories(caller: Caller, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
         question = SearchQuery(text=text, preset=find_preset(parts, "hybrid"), limit=limit)
-        return [hit.memory for hit in search(parts, caller, question, Filter(kinds=tuple(kinds)))]
+        return [hit.memory for hit in search(parts, with_pools(parts, caller), question, Filter(kinds=tuple(kinds)))]
 
     return search_memories
 
@@ -162,5 +145,21 @@ def search_of(parts: Parts) -> HybridSearch:
 def follow_up_all(parts: Parts, act: Act, ids: Sequence[str]) -> None:
     """Start what new memories set going, and drop the agent's cached notes."""
     parts.note_cache.drop_agent(act.caller)
-    for memory in parts.store.get(act.caller, ids):
+    for memory in parts.store.read(act.caller, load_memories, ids):
         follow_up(parts, act, memory)
+
+
+def _mark_batch(work: UnitOfWork, claim: Claim, session: str) -> int:
+    """Mark the next episodes of a session as consolidated, in a run of their own; return how many it was."""
+    from engrain.domain.runs.plans import Plan
+
+    batch = claims.claim_run(work, claim)
+    if batch is not None:
+        plan = Plan(episode_ids=batch.run.episode_ids)
+        claims.carry_out(work, batch.run.id, plan, {"marked": len(batch.episodes)})
+        return len(batch.episodes)
+    newest = claims.list_runs(work, kind="consolidation", limit=1)
+    is_running = bool(newest) and newest[0].status == "running"
+    if is_running and not claims.is_session_consolidated(work, session, work.act.at):
+        raise InvalidInput(f"agent {work.agent} is being consolidated just now; mark the session later")
+    return 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.agent.learning.consolidation_runs import dependencies_of, options_of
-from engrain.agent.wiring.acts import with_pools
+from engrain.storage.runs.claims import list_pending_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,13 +40,13 @@ def consolidate_after_end(parts: Parts, caller: Caller, session: str) -> bool:
 
 
 def _learn_session(parts: Parts, llm: LLM, caller: Caller, session: str) -> None:
-    pending = parts.store.pending_sessions(caller, parts.clock())
+    pending = parts.store.read(caller, list_pending_sessions, parts.clock())
     _learn(parts, llm, caller, [waiting for waiting in pending if waiting.session == session])
 
 
 def _learn_earlier(parts: Parts, llm: LLM, caller: Caller, episode: Episode) -> None:
     """Learn from the sessions that were there before this episode; later ones have switches of their own."""
-    others = parts.store.pending_sessions(caller, parts.clock(), exclude=[episode.session or ""])
+    others = parts.store.read(caller, list_pending_sessions, parts.clock(), exclude=[episode.session or ""])
     earlier = [pending for pending in others if pending.first_seen_at < episode.created_at]
     _learn(parts, llm, caller, earlier)
     metrics.count("sessions_consolidated_on_switch", len(earlier))
@@ -63,7 +63,6 @@ def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSes
     backlog = AgentBacklog(
         tenant_id=caller.tenant_id,
         agent=caller.agent,
-        pools=with_pools(parts, caller).pools,
         episodes=sum(pending.episodes for pending in sessions),
         sessions=len(sessions),
     )

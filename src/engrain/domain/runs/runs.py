@@ -71,6 +71,8 @@ class Claim(Record):
     """Claim of a worker: at most `limit` episodes, under a lease of `lease_s`.
 
     Attributes:
+        halves_retries: half as many episodes for each attempt that they have behind them, so that one that fails again
+            and again ends alone.
         sessions: only episodes of these, if any is named.
         exclude_sessions: no episodes of these; episodes without a session are not excluded.
         retry: policy for the episodes of a run that it takes over; they have lost an attempt by that.
@@ -80,11 +82,16 @@ class Claim(Record):
     worker: str
     lease_s: float
     limit: int = 50
+    halves_retries: bool = False
     sessions: tuple[str, ...] = ()
     exclude_sessions: tuple[str, ...] = ()
     model: str | None = None
     prompt_version: str | None = None
     retry: Retry = field(default_factory=Retry)
+
+    def limit_after(self, attempts: int) -> int:
+        """Return the most episodes with so many attempts behind them, at least one."""
+        return max(self.limit >> attempts, 1) if self.halves_retries else self.limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

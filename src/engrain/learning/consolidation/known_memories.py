@@ -10,14 +10,18 @@ from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
 from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES, rank_by_relevance
 from engrain.learning.consolidation.proposals import Guidance, Statement
+from engrain.storage.search.matching import load_matching
+from engrain.storage.search.recency import load_newest
+from engrain.storage.selection import find_active_fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.ports import Store
     from engrain.domain.records import Caller, Episode, Kind, MemoryRecord
     from engrain.learning.consolidation.proposals import ConsolidationResult
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot
 
     HybridSearch = Callable[[Caller, str, Sequence[Kind], int], Sequence[MemoryRecord]]
 
@@ -29,7 +33,7 @@ _MOST_TERMS = 100
 _MOST_QUERY = 1_000
 
 
-def load_known(store: Store, caller: Caller, episodes: Sequence[Episode], now: datetime) -> list[Fact | Rule]:
+def load_known(snapshot: Snapshot, episodes: Sequence[Episode], now: datetime) -> list[Fact | Rule]:
     """The facts and rules to show, the most relevant first: all there are, or the best matches and the newest.
 
     Costs two statements, and two for each episode where there are more facts or rules than can be shown.
@@ -37,27 +41,28 @@ def load_known(store: Store, caller: Caller, episodes: Sequence[Episode], now: d
     known: dict[str, Fact | Rule] = {}
     limits: Mapping[Kind, int] = {"fact": MOST_FACTS, "rule": MOST_RULES}
     for kind, most in limits.items():
-        request = Request(caller=caller, filter=Filter(kinds=(kind,)), now=now)
-        newest = store.recent(request, most + 1)
+        request = Request(caller=snapshot.caller, filter=Filter(kinds=(kind,)), now=now)
+        newest = load_newest(snapshot, request, most + 1)
         if len(newest) > most:
             for episode in episodes:
-                known |= _by_id(_search_words(store, request, episode.content, _MOST_NEAR))
+                known |= _by_id(_search_words(snapshot, request, episode.content, _MOST_NEAR))
         known |= _by_id(newest)
     return rank_by_relevance(known.values(), episodes)
 
 
-def load_recalled(store: Store, caller: Caller, episodes: Sequence[Episode], now: datetime) -> list[MemoryRecord]:
+def load_recalled(snapshot: Snapshot, episodes: Sequence[Episode], now: datetime) -> list[MemoryRecord]:
     """Memories of any kind that share words with the episodes and that somebody asked for: possible echoes.
 
     An echo has the words of its source, so words are enough to find it: two statements for each episode.
     """
-    request = Request(caller=caller, filter=Filter(kinds=KINDS), now=now)
-    near = (memory for episode in episodes for memory in _search_words(store, request, episode.content, _MOST_ECHOES))
+    request = Request(caller=snapshot.caller, filter=Filter(kinds=KINDS), now=now)
+    found = (_search_words(snapshot, request, episode.content, _MOST_ECHOES) for episode in episodes)
+    near = (memory for memories in found for memory in memories)
     return list({memory.id: memory for memory in near if memory.last_referenced_at is not None}.values())
 
 
 def load_related(
-    store: Store, caller: Caller, result: ConsolidationResult, scope: str, *, search: HybridSearch, most: int
+    store: SqlStore, caller: Caller, result: ConsolidationResult, scope: str, *, search: HybridSearch, most: int
 ) -> list[Fact | Rule]:
     """Memories that may say the same as a proposal, or otherwise: a hybrid search for each, and the holder of its slot.
 
@@ -70,17 +75,18 @@ def load_related(
             case Statement(subject=subject, predicate=predicate):
                 query = f"{subject} {predicate} {content.content}"
                 related |= _by_id(search(caller, query[:_MOST_QUERY], ("fact",), _MOST_NEAR))
-                holder = store.find_active_fact(caller, scope=scope, subject=subject, predicate=predicate)
+                holder = store.read(caller, find_active_fact, scope=scope, subject=subject, predicate=predicate)
                 related |= _by_id([] if holder is None else [holder])
             case Guidance():
                 related |= _by_id(search(caller, content.content[:_MOST_QUERY], ("rule",), _MOST_NEAR))
     return list(related.values())
 
 
-def _search_words(store: Store, request: Request, text: str, most: int) -> Iterable[MemoryRecord]:
+def _search_words(snapshot: Snapshot, request: Request, text: str, most: int) -> Iterable[MemoryRecord]:
     distinct = tuple(dict.fromkeys(terms(text)))[:_MOST_TERMS]
-    refs = [match.ref for match in store.keyword(request, distinct, most)] if distinct else []
-    return store.load(request, refs).values() if refs else []
+    return load_matching(
+        snapshot, request, [match.ref for match in snapshot.search_words(request, distinct, most)]
+    ).values()
 
 
 def _by_id(memories: Iterable[MemoryRecord]) -> dict[str, Fact | Rule]:

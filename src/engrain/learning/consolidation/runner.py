@@ -12,7 +12,6 @@ from engrain.domain.faults import UNEXPECTED, describe_fault
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Degraded
 from engrain.domain.requests import Act
 from engrain.domain.runs.completions import Usage
-from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from engrain.engines.endpoint import Refused
@@ -23,15 +22,20 @@ from engrain.learning.consolidation.known_memories import load_known, load_recal
 from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
 from engrain.learning.consolidation.report import ConsolidationReport, Failure, Group, Learned
+from engrain.storage.runs import claims
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from typing import Any, Literal
 
-    from engrain.domain.ports import LLM, Clock, Store
+    from engrain.domain.ports import LLM, Clock
+    from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
+    from engrain.domain.runs.plans import Plan
     from engrain.domain.runs.runs import AgentBacklog, Batch
     from engrain.learning.consolidation.known_memories import HybridSearch
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot
 
 BATCH = 30
 _LOG = logging.getLogger(__name__)
@@ -49,14 +53,13 @@ class _UnusableReply(Exception):
 class ConsolidationDependencies:
     """The collaborators of a consolidation.
 
-    `caller` gives the caller who works off a backlog; `search` is a hybrid search that counts no references;
-    `follow_up` gets the ids of new memories, once they are written.
+    `search` is a hybrid search that counts no references; `follow_up` gets the ids of new memories, once they are
+    written.
     """
 
-    store: Store
+    store: SqlStore
     llm: LLM
     clock: Clock
-    caller: Callable[[AgentBacklog], Caller]
     search: HybridSearch
     follow_up: Callable[[Act, Sequence[str]], None]
     worker: str
@@ -78,19 +81,14 @@ class ConsolidationOptions:
 
 
 def count_due(
-    store: Store,
-    backlogs: Sequence[AgentBacklog],
-    options: ConsolidationOptions,
-    *,
-    caller: Callable[[AgentBacklog], Caller],
-    now: datetime,
+    store: SqlStore, backlogs: Sequence[AgentBacklog], options: ConsolidationOptions, *, now: datetime
 ) -> tuple[Group, ...]:
     """Count the episodes and sessions that wait for each agent; of named sessions also those that wait for a retry."""
     groups: list[Group] = []
     for backlog in backlogs:
         episodes, sessions = backlog.episodes, backlog.sessions
         if options.sessions or options.exclude_sessions:
-            pending = store.pending_sessions(caller(backlog), now)
+            pending = store.read(_caller_of(backlog), claims.list_pending_sessions, now)
             excluded = [session for session in pending if session.session in options.exclude_sessions]
             if options.sessions:
                 named = [item for item in pending if item.session in options.sessions and item not in excluded]
@@ -156,15 +154,13 @@ class _BatchRun:
     ) -> None:
         self._dependencies = dependencies
         self._options = options
-        self._backlog = backlog
-        self._caller = Caller(tenant_id=backlog.tenant_id, agent=backlog.agent)
+        self._caller = _caller_of(backlog)
         self._usage = Usage(calls=0)
 
     def run(self) -> _Outcome:
         """Claim a batch and learn from it; every failure stands in the report."""
         batch: Batch | None = None
         try:
-            self._caller = self._dependencies.caller(self._backlog)
             batch = self._claim()
             if batch is None:
                 return _Outcome(ConsolidationReport(dry_run=False))
@@ -179,32 +175,20 @@ class _BatchRun:
             return self._fail(batch, error)
 
     def _claim(self) -> Batch | None:
-        """Claim the next episodes, by half as many for each attempt they have behind them."""
-        batch = self._claim_at_most(self._options.batch)
-        if batch is None:
-            return None
-        most = max(1, self._options.batch >> batch.episodes[0].consolidation_attempts)
-        if len(batch.episodes) <= most:
-            return batch
-        # Their attempts are known once they are claimed: let them go, and claim as many as there should be.
-        report = {"batches": 0, "claimed_again": most}
-        self._dependencies.store.carry_out(self._act(), batch.run.id, Plan(episode_ids=()), report)
-        return self._claim_at_most(most)
-
-    def _claim_at_most(self, limit: int) -> Batch | None:
         options = self._options
         claim = Claim(
             kind="consolidation",
             worker=self._dependencies.worker,
             lease_s=options.timeout_s + options.lease_s,
-            limit=limit,
+            limit=options.batch,
+            halves_retries=True,
             sessions=options.sessions,
             exclude_sessions=options.exclude_sessions,
             model=self._dependencies.llm.name,
             prompt_version=prompt.VERSION,
             retry=options.retry,
         )
-        return self._dependencies.store.claim(self._act(), claim)
+        return self._dependencies.store.write(self._act(), claims.claim_run, claim)
 
     def _learn(self, batch: Batch) -> _Outcome:
         run, episodes = batch.run, batch.episodes
@@ -214,7 +198,7 @@ class _BatchRun:
             "parse_errors": list(plan.parse_errors),
             "usage": self._usage.to_dict(),
         }
-        results = self._dependencies.store.carry_out(self._act(), run.id, plan, report)
+        results = self._dependencies.store.write(self._act(), claims.carry_out, run.id, plan, report)
         if results is None:
             raise _LeaseLost
         learned = tuple(
@@ -252,7 +236,7 @@ class _BatchRun:
         options, caller, episodes = self._options, self._caller, batch.episodes
         store, llm = self._dependencies.store, self._dependencies.llm
         now = self._dependencies.clock()
-        known = load_known(store, caller, episodes, now)
+        known, recalled = store.search(caller, _load_context, episodes, now)
         question, shown = prompt.build_prompt(episodes, known, most_characters=options.most_characters)
         self._renew(batch, options.timeout_s + options.lease_s)
         completion = llm.complete(question, timeout_s=options.timeout_s)
@@ -261,7 +245,6 @@ class _BatchRun:
         if not result.is_readable:
             raise _UnusableReply("; ".join(result.parse_errors[:3]))
         self._renew(batch, options.lease_s)
-        recalled = load_recalled(store, caller, episodes, now)
         sources = list_echo_sources({memory.id: memory for memory in (*known, *recalled)}.values())
         context = BatchContext(
             caller=caller,
@@ -275,7 +258,7 @@ class _BatchRun:
         return make_plan(result, replace(context, known=KnownMemories(shown=shown, related=(*known, *related))))
 
     def _renew(self, batch: Batch, seconds: float) -> None:
-        if not self._dependencies.store.renew(self._act(), batch.run.id, seconds):
+        if not self._dependencies.store.write(self._act(), claims.renew_run, batch.run.id, seconds):
             raise _LeaseLost
 
     def _fail(self, batch: Batch | None, error: Exception) -> _Outcome:
@@ -291,7 +274,8 @@ class _BatchRun:
         failures = [self._failure(reason, batch.run.id, episodes=len(batch.episodes))]
         retry = replace(self._options.retry, is_final=isinstance(error, Refused))
         try:
-            self._dependencies.store.give_up(self._act(), batch.run.id, f"{reason.code}: {reason.message}", retry)
+            message = f"{reason.code}: {reason.message}"
+            self._dependencies.store.write(self._act(), claims.give_up, batch.run.id, message, retry)
         except EngrainError as worse:  # the lease runs out by itself, and whoever takes over begins anew
             failures.append(self._failure(describe_fault(worse), batch.run.id))
         is_away = isinstance(error, EngineUnavailable) and not isinstance(error, Refused)
@@ -317,6 +301,18 @@ class _BatchRun:
 
     def _act(self) -> Act:
         return Act(caller=self._caller, at=self._dependencies.clock())
+
+
+def _load_context(
+    snapshot: Snapshot, episodes: Sequence[Episode], now: datetime
+) -> tuple[list[Fact | Rule], list[MemoryRecord]]:
+    """Load the facts and rules to show with some episodes, and what these may be echoes of."""
+    return load_known(snapshot, episodes, now), load_recalled(snapshot, episodes, now)
+
+
+def _caller_of(backlog: AgentBacklog) -> Caller:
+    """Return the agent of a backlog; it learns from the pools that it is in by then."""
+    return Caller(tenant_id=backlog.tenant_id, agent=backlog.agent)
 
 
 def _describe(error: Exception) -> Degraded:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, TypeVar
 
-import psycopg
-
 from engrain.domain.requests import Candidate, Health
 from engrain.errors import IntegrityViolated
 from engrain.storage.postgres import compaction, health, keywords, restoration, schema, vectors
 from engrain.storage.postgres.connections import Connections
+from engrain.storage.postgres.driver_errors import RACES
 from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.planner_statistics import PlannerStatistics
 from engrain.storage.postgres.statements import STATEMENTS
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _Written = TypeVar("_Written")
-# Somebody else took an id, or the place of a fact, or what a memory names went, between our look and our write. The
-# next run sees what they did; a second such race is rare, and a row that breaks a rule of itself breaks it every time.
-_RACES = (psycopg.errors.UniqueViolation, psycopg.errors.ForeignKeyViolation)
 _MOST_RACES = 5
 _QUEUES = 256  # of a tenant, for the places of its facts
 
@@ -90,7 +86,7 @@ class PostgresBackend:
             try:
                 return self._connections.write(tenant_id, work, repeatable=is_repeatable)
             except IntegrityViolated as error:
-                if not isinstance(error.__cause__, _RACES):
+                if not isinstance(error.__cause__, RACES):
                     raise
         return self._connections.write(tenant_id, work, repeatable=is_repeatable)
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from engrain.domain import events
 from engrain.domain.faults import describe_fault
 from engrain.domain.records import Fact, Link, MemoryRecord, Rule
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, ActionResult
-from engrain.errors import EngrainError, InvalidInput, NotFound, StorageError
+from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
 from engrain.storage.write import arrivals, changes, updates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from engrain.domain.records import Relation
     from engrain.domain.runs.plans import Action
     from engrain.storage.unit_of_work import UnitOfWork
-
-_Answer = TypeVar("_Answer")
-# Somebody else may take an id or a place between our look and our write; the next try sees what they did.
-_MOST_TRIES = 3
 
 
 def carry_out_actions(work: UnitOfWork, actions: Sequence[Action]) -> list[ActionResult]:
@@ -38,11 +34,16 @@ def carry_out_actions(work: UnitOfWork, actions: Sequence[Action]) -> list[Actio
 
 
 def _try_action(work: UnitOfWork, action: Action) -> ActionResult:
-    """What came of one action; where it failed, nothing of it is left."""
+    """Carry out one action; where it fails, or the database refuses what it writes, nothing of it is left."""
     try:
-        memory_id = _retry_refusals(work, lambda: _carry_out(work, action))
-    except (InvalidInput, NotFound, StorageError) as error:
+        memory_id = work.savepoint(lambda: _carry_out(work, action))
+    except (InvalidInput, NotFound) as error:
         return ActionResult(kind=action.kind, memory_id=None, error=describe_fault(error))
+    except Exception as error:
+        refusal = work.statements.refusal(error)
+        if refusal is None:
+            raise
+        return ActionResult(kind=action.kind, memory_id=None, error=describe_fault(refusal))
     return ActionResult(kind=action.kind, memory_id=memory_id)
 
 
@@ -66,26 +67,6 @@ def doubt_fact(work: UnitOfWork, id_: str, by_id: str) -> Fact | None:
     _lower_confidence(work, found[by_id], found[id_])
     [(_, after)] = selection.load_visible(work, [id_])
     return after if isinstance(after, Fact) else None
-
-
-def _retry_refusals(work: UnitOfWork, attempt: Callable[[], _Answer]) -> _Answer:
-    """What `attempt` returns; what the database refuses of it alone leaves as an error of ours.
-
-    Raises:
-        StorageError: a value or an invariant; the transaction can go on.
-    """
-    for left in reversed(range(_MOST_TRIES)):
-        try:
-            return work.savepoint(attempt)
-        except EngrainError:
-            raise
-        except Exception as error:
-            refusal = work.statements.refusal(error)
-            if refusal is None:
-                raise
-            if not left:
-                raise refusal from error
-    raise AssertionError("unreachable: the last try returns or raises")
 
 
 def _carry_out(work: UnitOfWork, action: Action) -> str:

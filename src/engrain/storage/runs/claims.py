@@ -116,8 +116,8 @@ def claim_run(work: UnitOfWork, claim: Claim) -> Batch | None:
     `retry` (`episode_consolidation_failed`). Waiting ones may be claimed again at once.
 
     A consolidation claims the oldest waiting episodes (created_at, id) whose `next_consolidation_retry_at` is past: at
-    most `limit`, all with as many attempts as the oldest, so that an episode that fails again and again takes no fresh
-    ones with it. Other kinds claim no episodes and are always due.
+    most `limit_after` their attempts, all with as many as the oldest, so that an episode that fails again and again
+    takes no fresh ones with it. Other kinds claim no episodes and are always due.
 
     Raises:
         InvalidInput: the limit or the lease is not positive.
@@ -284,7 +284,7 @@ def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
     )
     if not first:
         return []
-    bound |= {"attempts": first[0][0], "limit": claim.limit}
+    bound |= {"attempts": first[0][0], "limit": claim.limit_after(first[0][0])}
     where += " AND consolidation_attempts = :attempts"
     found = selection.select(tx, "episode", where, bound, order="ORDER BY created_at, id LIMIT :limit", by=_BY_PENDING)
     return [episode for _, episode in found if isinstance(episode, Episode)]
