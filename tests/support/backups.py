@@ -32,15 +32,6 @@ ODD = {
     "minus": -0.0,
     "é\u2028": ["ß", None, True, {"z": 1, "a": 0.1}],
 }
-TIME = "2024-05-07T12:00:00.000001+00:00"
-ODD = {
-    "1": 1.0,
-    "big": 1e16,
-    "bigger": 2**70,
-    "small": 5e-324,
-    "minus": -0.0,
-    "é\u2028": ["ß", None, True, {"z": 1, "a": 0.1}],
-}
 
 
 @contextmanager
@@ -124,28 +115,6 @@ EXTRA_ROWS = {
         run_of("ana", "acme", None, "done")
         | {"id": "n1", "prompt_version": "p", "episode_ids": ["a,b", "ß"], "report": ODD}
     ],
-    "access_keys": [
-        dict.fromkeys(("agent", "expires_at", "last_used_at"))
-        | {"tenant_id": "acme", "id": "k1", "role": "admin", "name": "ß", "digest": "d"}
-        | {"created_at": TIME, "revoked_at": TIME}
-    ],
-}
-
-
-# Rows of tables that `fill` writes nothing to.
-EXTRA_ROWS = {
-    "memory_metadata": [{"tenant_id": "acme", "key": "plan", "value": "ü"}],
-    "pools": [{"tenant_id": "acme", "name": "crew", "created_at": TIME, "metadata": ODD}],
-    "pool_members": [{"tenant_id": "acme", "pool": "crew", "agent": "ana", "joined_at": TIME}],
-    "sessions_consolidations": [
-        {"tenant_id": "acme", "scope": "ana", "session": "old", "first_seen_at": TIME, "consolidated_at": TIME}
-    ],
-    "jobs": [
-        dict.fromkeys(("worker", "lease_until", "finished_at"))
-        | {"tenant_id": "acme", "id": "j1", "name": "decay", "dedupe_key": "d", "status": "waiting", "attempts": 2}
-        | {"last_error": "x", "run_at": TIME, "created_at": TIME, "report": ODD}
-    ],
-    "runs": [run_of("ana", "acme", "a,b", "done") | {"id": "n1", "prompt_version": "p", "report": ODD}],
     "access_keys": [
         dict.fromkeys(("agent", "expires_at", "last_used_at"))
         | {"tenant_id": "acme", "id": "k1", "role": "admin", "name": "ß", "digest": "d"}
