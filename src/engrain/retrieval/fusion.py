@@ -79,7 +79,7 @@ def blend(lists: Lists, weights: Weights, depth: int) -> Contributions:
     """
     unused = 0.0 if lists.get("tfidf") else weights.get("tfidf", 0.0)
     return [
-        _by_position(channel, weights[channel] + unused, candidates)
+        _by_position(channel, weights[channel] + unused, candidates, len(candidates))
         if channel == "keyword"
         else _by_value(channel, weights[channel], candidates, depth)
         for channel, candidates in lists.items()
@@ -98,21 +98,16 @@ FUSIONS: Mapping[Fusion, Callable[[Lists, Weights, int], Contributions]] = {
 
 def _by_value(channel: str, weight: float, candidates: Sequence[Candidate], depth: int) -> dict[Ref, ContributionRow]:
     """`weight` times the channel's number on a scale of about 1."""
-    best = max((candidate.raw for candidate in candidates), default=0.0) if channel in _RELATIVE else 1.0
-    ranked = enumerate(candidates, start=1)
-    match channel:
-        case "newest":  # its number is a date: its rank counts
-            return {
-                candidate.ref: ContributionRow(channel, rank, candidate.raw, weight, weight * (1 - (rank - 1) / depth))
-                for rank, candidate in ranked
-            }
-        case "important":
-            best = MAX_IMPORTANCE
+    if channel == "newest":  # its number is a date: its rank counts
+        return _by_position(channel, weight, candidates, depth)
+    best = MAX_IMPORTANCE if channel == "important" else 1.0
+    if channel in _RELATIVE:
+        best = max((candidate.raw for candidate in candidates), default=0.0)
     return {
         candidate.ref: ContributionRow(
             channel, rank, candidate.raw, weight, weight * candidate.raw / best if best else 0.0
         )
-        for rank, candidate in ranked
+        for rank, candidate in enumerate(candidates, start=1)
     }
 
 
@@ -127,10 +122,11 @@ def _by_rank(
     }
 
 
-def _by_position(channel: str, weight: float, candidates: Sequence[Candidate]) -> dict[Ref, ContributionRow]:
-    """`weight * (1 - index / n)`."""
-    n = len(candidates)
+def _by_position(
+    channel: str, weight: float, candidates: Sequence[Candidate], length: int
+) -> dict[Ref, ContributionRow]:
+    """`weight * (1 - index / length)`."""
     return {
-        candidate.ref: ContributionRow(channel, index + 1, candidate.raw, weight, weight * (1 - index / n))
+        candidate.ref: ContributionRow(channel, index + 1, candidate.raw, weight, weight * (1 - index / length))
         for index, candidate in enumerate(candidates)
     }

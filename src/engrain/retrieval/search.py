@@ -82,8 +82,8 @@ _NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Degraded(code="no_embedder"
 def search(store: SqlStore, request: Request, query: SearchQuery, embedding: Callable[[], QueryEmbedding]) -> Answer:
     """Find the best memories for a query; ties by the preset's list, newest, id. All is read from one snapshot.
 
-    The query's vector is made while the store answers the other channels, as the words to embed depend on the speakers
-    that it knows. Without one they decide alone, and the answer says why.
+    The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
+    says why.
     """
     answer, _ = search_and_read(store, request, query, embedding, read=lambda *_: None)
     return answer
@@ -191,7 +191,8 @@ def _query_channels(
 ) -> tuple[dict[str, Sequence[Candidate]], list[Degraded]]:
     """Get the list of every channel that the preset weighs, and why some channels cannot answer.
 
-    `about` is the text to embed.
+    `about` is the text to embed. Its vector is begun within the snapshot, as it depends on the speakers there, and so
+    that the other channels answer meanwhile.
     """
     preset = query.preset
     lists: dict[str, Sequence[Candidate]] = {}

@@ -143,19 +143,16 @@ class EmbeddingQueue:
     def _step(self) -> tuple[int, int]:
         """Index up to a thousand memories and embed one batch; returns both numbers."""
         with self._stepping:
-            return self._index_and_embed()
-
-    def _index_and_embed(self) -> tuple[int, int]:
-        settled = self._store.flush_index()
-        if self._embedder is None:
-            return settled, 0
-        waiting = self._store.inspect(None, find_unembedded, _BATCH)
-        if waiting:
-            with metrics.timed("embed_seconds"):
-                vectors = self._embedder.embed([memory.text for memory in waiting], role="document")
-            self._store.attach([memory.ref for memory in waiting], vectors)
-            metrics.count("memories_embedded", len(waiting))
-        return settled, len(waiting)
+            settled = self._store.flush_index()
+            if self._embedder is None:
+                return settled, 0
+            waiting = self._store.inspect(None, find_unembedded, _BATCH)
+            if waiting:
+                with metrics.timed("embed_seconds"):
+                    vectors = self._embedder.embed([memory.text for memory in waiting], role="document")
+                self._store.attach([memory.ref for memory in waiting], vectors)
+                metrics.count("memories_embedded", len(waiting))
+            return settled, len(waiting)
 
     def _log_failure(self, error: Exception) -> None:
         metrics.count("embedding_failures")
