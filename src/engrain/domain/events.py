@@ -27,15 +27,19 @@ if TYPE_CHECKING:
 
 def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was stored. Its content is not in the event."""
-    payload: dict[str, Any] = {}
+    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=creation_payload(memory))
+
+
+def creation_payload(memory: MemoryRecord) -> dict[str, Any]:
+    """Payload of `memory_created`."""
     match memory:
         case Episode():
-            payload["session"] = memory.session
+            return {"session": memory.session}
         case Fact():
-            payload |= {"subject": memory.subject, "predicate": memory.predicate, "supersedes_id": memory.supersedes_id}
+            named = {"subject": memory.subject, "predicate": memory.predicate}
+            return {**named, "supersedes_id": memory.supersedes_id}
         case Rule():
-            payload["maturity"] = memory.maturity
-    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=payload)
+            return {"maturity": memory.maturity}
 
 
 def fact_superseded(act: Act, old: Fact, new: Fact, ids: Callable[[], str], *, was_open: bool) -> Event:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, Literal, get_args, overload
+
+from engrain.domain.slots import assign_fields, compile_copy
 
 Kind = Literal["episode", "fact", "rule"]
 Role = Literal["user", "assistant", "tool", "system"]
@@ -101,6 +102,7 @@ class Degraded(Record):
         return replace(self, message=f"{prefix}{self.message}")
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller(Record):
     """Identity of a request, from its authentication, never from a tool's arguments."""
@@ -117,6 +119,7 @@ class Caller(Record):
         return (GLOBAL_SCOPE, self.agent, *(f"pool:{name}" for name in self.pools))
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode(Record):
     """An episode: one turn of a conversation, or one event. Append-only."""
@@ -169,22 +172,17 @@ class Episode(Record):
         return self.created_at <= at and self.is_live(at)
 
     def in_turn(self, turn: int) -> Episode:
-        """A copy with another turn: `replace` takes twice as long, and every stored episode passes here."""
-        copy = object.__new__(Episode)
-        for fill, value in zip(_FILL.values(), _READ(self), strict=True):
-            fill(copy, value)
-        _FILL["turn"](copy, turn)
-        return copy
+        """A copy with another turn: every stored episode passes here, and `replace` takes ten times as long."""
+        return _copy_in_turn(self, turn)
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, **_record_dict(self)}
 
 
-# Setters of the fields of an episode that is being created.
-_FILL = {field_.name: getattr(Episode, field_.name).__set__ for field_ in fields(Episode)}
-_READ = attrgetter(*_FILL)
+_copy_in_turn: Callable[[Episode, int], Episode] = compile_copy(Episode, "turn")
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Record):
     """A fact: one statement of subject, predicate and content, with source and interval of validity."""
@@ -261,6 +259,7 @@ class Fact(Record):
         return {"kind": self.kind, "state": self.state, **_record_dict(self)}
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule(Record):
     """A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
@@ -344,6 +343,7 @@ class Link(Record):
     created_at: datetime
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Record):
     """Audit record of one change: actor, time, request and payload. Never changed itself."""

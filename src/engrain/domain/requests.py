@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from engrain.domain.slots import assign_fields
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -24,6 +26,7 @@ class Request:
     now: datetime
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
     """One write: its caller, time and run. Its events carry these, and the caller's request id.

@@ -142,9 +142,12 @@ UPDATE rules SET metadata = given.value -> 1, invalidated_at = :at FROM EACH :ro
 WHERE +tenant_id = :tenant_id AND doc = CAST(given.value ->> 0 AS bigint);
 
 -- add_events --
--- Add one event for each of some memories: ids of the events, scopes and ids of the memories
-INSERT INTO memory_events (tenant_id, id, event_type, scope, actor, request_id, memory_id, payload, created_at)
-SELECT :tenant_id, given.value ->> 0, :event_type, given.value ->> 1, :actor, :request_id, given.value ->> 2, :payload, :at
+-- Add an event of one type for each of some memories: ids of the events, scopes and ids of the memories, and payloads
+INSERT INTO memory_events (
+    tenant_id, id, event_type, scope, actor, request_id, memory_id, run_id, payload, created_at
+)
+SELECT :tenant_id, given.value ->> 0, :event_type, given.value ->> 1, :actor, :request_id, given.value ->> 2, :run_id,
+    given.value -> 3, :at
 FROM EACH :rows AS given;
 
 -- mark_rule --

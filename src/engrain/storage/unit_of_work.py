@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.storage.dialects import as_json
 from engrain.storage.transaction import Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Sequence
+    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -155,3 +156,17 @@ class UnitOfWork(Snapshot):
     def record(self, event: Event) -> None:
         """Write an audit event in the transaction of the change that it describes."""
         self.add(self.statements.records.events, "memory_events", event)
+
+    def record_all(self, event_type: str, changes: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
+        """Write an audit event of one type for each of some memories, by scope, id and payload, in one statement."""
+        ids = self.ids.several(len(changes))
+        self.run(
+            "add_events",
+            tenant_id=self.tenant_id,
+            event_type=event_type,
+            actor=self.agent,
+            request_id=self.act.caller.request_id,
+            run_id=self.act.run_id,
+            rows=as_json([(id_, *change) for id_, change in zip(ids, changes, strict=True)]),
+            at=self.at,
+        )

@@ -47,16 +47,7 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """Folded words in order, with repeats, stop words and endings; only the first 1 MB of the text is read."""
-    clipped = _clipped(text)
-    if clipped.isascii():
-        lowered = clipped.lower()
-        is_plain = "'" not in lowered
-        return _shortened(lowered.translate(_ASCII_BREAKS).split() if is_plain else _ASCII_WORD.findall(lowered))
-    folded = unicodedata.normalize("NFKC", clipped).casefold()
-    found = _WORD.findall(folded)
-    if _UNSPACED.search(folded) is not None:
-        found = [piece for word in found for piece in _split_unspaced(word)]
-    return _shortened(found)
+    return [word[:_MAX_WORD_LENGTH] for word in _split_words(text)]
 
 
 def stems(words_: Iterable[str]) -> list[str]:
@@ -66,14 +57,24 @@ def stems(words_: Iterable[str]) -> list[str]:
 
 def terms(text: str) -> list[str]:
     """Index terms of a text, in order, with repeats."""
-    return stems(words(text))
+    return stems(_split_words(text))
 
 
-def _shortened(words_: list[str]) -> list[str]:
-    """The words, each cut to the most characters of one; nearly every text has none that is longer."""
-    if max(map(len, words_), default=0) <= _MAX_WORD_LENGTH:
-        return words_
-    return [word[:_MAX_WORD_LENGTH] for word in words_]
+def split_terms(text: str, first: int) -> tuple[list[str], list[str]]:
+    """Index terms of the first words of a text, stop words counted, and those of the others."""
+    found = _split_words(text)
+    return (stems(found), []) if len(found) <= first else (stems(found[:first]), stems(found[first:]))
+
+
+def _split_words(text: str) -> list[str]:
+    """Folded words, however long."""
+    clipped = _clipped(text)
+    if clipped.isascii():
+        lowered = clipped.lower()
+        return _ASCII_WORD.findall(lowered) if "'" in lowered else lowered.translate(_ASCII_BREAKS).split()
+    folded = unicodedata.normalize("NFKC", clipped).casefold()
+    found: list[str] = _WORD.findall(folded)
+    return found if _UNSPACED.search(folded) is None else [piece for word in found for piece in _split_unspaced(word)]
 
 
 def _clipped(text: str) -> str:
@@ -99,6 +100,8 @@ class _Stems(dict[str, str]):
     """Stems by word, none of a stop word; a look-up takes half the time of one in a cache that forgets the oldest."""
 
     def __missing__(self, word: str) -> str:
+        if len(word) > _MAX_WORD_LENGTH:
+            return self[word[:_MAX_WORD_LENGTH]]
         if len(self) >= _MOST_STEMS:
             self.clear()
         stem = self[word] = _stem(word)

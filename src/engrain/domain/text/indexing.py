@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
-from engrain.domain.text.analysis import stems, terms, words
+from engrain.domain.text.analysis import split_terms, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +54,8 @@ def content_terms(content: str) -> tuple[Sequence[str], Sequence[str]]:
 
     Needed some times while a conversation is written, so those of short texts are cached.
     """
-    return _cached_terms(content) if len(content) <= _MOST_CACHED_CHARACTERS else _split_terms(content)
+    split = _cached_terms if len(content) <= _MOST_CACHED_CHARACTERS else split_terms
+    return split(content, NEIGHBOUR_WORDS)
 
 
 def fact_terms(fact: Fact) -> list[str]:
@@ -113,14 +114,7 @@ def embedding_text(memory: MemoryRecord) -> str:
             return memory.content
 
 
-def _split_terms(content: str) -> tuple[list[str], list[str]]:
-    found = words(content)
-    if len(found) <= NEIGHBOUR_WORDS:
-        return stems(found), []
-    return stems(found[:NEIGHBOUR_WORDS]), stems(found[NEIGHBOUR_WORDS:])
-
-
-_cached_terms = lru_cache(maxsize=4_096)(_split_terms)
+_cached_terms = lru_cache(maxsize=4_096)(split_terms)
 
 
 def _day(day: date) -> str:

@@ -32,12 +32,10 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     stored = _number_turns(work, new)
     docs = sorted(doc for (doc,) in work.rows("next_docs", count=len(new)))
     _add_speakers(work, new)
-    records = work.statements.records
     asking = [question_share(episode.content) for episode in new]
-    work.add_each(records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
-    ids = iter(work.ids.several(len(stored)))
-    created = [events.memory_created(work.act, episode, ids.__next__) for episode in stored]
-    work.add_each(records.events, "memory_events", created)
+    work.add_each(work.statements.records.kinds["episode"], "episodes", stored, doc=docs, asking=asking)
+    created = [(episode.scope, episode.id, events.creation_payload(episode)) for episode in stored]
+    work.record_all("episode_created", created)
     return dict(zip(docs, stored, strict=True))
 
 

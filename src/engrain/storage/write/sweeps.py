@@ -126,16 +126,7 @@ def apply_changes(work: UnitOfWork, kind: AgingKind, moving: Sequence[Change]) -
         if to == "expired":
             work.index.take_out(tx, act.caller.tenant_id, [change.doc for change in these], at=act.at)
         event_type, payload = events.standing_changed(kind, before, to)
-        ids = work.ids.several(len(these))
-        tx.run(
-            "add_events",
-            **named,
-            event_type=event_type,
-            actor=act.caller.agent,
-            request_id=act.caller.request_id,
-            payload=tx.dialect.json(payload),
-            rows=as_json([(event_id, scope, id_) for event_id, (_, id_, scope, *_) in zip(ids, these, strict=True)]),
-        )
+        work.record_all(event_type, [(change.scope, change.id, payload) for change in these])
 
 
 def _group_by_change(moving: Iterable[Change]) -> Mapping[tuple[Standing, Standing], Sequence[Change]]:

@@ -1,0 +1,64 @@
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+
+import pytest
+
+from engrain.domain.records import Episode
+from engrain.domain.slots import assign_fields, compile_copy
+from tests.support.sample_records import episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    name: str
+    size: int = 3
+    notes: dict = field(default_factory=dict)
+
+
+@assign_fields
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    name: str
+    size: int = 3
+    notes: dict = field(default_factory=dict)
+
+
+@pytest.mark.parametrize("values", [{"name": "a"}, {"name": "a", "size": 4}, {"name": "a", "notes": {"b": 1}}])
+def test_an_object_has_the_fields_that_its_dataclass_gives_it(values):
+    plain, assigned = Plain(**values), Assigned(**values)
+    assert [getattr(assigned, name.name) for name in fields(Plain)] == [
+        getattr(plain, name.name) for name in fields(Plain)
+    ]
+    assert type(assigned) is Assigned
+    assert repr(assigned) == repr(plain).replace("Plain", "Assigned")
+
+
+def test_a_default_that_is_made_is_made_for_each_object():
+    assert Assigned(name="a").notes is not Assigned(name="a").notes
+
+
+@pytest.mark.parametrize("values", [{}, {"size": 4}, {"name": "a", "colour": "red"}])
+def test_arguments_are_refused_as_by_the_dataclass(values):
+    with pytest.raises(TypeError):
+        Assigned(**values)
+    with pytest.raises(TypeError):
+        Assigned("a")
+
+
+def test_an_object_stays_frozen():
+    made = Assigned(name="a")
+    for change in (lambda: setattr(made, "size", 5), lambda: delattr(made, "size")):
+        with pytest.raises(FrozenInstanceError):
+            change()
+
+
+def test_an_object_can_be_replaced_copied_and_pickled():
+    turn = episode("The tram is late.")
+    assert replace(replace(turn, turn=7), turn=turn.turn) == turn
+    assert copy.deepcopy(turn) == pickle.loads(pickle.dumps(turn)) == turn
+
+
+def test_a_compiled_copy_differs_in_one_field_alone():
+    turn = episode("The tram is late.")
+    assert compile_copy(Episode, "turn")(turn, 7) == turn.in_turn(7) == replace(turn, turn=7)
