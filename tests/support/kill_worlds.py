@@ -23,6 +23,7 @@ from tests.support.learning_memories import fact, reply
 AGENT, FRIEND = "ana", "ben"
 NAME, IDS = "memory.db", "ids.json"
 EMBEDDER, NEXT_EMBEDDER = HashEmbedder(), HashEmbedder("test:next", dims=48)
+SECRET = "zanzibarquux"
 LINES = 620  # of an import
 CONSOLIDATED = 4  # episodes, a batch
 SETTINGS = {
@@ -68,6 +69,7 @@ def make_small(folder):
         ana, ben = (memory.agent(name, session="monday") for name in (AGENT, FRIEND))
         ids = {f"turn{number}": ana.observe(turn(number), session=f"s{number % 2}").id for number in range(10)}
         ids["run"] = memory.consolidate(agent=AGENT, session="s1", max_batches=1).run_ids[0]
+        ids["secret"] = ana.observe(f"Turn 99 has the word {SECRET}").id
         ana.observe("Turn of the day: it rains in Lisbon", ttl_days=0.5)
         ids["early"] = ana.remember("early flights", subject="Ana", predicate="likes").id
         ids["home"] = ana.remember("Porto", subject="Ana", predicate="lives in", permanence="volatile").id
