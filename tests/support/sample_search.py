@@ -75,4 +75,6 @@ def recall(store, text, *, limit=10, preset=ENGRAIN, embed=vector_of, asks=None,
         return QueryEmbedding(begin=lambda text: lambda: embed(text), catch_up=lambda _: False)
 
     narrowed = request(**asked)
-    return search(store, narrowed, SearchQuery(text=text, preset=preset, limit=limit, **(asks or {})), made)
+    query = SearchQuery(text=text, preset=preset, limit=limit, **(asks or {}))
+    answer, _ = search(store, narrowed, query, made, read=lambda *_: None)
+    return answer

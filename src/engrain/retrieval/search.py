@@ -79,17 +79,7 @@ class QueryEmbedding:
 _NO_VECTORS = QueryEmbedding(begin=lambda _: lambda: Degraded(code="no_embedder", message=""), catch_up=lambda _: False)
 
 
-def search(store: SqlStore, request: Request, query: SearchQuery, embedding: Callable[[], QueryEmbedding]) -> Answer:
-    """Find the best memories for a query; ties by the preset's list, newest, id. All is read from one snapshot.
-
-    The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
-    says why.
-    """
-    answer, _ = search_and_read(store, request, query, embedding, read=lambda *_: None)
-    return answer
-
-
-def search_and_read(
+def search(
     store: SqlStore,
     request: Request,
     query: SearchQuery,
@@ -98,9 +88,11 @@ def search_and_read(
     check: Callable[[Snapshot], object] = lambda _: None,
     read: Callable[[Snapshot, Answer], _Result],
 ) -> tuple[Answer, _Result]:
-    """`search`, and return what `read` reads for its answer in the same snapshot.
+    """Find the best memories for a query; ties by the preset's list, newest, id. All is read from one snapshot.
 
-    `check` raises, before anything is read, where the caller with the pools it is in may not search this.
+    The query's vector is made while the store answers the other channels. Without one they decide alone, and the answer
+    says why. In the same snapshot `check` raises first where the caller, with the pools it is in, may not search this,
+    and `read` reads what belongs to the answer.
     """
     narrowed = _narrow(request, query.preset)
     needs_vector = narrowed is not None and "vector" in query.preset.weights and query.text

@@ -70,7 +70,7 @@ def search_and_read(
 
     if "recency" in question.preset.weights:
         parts.references.flush()
-    return search.search_and_read(
+    return search.search(
         parts.store, request, question, lambda: _question_vectors(parts, request.caller), check=check, read=read
     )
 
