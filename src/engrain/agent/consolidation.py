@@ -10,7 +10,7 @@ from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_all
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_scope
-from engrain.agent.wiring.view import View, enter
+from engrain.agent.wiring.view import View
 from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
@@ -70,13 +70,16 @@ class Consolidation(View):
         """
         from engrain.learning.consolidation import extracted_facts
 
-        parts, caller = enter(self)
-        where = caller.agent if scope is None else parse_scope(caller, scope)
+        parts = self._parts()
         batch = [_parse_fact(fact, index) for index, fact in enumerate(_parse_list(facts))]
-        act = new_act(parts, caller)
-        saved = extracted_facts.save_extracted(
-            parts.store, act, batch, scope=where, search=consolidation_runs.search_of(parts)
-        )
+        search = consolidation_runs.search_of(parts)(self._who, extracted_facts.list_questions(batch))
+
+        def save(work: UnitOfWork) -> SavedFacts:
+            where = work.agent if scope is None else parse_scope(work.caller, scope)
+            return extracted_facts.save_extracted(work, batch, scope=where, search=search)
+
+        act = new_act(parts, self._who)
+        saved = parts.store.write(act, save)
         consolidation_runs.follow_up_all(parts, act, [fact.id for fact in saved.saved])
         return saved
 
@@ -90,10 +93,12 @@ class Consolidation(View):
             InvalidInput: it is no fact, or no longer active.
         """
         from engrain.learning.consolidation import extracted_facts
+        from engrain.learning.consolidation.learned_facts import describe
 
-        parts, caller = enter(self)
-        fact = parts.store.read(caller, get_active_fact, checks.name(fact_id, name="fact_id"))
-        return extracted_facts.find_conflicts(caller, fact, search=consolidation_runs.search_of(parts))
+        parts = self._parts()
+        fact = parts.store.read(self._who, get_active_fact, checks.name(fact_id, name="fact_id"))
+        search = consolidation_runs.search_of(parts)(self._who, [describe(fact)])
+        return parts.store.search(self._who, extracted_facts.find_conflicts, fact, search=search)
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
         """Lower the confidence of an older fact to 0.3 at most, as a newer one contradicts it.

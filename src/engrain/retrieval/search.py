@@ -109,6 +109,12 @@ def search(
     return answer, result
 
 
+def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding) -> Answer:
+    """`search` within a snapshot, or a unit of work that has written nothing yet; `vectors` are made before it."""
+    answer, _ = _answer(snapshot, _narrow(request, query.preset), query, vectors)
+    return answer
+
+
 def _narrow(request: Request, preset: Preset) -> Request | None:
     """Narrow the request to what the preset searches; None where nothing is left."""
     given, agent = request.filter, request.caller.agent

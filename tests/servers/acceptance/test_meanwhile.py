@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from engrain.agent.learning import consolidation_runs
 from engrain.agent.wiring.acts import new_act
 from engrain.config import load
 from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
@@ -17,9 +18,11 @@ from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from engrain.errors import InvalidInput, NotFound
 from engrain.interfaces.compat.assistant import confirm_fact
+from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
 from engrain.service import Memory
-from engrain.storage.runs.claims import claim_run, give_up
+from engrain.storage.runs.claims import claim_run, give_up, list_backlogs
 from tests.support.clock import NOON, Clock
+from tests.support.learning_memories import LLM, fact, reply
 from tests.support.recorded import Recorded
 from tests.support.sample_search import NO_ENGINE, recall
 from tests.support.stores import PostgresStore, SqliteStore
@@ -358,34 +361,66 @@ def test_nothing_is_observed_of_somebody_who_is_removed_meanwhile(agent, other, 
 # Learning
 
 
+TRIP = {"subject": "Ana", "predicate": "travels", "content": "to Porto by tram"}
+
+
 def test_what_says_the_same_as_a_fact_that_is_forgotten_meanwhile_is_saved(agent, other, store):
-    known = other.remember("to Porto by tram", subject="Ana", predicate="travels", scope="aide")
-    store.before("confirm", lambda: other.forget(known.id))
-    saved = agent.consolidation.save_facts([{"subject": "Ana", "predicate": "travels", "content": "to Porto by tram"}])
+    known = other.remember(TRIP["content"], subject="Ana", predicate="travels", scope="aide")
+    store.before_writing("FOR NO KEY UPDATE", lambda: other.forget(known.id))
+    saved = agent.consolidation.save_facts([TRIP])
     assert saved.confirmed == ()
     assert [each.id for each in agent.facts("Ana")] == [saved.saved[0].id]
 
 
-def test_facts_whose_source_is_erased_meanwhile_are_saved_without_it(agent, other, store):
+def test_what_somebody_states_meanwhile_is_confirmed(agent, other, store):
+    """Whoever states the same waits for its place: what is there once it is ours was stated before."""
+    stated = []
+    store.before_writing(
+        "pg_advisory_xact_lock",
+        lambda: stated.append(other.remember(TRIP["content"], subject="Ana", predicate="travels", scope="aide")),
+    )
+    saved = agent.consolidation.save_facts([TRIP])
+    assert (saved.saved, saved.confirmed) == ((), (stated[0].id,))
+
+
+def test_facts_whose_source_is_erased_right_afterwards_stay_without_it(agent, other, store):
     said = other.observe("I go to Porto by tram")
-    store.after("put", lambda: other.erase(said.id))
-    fact = {"subject": "Ana", "predicate": "travels", "content": "to Porto by tram", "source_ids": [said.id]}
-    [saved] = agent.consolidation.save_facts([fact, {**fact, "predicate": "goes"}]).saved[:1]
+    store.after("save", lambda: other.erase(said.id))
+    trip = {**TRIP, "source_ids": [said.id]}
+    [saved] = agent.consolidation.save_facts([trip, {**trip, "predicate": "goes"}]).saved[:1]
     assert agent.get(saved.id).source_episode_id is None
     assert {each.id for each in agent.facts("Ana")} >= {saved.id}
     assert agent.links(saved.id) == []
 
 
+def test_facts_whose_source_is_erased_meanwhile_are_not_saved(agent, other, store):
+    said = other.observe("I go to Porto by tram")
+    store.before_writing("FOR KEY SHARE", lambda: other.erase(said.id))
+    with pytest.raises(NotFound, match="nothing was saved"):
+        agent.consolidation.save_facts([{**TRIP, "source_ids": [said.id]}])
+    assert agent.facts("Ana").items == ()
+
+
 def test_a_batch_whose_fact_was_erased_is_saved_again_without_it(agent):
-    fact = {
-        "subject": "Ana",
-        "predicate": "travels",
-        "content": "to Porto",
-        "source_ids": [agent.observe("By tram").id],
-    }
-    [saved] = agent.consolidation.save_facts([fact]).saved
+    trip = {**TRIP, "source_ids": [agent.observe("By tram").id]}
+    [saved] = agent.consolidation.save_facts([trip]).saved
     agent.erase(saved.id)
-    assert agent.consolidation.save_facts([fact]).saved == ()
+    assert agent.consolidation.save_facts([trip]).saved == ()
+
+
+def test_what_somebody_states_while_a_batch_is_written_is_confirmed(memory, other, store):
+    [said] = [other.observe("I live in the old town of Lisbon.", speaker="Ana")]
+    llm = LLM([reply(fact("Ana", "lives in", "the old town of Lisbon", "I live in the old town of Lisbon"))])
+    stated = []
+    there = {"subject": "Ana", "predicate": "lives in", "scope": "aide"}
+    store.before_writing(
+        "pg_advisory_xact_lock", lambda: stated.append(other.remember("the old town of Lisbon", **there))
+    )
+    backlogs = memory.parts.store.inspect(None, list_backlogs, memory.parts.clock())
+    done = consolidate(consolidation_runs.dependencies_of(memory.parts, llm), backlogs, ConsolidationOptions())
+    assert [(change.kind, change.memory_id) for change in done.learned] == [("confirmation", stated[0].id)]
+    assert [each.id for each in other.facts("Ana")] == [stated[0].id]
+    assert other.get(said.id).consolidation_status == "consolidated"
 
 
 def test_a_session_is_marked_though_another_run_ends_meanwhile(memories, agent, other, store):

@@ -7,7 +7,7 @@ import socket
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engrain.agent.reads.search import search
+from engrain.agent.reads.search import embed_questions
 from engrain.agent.wiring.acts import new_act, with_pools
 from engrain.agent.wiring.arguments import find_preset
 from engrain.agent.writes.memories import follow_up
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from engrain.domain.records import Caller, Kind, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.domain.runs.runs import Claim
-    from engrain.learning.consolidation.known_memories import HybridSearch
+    from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
     from engrain.learning.consolidation.report import ConsolidationReport
     from engrain.learning.consolidation.runner import ConsolidationDependencies, ConsolidationOptions
-    from engrain.storage.unit_of_work import UnitOfWork
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 
 _MARKED, _MARKING_S = 1_000, 60.0
@@ -133,18 +133,26 @@ def options_of(parts: Parts) -> ConsolidationOptions:
 def search_of(parts: Parts) -> HybridSearch:
     """Return a hybrid search, by reciprocal ranks, that counts no references."""
     from engrain.domain.filters import Filter
-    from engrain.retrieval.search import SearchQuery
+    from engrain.domain.requests import Request
+    from engrain.retrieval.search import SearchQuery, search_within
 
-    def search_memories(caller: Caller, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
-        question = SearchQuery(text=text, preset=find_preset(parts, "hybrid"), limit=limit)
-        return [hit.memory for hit in search(parts, with_pools(parts, caller), question, Filter(kinds=tuple(kinds)))]
+    def prepare(caller: Caller, texts: Sequence[str]) -> NearSearch:
+        vectors, preset, now = embed_questions(parts, caller, texts), find_preset(parts, "hybrid"), parts.clock()
 
-    return search_memories
+        def search_near(snapshot: Snapshot, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
+            request = Request(caller=caller, filter=Filter(kinds=tuple(kinds)), now=now)
+            question = SearchQuery(text=text, preset=preset, limit=limit)
+            return [hit.memory for hit in search_within(snapshot, request, question, vectors)]
+
+        return search_near
+
+    return prepare
 
 
 def follow_up_all(parts: Parts, act: Act, ids: Sequence[str]) -> None:
     """Start what new memories set going, and drop the agent's cached notes."""
     parts.note_cache.drop_agent(act.caller)
+    act = replace(act, caller=with_pools(parts, act.caller))  # until links are written in units of work
     for memory in parts.store.read(act.caller, load_memories, ids):
         follow_up(parts, act, memory)
 

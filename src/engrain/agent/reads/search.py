@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain import metrics
@@ -102,6 +103,19 @@ def get_counted(parts: Parts, caller: Caller, ids: Sequence[str]) -> list[Memory
     except (DatabaseBusy, DatabaseFull, DatabaseReadOnly):
         metrics.count("references_not_counted", len(ids))
         return parts.store.read(caller, load_memories, ids)
+
+
+def embed_questions(parts: Parts, caller: Caller, texts: Sequence[str]) -> QueryEmbedding:
+    """Embed questions, for searches within a unit of work; the newest memories have their vectors if these are few."""
+    from engrain.retrieval.search import QueryEmbedding
+
+    embedder = parts.embedder
+    if embedder is None or not texts:
+        return _question_vectors(parts, caller)
+    _catch_up(parts, parts.store.search(caller, count_waiting))
+    begun = {text: parts.workers.start(partial(_embed, embedder, text)) for text in texts}
+    ready = {text: wait() for text, wait in begun.items()}
+    return QueryEmbedding(begin=lambda text: lambda: ready[text], catch_up=lambda _: False)
 
 
 def _question_vectors(parts: Parts, caller: Caller) -> QueryEmbedding:

@@ -12,7 +12,7 @@ from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES, rank_b
 from engrain.learning.consolidation.proposals import Guidance, Statement
 from engrain.storage.search.matching import load_matching
 from engrain.storage.search.recency import load_newest
-from engrain.storage.selection import find_active_fact
+from engrain.storage.selection import find_active_fact, load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Caller, Episode, Kind, MemoryRecord
     from engrain.learning.consolidation.proposals import ConsolidationResult
-    from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot
 
-    HybridSearch = Callable[[Caller, str, Sequence[Kind], int], Sequence[MemoryRecord]]
+    # For some texts, of which vectors are made here and now: a search of them within a snapshot or a unit of work.
+    HybridSearch = Callable[[Caller, Sequence[str]], "NearSearch"]
+    NearSearch = Callable[[Snapshot, str, Sequence[Kind], int], Sequence[MemoryRecord]]
 
 # So many memories are loaded for each episode or proposal.
 _MOST_NEAR = 10
@@ -61,25 +62,46 @@ def load_recalled(snapshot: Snapshot, episodes: Sequence[Episode], now: datetime
     return list({memory.id: memory for memory in near if memory.last_referenced_at is not None}.values())
 
 
-def load_related(
-    store: SqlStore, caller: Caller, result: ConsolidationResult, scope: str, *, search: HybridSearch, most: int
-) -> list[Fact | Rule]:
-    """Memories that may say the same as a proposal, or otherwise: a hybrid search for each, and the holder of its slot.
+def list_questions(result: ConsolidationResult, most: int) -> list[str]:
+    """List what `load_near` searches for."""
+    return [_question(content) for content in _contents(result, most)]
+
+
+def load_near(snapshot: Snapshot, result: ConsolidationResult, search: NearSearch, most: int) -> list[Fact | Rule]:
+    """Load memories that may say the same as a proposal, or otherwise: a hybrid search for each.
 
     Of the first `most` proposals that say something.
     """
-    related: dict[str, Fact | Rule] = {}
-    contents = [proposal.says for proposal in result if proposal.says is not None]
-    for content in contents[:most]:
-        match content:
-            case Statement(subject=subject, predicate=predicate):
-                query = f"{subject} {predicate} {content.content}"
-                related |= _by_id(search(caller, query[:_MOST_QUERY], ("fact",), _MOST_NEAR))
-                holder = store.read(caller, find_active_fact, scope=scope, subject=subject, predicate=predicate)
-                related |= _by_id([] if holder is None else [holder])
-            case Guidance():
-                related |= _by_id(search(caller, content.content[:_MOST_QUERY], ("rule",), _MOST_NEAR))
-    return list(related.values())
+    near: dict[str, Fact | Rule] = {}
+    for content in _contents(result, most):
+        kind: Kind = "fact" if isinstance(content, Statement) else "rule"
+        near |= _by_id(search(snapshot, _question(content), (kind,), _MOST_NEAR))
+    return list(near.values())
+
+
+def load_holders(snapshot: Snapshot, facts: Iterable[Fact]) -> list[Fact]:
+    """Load the active facts in the slots of some facts about no entity, a statement for each slot."""
+    slots = {fact.slot: fact for fact in facts if fact.entity_id is None}
+    holders = (
+        find_active_fact(snapshot, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
+        for fact in slots.values()
+    )
+    return [holder for holder in holders if holder is not None]
+
+
+def reload(snapshot: Snapshot, memories: Iterable[Fact | Rule]) -> dict[str, Fact | Rule]:
+    """Load memories by id as they are now; one that is gone stays as it was."""
+    before = _by_id(memories)
+    return before | _by_id(load_memories(snapshot, list(before)))
+
+
+def _contents(result: ConsolidationResult, most: int) -> list[Statement | Guidance]:
+    return [proposal.says for proposal in result if proposal.says is not None][:most]
+
+
+def _question(content: Statement | Guidance) -> str:
+    about = f"{content.subject} {content.predicate} " if isinstance(content, Statement) else ""
+    return f"{about}{content.content}"[:_MOST_QUERY]
 
 
 def _search_words(snapshot: Snapshot, request: Request, text: str, most: int) -> Iterable[MemoryRecord]:

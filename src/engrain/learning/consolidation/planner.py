@@ -107,6 +107,25 @@ def make_plan(result: ConsolidationResult, context: BatchContext) -> Plan:
     )
 
 
+def list_slot_facts(result: ConsolidationResult, context: BatchContext) -> list[Fact]:
+    """List facts in the slots that statements may come to be in, to be locked before they are judged, not stored."""
+    caller, facts = context.caller, list[Fact]()
+    for statement in [proposal.says for proposal in result if isinstance(proposal.says, Statement)]:
+        subject, predicate, entity_id = _spelling(statement, context)
+        said = Fact(
+            id="",
+            tenant_id=caller.tenant_id,
+            agent=caller.agent,
+            scope=context.scope,
+            subject=statement.subject,
+            predicate=statement.predicate,
+            content="",
+            created_at=context.now,
+        )
+        facts += [said, replace(said, subject=subject, predicate=predicate, entity_id=entity_id)]
+    return facts[: 2 * context.most_actions]
+
+
 @dataclass(slots=True)
 class _Draft:
     """A plan in the making."""

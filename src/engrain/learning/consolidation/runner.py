@@ -18,8 +18,15 @@ from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning.consolidation import prompt
 from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
-from engrain.learning.consolidation.known_memories import load_known, load_recalled, load_related
-from engrain.learning.consolidation.planner import BatchContext, KnownMemories, make_plan
+from engrain.learning.consolidation.known_memories import (
+    list_questions,
+    load_holders,
+    load_known,
+    load_near,
+    load_recalled,
+    reload,
+)
+from engrain.learning.consolidation.planner import BatchContext, KnownMemories, list_slot_facts, make_plan
 from engrain.learning.consolidation.reply_parser import parse_reply
 from engrain.learning.consolidation.report import ConsolidationReport, Failure, Group, Learned
 from engrain.storage.runs import claims
@@ -31,11 +38,12 @@ if TYPE_CHECKING:
 
     from engrain.domain.ports import LLM, Clock
     from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
-    from engrain.domain.runs.plans import Plan
+    from engrain.domain.runs.plans import ActionResult, Plan
     from engrain.domain.runs.runs import AgentBacklog, Batch
-    from engrain.learning.consolidation.known_memories import HybridSearch
+    from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
+    from engrain.learning.consolidation.proposals import ConsolidationResult
     from engrain.storage.store import SqlStore
-    from engrain.storage.unit_of_work import Snapshot
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 BATCH = 30
 _LOG = logging.getLogger(__name__)
@@ -138,6 +146,15 @@ def consolidate(
 
 
 @dataclass(frozen=True, slots=True)
+class _Reading:
+    """The proposals of a reply, what they are judged by, and a search for what may say the same."""
+
+    result: ConsolidationResult
+    context: BatchContext
+    search: NearSearch
+
+
+@dataclass(frozen=True, slots=True)
 class _Outcome:
     """The report of one batch, the number of its episodes, and whether the backlog may have more."""
 
@@ -192,15 +209,11 @@ class _BatchRun:
 
     def _learn(self, batch: Batch) -> _Outcome:
         run, episodes = batch.run, batch.episodes
-        plan = self._make_plan(batch)
-        report = {
-            "rejected": [rejection.to_dict() for rejection in plan.rejected],
-            "parse_errors": list(plan.parse_errors),
-            "usage": self._usage.to_dict(),
-        }
-        results = self._dependencies.store.write(self._act(), claims.carry_out, run.id, plan, report)
-        if results is None:
+        reading = self._ask(batch)
+        done = self._dependencies.store.write(self._act(), _carry_out, run.id, reading, self._usage)
+        if done is None:
             raise _LeaseLost
+        plan, results = done
         learned = tuple(
             Learned(**self._agent, kind=result.kind, memory_id=result.memory_id)
             for result in results
@@ -225,8 +238,8 @@ class _BatchRun:
         )
         return _Outcome(outcome, len(episodes), goes_on=True)
 
-    def _make_plan(self, batch: Batch) -> Plan:
-        """The proposals of the model, as far as they are proven.
+    def _ask(self, batch: Batch) -> _Reading:
+        """Return the proposals of the model, and what they are judged by.
 
         Raises:
             EngineUnavailable: the model does not answer.
@@ -250,12 +263,11 @@ class _BatchRun:
             caller=caller,
             scope=caller.agent if options.scope == "agent" else GLOBAL_SCOPE,
             episodes={f"e{number}": read_episode(episode, sources) for number, episode in enumerate(episodes, 1)},
-            known=KnownMemories(),
+            known=KnownMemories(shown=shown, related=tuple(known)),
             now=self._dependencies.clock(),
         )
-        search, most = self._dependencies.search, context.most_actions
-        related = load_related(store, caller, result, context.scope, search=search, most=most)
-        return make_plan(result, replace(context, known=KnownMemories(shown=shown, related=(*known, *related))))
+        search = self._dependencies.search(caller, list_questions(result, context.most_actions))
+        return _Reading(result, context, search)
 
     def _renew(self, batch: Batch, seconds: float) -> None:
         if not self._dependencies.store.write(self._act(), claims.renew_run, batch.run.id, seconds):
@@ -301,6 +313,36 @@ class _BatchRun:
 
     def _act(self) -> Act:
         return Act(caller=self._caller, at=self._dependencies.clock())
+
+
+def _carry_out(
+    work: UnitOfWork, run_id: str, reading: _Reading, usage: Usage
+) -> tuple[Plan, Sequence[ActionResult]] | None:
+    """Judge proposals by what is known now, and carry out what is left of them; None if the run is no longer running.
+
+    The slots that they may take are locked before it is known who is in them.
+    """
+    run = claims.lock_run(work, run_id)
+    if run is None or run.status != "running":
+        return None
+    result, context = reading.result, reading.context
+    near = load_near(work, result, reading.search, context.most_actions)
+    before = replace(context.known, related=(*context.known.related, *near))
+    slot_facts = list_slot_facts(result, replace(context, known=before))
+    work.backend.lock(work, run.episode_ids, slot_facts)
+    now = reload(work, (*before.shown, *before.related))
+    known = KnownMemories(
+        shown=tuple(now[memory.id] for memory in before.shown),
+        related=(*(now[memory.id] for memory in before.related), *load_holders(work, slot_facts)),
+    )
+    plan = make_plan(result, replace(context, known=known))
+    report = {
+        "rejected": [rejection.to_dict() for rejection in plan.rejected],
+        "parse_errors": list(plan.parse_errors),
+        "usage": usage.to_dict(),
+    }
+    results = claims.carry_out(work, run_id, plan, report)
+    return None if results is None else (plan, results)
 
 
 def _load_context(
