@@ -1,5 +1,6 @@
 """What every language model promises by its port, however it is reached, and whatever goes wrong on the way."""
 
+import importlib
 import json
 import sys
 import threading
@@ -101,6 +102,8 @@ def server():
 
 @pytest.fixture(params=PROVIDERS)
 def made(request, server, tmp_path):
+    if request.param == "pydantic-ai":
+        importlib.import_module("pydantic_ai.direct")  # with seconds of its own, which no prompt waits for
     server.__init__(server.url)
     ready = Made(request.param, server, tmp_path)
     yield ready

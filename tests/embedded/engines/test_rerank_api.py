@@ -91,13 +91,13 @@ def test_an_answer_that_scores_not_every_document_is_refused(make, models, twist
 
 def test_a_setback_is_tried_again_within_the_budget(reranker, models, passing):
     models.faults = [Fault(503)]
-    assert len(reranker.rerank(QUERY, ["a"], timeout_s=2)) == 1
+    assert len(reranker.rerank(QUERY, ["a"], timeout_s=20)) == 1
     models.faults = [Fault(503), Fault(503)]
     with pytest.raises(EngineUnavailable, match="answered 503; tried 2 times"):
-        reranker.rerank(QUERY, ["a"], timeout_s=2)
-    models.faults = [Fault(429, {"retry-after": "3"})]
+        reranker.rerank(QUERY, ["a"], timeout_s=20)
+    models.faults = [Fault(429, {"retry-after": "30"})]
     with pytest.raises(EngineUnavailable, match="answered 429; tried once"):
-        reranker.rerank(QUERY, ["a"], timeout_s=2)
+        reranker.rerank(QUERY, ["a"], timeout_s=20)
     assert passing.pauses == [0.5, 0.5]
 
 
