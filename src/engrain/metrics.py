@@ -30,7 +30,6 @@ COUNTERS: Mapping[str, str] = {
     "embedding_cache_misses": "Texts whose vector was not in the cache",
     "embedding_failures": "Batches of deferred embeddings that failed and are retried",
     "engine_retries": "Repeated calls of remote engines",
-    "entities_taken_meanwhile": "Memories linked again because an entity was merged meanwhile",
     "episodes_cleaned": "Episodes removed by a cleanup",
     "episodes_consolidated": "Episodes consolidated",
     "jobs_begun": "Attempts at jobs begun here",

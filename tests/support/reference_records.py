@@ -1,7 +1,7 @@
 """The memories of the reference store as rows: what is written, what it changes, and what is written down of it."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -72,14 +72,7 @@ class ReferenceRecords:
         asked = (None, scope, subject, predicate)
         return next((f for f in active if (f.entity_id, f.scope, f.subject, f.predicate) == asked), None)
 
-    def put_related(
-        self, act: Act, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
-    ) -> Fact | None:
-        for entry in self._entries.values() if after is not None else ():
-            held = entry.memory
-            if isinstance(held, Fact) and held.validity == "active" and held.slot == fact.slot:
-                fact = after(fact, held)
-                break
+    def put_related(self, act: Act, fact: Fact, related: Mapping[str, float]) -> Fact | None:
         for stored in self.put(act, [fact]):
             self._links = {
                 key: link

@@ -17,7 +17,7 @@ from engrain.agent.queries import Queries
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
-from engrain.agent.wiring.arguments import parse_interval, parse_scope
+from engrain.agent.wiring.arguments import parse_interval
 from engrain.agent.wiring.view import enter
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
@@ -25,6 +25,7 @@ from engrain.agent.writes.memories import replace_fact, store_memory
 from engrain.domain import checks
 from engrain.domain.records import (
     DECAY_RATES,
+    GLOBAL_SCOPE,
     RELATIONS,
     ROLES,
     Episode,
@@ -36,6 +37,8 @@ from engrain.domain.records import (
 )
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
+from engrain.storage.selection import load_memories
+from engrain.storage.write import changes, removal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from engrain.domain.memories.routing import HandledInput, Routing
     from engrain.domain.runs.summaries import Summary
     from engrain.portability.imports import ImportReport
+    from engrain.storage.unit_of_work import UnitOfWork
     from engrain.verbs import words
 
 
@@ -119,7 +123,7 @@ class Agent(Queries):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
-        parts, caller = self._parts(), self._who  # its own scope: which pools it is in does not matter
+        parts, caller = self._parts(), self._who
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         episode = new_episode(
@@ -176,7 +180,7 @@ class Agent(Queries):
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
                 before it begins, or a key that was used for something else; nothing was written.
         """
-        parts, caller = enter(self)
+        parts, caller = self._parts(), self._who
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         known = checks.choice(permanence, DECAY_RATES, name="permanence")
@@ -187,7 +191,7 @@ class Agent(Queries):
             id=new_id(parts, caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=parse_scope(caller, scope),
+            scope=checks.optional_name(scope, name="scope") or GLOBAL_SCOPE,
             subject=caller.agent if subject is None else checks.name(subject, name="subject"),
             predicate=relation,
             entity_id=checks.optional_name(entity_id, name="entity_id"),
@@ -229,7 +233,7 @@ class Agent(Queries):
             InvalidInput: it is no fact, no longer active, or a value is refused; nothing was written.
         """
         parts = self._parts()
-        act = new_act(parts, self._caller)
+        act = new_act(parts, self._who)
         start, end = parse_interval(valid_from, valid_to)
         return replace_fact(
             parts,
@@ -251,11 +255,10 @@ class Agent(Queries):
             NotFound: this agent sees no such memory.
             InvalidInput: it is an episode, or no longer active.
         """
-        name = checks.name(id_, name="id")
-        parts, caller = enter(self)
-        confirmed = parts.store.confirm(new_act(parts, caller), name)
+        parts, name = self._parts(), checks.name(id_, name="id")
+        confirmed = parts.store.write(new_act(parts, self._who), changes.confirm, name)
         if confirmed is None:
-            raise memory_not_found(caller, name)
+            raise memory_not_found(self._who, name)
         assert not isinstance(confirmed, Episode)
         return confirmed
 
@@ -267,14 +270,13 @@ class Agent(Queries):
         Raises:
             NotFound: this agent sees no such memory.
         """
-        name = checks.name(id_, name="id")
-        parts, caller = enter(self)
+        parts, name = self._parts(), checks.name(id_, name="id")
         try:
-            forgotten = parts.store.forget(new_act(parts, caller), name)
+            forgotten = parts.store.write(new_act(parts, self._who), removal.forget, name)
         finally:
-            parts.note_cache.drop_agent(caller)
+            parts.note_cache.drop_agent(self._who)
         if forgotten is None:
-            raise memory_not_found(caller, name)
+            raise memory_not_found(self._who, name)
         parts.buffers.drop_recent([forgotten])
         return forgotten
 
@@ -288,15 +290,21 @@ class Agent(Queries):
             InvalidInput: an id that is no text; nothing was erased.
         """
         names = checks.required_names(ids, name="id")
-        parts, caller = enter(self)
+        parts = self._parts()
         if not names:
             return []
-        erased = [] if parts.buffers.recent is None else parts.store.get(caller, names)
+        going: list[MemoryRecord] = []
+
+        def erase(work: UnitOfWork) -> list[str]:
+            if parts.buffers.recent is not None:
+                going[:] = load_memories(work, names)
+            return removal.erase(work, names)
+
         try:
-            return parts.store.erase(new_act(parts, caller), names)
+            return parts.store.write(new_act(parts, self._who), erase)
         finally:
-            parts.note_cache.drop_agent(caller)
-            parts.buffers.drop_recent(erased)
+            parts.note_cache.drop_agent(self._who)
+            parts.buffers.drop_recent(going)
 
     def link(
         self,
@@ -312,8 +320,8 @@ class Agent(Queries):
             NotFound: this agent does not see one of the two.
             InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
         """
-        parts, caller = enter(self)
-        act = new_act(parts, caller)
+        parts = self._parts()
+        act = new_act(parts, self._who)
         link = Link(
             source_id=checks.name(source_id, name="source_id"),
             target_id=checks.name(target_id, name="target_id"),
@@ -323,10 +331,7 @@ class Agent(Queries):
         )
         if link.source_id == link.target_id:
             raise InvalidInput(f"a memory cannot be linked to itself ({link.source_id}); name two")
-        if parts.store.link(act, link):
-            return link
-        known = parts.store.links(caller, link.source_id, direction="outgoing", relation=link.relation)
-        return next((other for other in known if other.target_id == link.target_id), link)
+        return parts.store.write(act, changes.link, link)
 
     def summarize(
         self,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import read_all, read_entities
-from engrain.agent.wiring.acts import MOST_TRIES, new_act, retry_on_registry_change
-from engrain.agent.wiring.arguments import parse_scope
-from engrain.agent.wiring.view import View, enter
+from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.view import View
+from engrain.agent.writes import linking
 from engrain.agent.writes.episodes import parse_importance
-from engrain.agent.writes.memories import follow_up, new_fact
+from engrain.agent.writes.memories import new_fact
 from engrain.domain import checks
 from engrain.domain.entities.graph import (
     TYPE_AS_GIVEN,
@@ -31,20 +31,27 @@ from engrain.domain.entities.graph import (
 )
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.filters import Filter
-from engrain.domain.records import Entity, Fact
+from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact
 from engrain.domain.requests import Request
 from engrain.domain.text.categories import fact_category
-from engrain.errors import IntegrityViolated, InvalidInput, NotFound
+from engrain.errors import InvalidInput, NotFound
+from engrain.storage.entities import registry
+from engrain.storage.entities.lookup import find_named, load_facts_about
+from engrain.storage.entities.mentions import note_mentions
+from engrain.storage.entities.removal import remove_entities
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from datetime import datetime
 
-    from engrain.domain.records import MemoryRecord
+    from engrain.agent.wiring.parts import Parts
     from engrain.domain.requests import Act
-    from engrain.storage.unit_of_work import Snapshot
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 
 _Value = TypeVar("_Value")
+_Wanted = TypeVar("_Wanted")
+_Added = TypeVar("_Added")
 _MOST_FACTS = 100_000  # of one entity
 
 
@@ -69,17 +76,7 @@ class Graph(View):
         wanted = [_parse_entity(entity) for entity in _several(entities, GraphEntity)]
         _count([text for entity in wanted for text in entity.observations])
         by_name = {entity.name: entity for entity in reversed(wanted)}
-        for left in reversed(range(MOST_TRIES)):
-            known = self._named(by_name)
-            new = [by_name[name] for name in dict.fromkeys(entity.name for entity in wanted) if name not in known]
-            if not new:
-                return []
-            try:
-                return self._introduce(new)
-            except (InvalidInput, IntegrityViolated):
-                if not left or not self._named(entity.name for entity in new):
-                    raise
-        raise AssertionError("unreachable: the last try returns or raises")
+        return self._add(_create_entities, [by_name[name] for name in dict.fromkeys(entity.name for entity in wanted)])
 
     def create_relations(self, relations: words.Relations) -> list[GraphRelation]:
         """Add relations between entities; give those that were new. Their ends need not be known.
@@ -88,7 +85,7 @@ class Graph(View):
             InvalidInput: an empty name or type; nothing was written.
         """
         wanted = list(dict.fromkeys(_parse_relation(relation) for relation in _several(relations, GraphRelation)))
-        return retry_on_registry_change(lambda: self._relate(wanted))
+        return self._add(_create_relations, wanted)
 
     def add_observations(self, observations: words.Observations) -> list[EntityObservations]:
         """Add observations to entities that are there; give the texts that were new.
@@ -99,7 +96,7 @@ class Graph(View):
         """
         wanted = _parse_observations(observations)
         _count([text for observed in wanted for text in observed.contents])
-        return retry_on_registry_change(lambda: self._observe(wanted))
+        return self._add(_add_observations, wanted)
 
     def delete_entities(self, names: words.NodeNames) -> list[str]:
         """Forget entities with their observations and relations; give the names that were there.
@@ -107,33 +104,16 @@ class Graph(View):
         They leave the registry. Their facts leave every search and stay readable by their ids (`erase` removes them).
         Facts that only others see keep the name as their subject.
         """
-        wanted = set(_texts(names, name="entity name"))
-        graph = self._read()
-        nodes = [node for node in graph.nodes if node.entity.canonical_name in wanted]
-        facts = [id_ for node in nodes for ids in node.facts.values() for id_ in ids]
-        for relation, ids in graph.relations.items():
-            if not wanted.isdisjoint((relation.source, relation.target)):
-                facts += ids
-        self._forget(facts, [node.entity.id for node in nodes])
-        return list(dict.fromkeys(node.entity.canonical_name for node in nodes))
+        return self._delete(_delete_entities, set(_texts(names, name="entity name")))
 
     def delete_observations(self, observations: words.Observations) -> int:
         """Forget observations of entities; give the number of facts that said them.
 
         They leave every search and stay readable by id.
         """
-        wanted = {
-            (entity.entity_name, text) for entity in _parse_observations(observations) for text in entity.contents
-        }
-        facts = [
-            id_
-            for node in self._read().nodes
-            for text, ids in node.facts.items()
-            if (node.entity.canonical_name, text) in wanted
-            for id_ in ids
-        ]
-        self._forget(facts, [])
-        return len(facts)
+        parsed = _parse_observations(observations)
+        wanted = {(observed.entity_name, text) for observed in parsed for text in observed.contents}
+        return self._delete(_delete_observations, wanted)
 
     def delete_relations(self, relations: words.Relations) -> int:
         """Forget relations between entities; give the number of facts that said them.
@@ -141,9 +121,7 @@ class Graph(View):
         They leave every search and stay readable by id.
         """
         wanted = {_parse_relation(relation) for relation in _several(relations, GraphRelation)}
-        facts = [id_ for relation, ids in self._read().relations.items() if relation in wanted for id_ in ids]
-        self._forget(facts, [])
-        return len(facts)
+        return self._delete(_delete_relations, wanted)
 
     def read(self) -> KnowledgeGraph:
         """Read the whole graph, the oldest entities first."""
@@ -163,142 +141,189 @@ class Graph(View):
         return self._read().where(lambda entity: entity.name in wanted)
 
     def _read(self) -> GraphView:
-        parts, caller = enter(self)
-        request = Request(caller=caller, filter=Filter(kinds=("fact",)), now=parts.clock())
-        return parts.store.read(caller, _read_graph, request)
+        parts = self._parts()
+        return parts.store.read(self._who, _read_graph, parts.clock())
 
-    def _named(self, names: Iterable[str]) -> dict[str, Entity]:
-        """Return entities by canonical name: of several the oldest, of a tombstone the entity it was merged into."""
-        wanted = set(names)
-        known = self._parts().store.entities_named(self._caller, wanted) if wanted else []
-        by_id = {entity.id: entity for entity in known}
-        named: dict[str, Entity] = {}
-        for entity in sorted(by_id.values(), key=lambda one: (merged_into(one) is not None, one.created_at, one.id)):
-            standing = entity
-            while (into := merged_into(standing)) in by_id:
-                standing = by_id[into]
-            if entity.canonical_name in wanted and merged_into(standing) is None:
-                named.setdefault(entity.canonical_name, standing)
-        return named
-
-    def _observations(self, entities: Iterable[Entity]) -> dict[str, set[str]]:
-        """Return what is observed of some entities already, by their ids."""
-        texts: dict[str, set[str]] = {entity.id: set() for entity in entities}
-        for fact in self._parts().store.facts_about(self._caller, list(texts), _MOST_FACTS) if texts else ():
-            if fact.validity == "active" and fact.entity_id is not None and relation_of(fact) is None:
-                texts[fact.entity_id].add(observation_of(fact))
-        return texts
-
-    def _known_relations(self, relations: Sequence[GraphRelation]) -> set[GraphRelation]:
-        """Return those of some relations that a fact says already, and others."""
-        if not relations:
-            return set()
-        narrowed = Filter(
-            kinds=("fact",),
-            subjects=tuple({relation.source for relation in relations}),
-            predicates=tuple({relation_predicate(relation) for relation in relations}),
-        )
-        parts, caller = enter(self)
-        facts = parts.store.read(caller, _read_facts, Request(caller=caller, filter=narrowed, now=parts.clock()))
-        return {relation for fact in facts if (relation := relation_of(fact)) is not None}
-
-    def _relate(self, wanted: Sequence[GraphRelation]) -> list[GraphRelation]:
-        ends = self._named(name for relation in wanted for name in (relation.source, relation.target))
-        known = self._known_relations(wanted)
-        new = [relation for relation in wanted if relation not in known]
-        if not new:
-            return []
-        act = new_act(self._parts(), self._caller)
-        facts = [
-            self._fact(act, one.source, relation_predicate(one), relation_content(one), entity=ends.get(one.source))
-            for one in new
-        ]
-        pairs = zip(facts, new, strict=True)
-        mentions = {fact.id: {ends[one.target].id} for fact, one in pairs if one.target in ends}
-        targets = [relation.target for relation in new]
-        self._follow_up(act, self._parts().store.put_mentioning(act, facts, targets, lambda _: mentions))
-        return new
-
-    def _observe(self, wanted: Sequence[EntityObservations]) -> list[EntityObservations]:
-        entities = self._named(observed.entity_name for observed in wanted)
-        for observed in wanted:
-            if (name := observed.entity_name) not in entities:
-                raise NotFound(f"Entity with name {name} not found; create it first. Nothing was written")
-        act = new_act(self._parts(), self._caller)
-        known = self._observations(entities.values())
-        added: list[EntityObservations] = []
-        facts: list[Fact] = []
-        for observed in wanted:
-            entity = entities[observed.entity_name]
-            new = select_new(observed.contents, known[entity.id])
-            known[entity.id] |= set(new)
-            added.append(EntityObservations(entity_name=observed.entity_name, contents=new))
-            facts += [self._observation(act, entity, text) for text in new]
-        if facts:
-            self._follow_up(act, self._parts().store.put(act, facts))
+    def _add(self, function: Callable[[UnitOfWork, Parts, _Wanted], _Added], wanted: _Wanted) -> _Added:
+        """Return what one transaction adds."""
+        parts = self._parts()
+        added = parts.store.write(new_act(parts, self._who), function, parts, wanted)
+        parts.queue.announce()
         return added
 
-    def _introduce(self, new: Sequence[GraphEntity]) -> list[GraphEntity]:
+    def _delete(self, function: Callable[[UnitOfWork, _Wanted], _Added], wanted: _Wanted) -> _Added:
+        """Return what one transaction deletes."""
         parts = self._parts()
-        act = new_act(parts, self._caller)
-        entities = [self._entity(act, node) for node in new]
-        facts = [
-            self._observation(act, entity, text)
-            for entity, node in zip(entities, new, strict=True)
-            for text in node.observations
-        ]
-        self._follow_up(act, parts.store.introduce(act, entities, facts))
-        return list(new)
-
-    def _entity(self, act: Act, node: GraphEntity) -> Entity:
-        return Entity(
-            id=self._parts().ids(),
-            tenant_id=act.caller.tenant_id,
-            canonical_name=node.name,
-            entity_type=known_type(node.entity_type),
-            created_at=act.at,
-            updated_at=act.at,
-            metadata={TYPE_AS_GIVEN: node.entity_type},
-        )
-
-    def _observation(self, act: Act, entity: Entity, text: str) -> Fact:
-        return self._fact(act, entity.canonical_name, observation_predicate(text), text, entity=entity)
-
-    def _fact(self, act: Act, subject: str, predicate: str, content: str, *, entity: Entity | None) -> Fact:
-        return new_fact(
-            self._parts(),
-            act,
-            scope=parse_scope(act.caller, None),
-            subject=subject,
-            predicate=checks.name(predicate, name="relation type"),
-            entity_id=None if entity is None else entity.id,
-            content=checks.content(content),
-            category=fact_category(predicate, content),
-            importance=parse_importance(None, content),
-            permanence="permanent",
-        )
-
-    def _follow_up(self, act: Act, facts: Iterable[MemoryRecord]) -> None:
-        for fact in facts:
-            follow_up(self._parts(), act, fact)
-
-    def _forget(self, facts: Collection[str], entities: Collection[str]) -> None:
-        if not facts and not entities:
-            return
-        parts = self._parts()
-        act = new_act(parts, self._caller)
         try:
-            parts.store.remove_entities(act, entities, forgetting=facts)
+            return parts.store.write(new_act(parts, self._who), function, wanted)
         finally:
             parts.note_cache.clear()  # a fact that is about nobody any more may take the place of another agent's note
 
 
-def _read_graph(snapshot: Snapshot, request: Request) -> GraphView:
-    return build_graph(list(read_entities(snapshot)), _read_facts(snapshot, request))
+def _read_graph(snapshot: Snapshot, now: datetime) -> GraphView:
+    return build_graph(list(read_entities(snapshot)), _read_facts(snapshot, Filter(kinds=("fact",)), now))
 
 
-def _read_facts(snapshot: Snapshot, request: Request) -> list[Fact]:
+def _read_facts(snapshot: Snapshot, narrowed: Filter, now: datetime) -> list[Fact]:
+    request = Request(caller=snapshot.caller, filter=narrowed, now=now)
     return [memory for memory in read_all(snapshot, request) if isinstance(memory, Fact)]
+
+
+def _hold_named(work: UnitOfWork, names: Iterable[str]) -> dict[str, Entity]:
+    """Find entities by canonical name: of several the oldest, of a tombstone the entity it was merged into.
+
+    Nobody merges or removes them until this unit ends. Slots are locked after them, as no merge waits for a slot.
+    """
+    wanted = set(names)
+    known = find_named(work, wanted, lock=work.dialect.hold) if wanted else []
+    by_id = {entity.id: entity for entity in known}
+    named: dict[str, Entity] = {}
+    for entity in sorted(by_id.values(), key=lambda one: (merged_into(one) is not None, one.created_at, one.id)):
+        standing = entity
+        while (into := merged_into(standing)) in by_id:
+            standing = by_id[into]
+        if entity.canonical_name in wanted and merged_into(standing) is None:
+            named.setdefault(entity.canonical_name, standing)
+    return named
+
+
+def _create_entities(work: UnitOfWork, parts: Parts, wanted: Sequence[GraphEntity]) -> list[GraphEntity]:
+    known = _hold_named(work, [node.name for node in wanted])
+    created: list[GraphEntity] = []
+    facts: list[Fact] = []
+    for node in wanted:
+        if node.name in known:
+            continue
+        try:
+            entity = registry.put_entity(work, _entity(parts, work.act, node))
+        except InvalidInput:
+            if node.name in _hold_named(work, [node.name]):  # by now: somebody else was first
+                continue
+            raise
+        created.append(node)
+        facts += [_observation(parts, work.act, entity, text) for text in node.observations]
+    linking.put(work, parts, facts)
+    return created
+
+
+def _create_relations(work: UnitOfWork, parts: Parts, wanted: Sequence[GraphRelation]) -> list[GraphRelation]:
+    ends = _hold_named(work, (name for relation in wanted for name in (relation.source, relation.target)))
+    known = _known_relations(work, wanted)
+    new = [relation for relation in wanted if relation not in known]
+    targets: dict[str, str] = {}
+    facts: list[Fact] = []
+    for relation in new:
+        predicate, content = relation_predicate(relation), relation_content(relation)
+        source, target = ends.get(relation.source), ends.get(relation.target)
+        fact = _fact(parts, work.act, predicate, content, subject=relation.source, entity=source)
+        facts.append(fact)
+        if target is not None:
+            targets[fact.id] = target.id
+    for stored in linking.put(work, parts, facts):
+        if stored.id in targets:
+            note_mentions(work, stored, [targets[stored.id]])
+    return new
+
+
+def _known_relations(snapshot: UnitOfWork, relations: Sequence[GraphRelation]) -> set[GraphRelation]:
+    """Return those of some relations that a fact says already, and others."""
+    if not relations:
+        return set()
+    narrowed = Filter(
+        kinds=("fact",),
+        subjects=tuple({relation.source for relation in relations}),
+        predicates=tuple({relation_predicate(relation) for relation in relations}),
+    )
+    facts = _read_facts(snapshot, narrowed, snapshot.act.at)
+    return {relation for fact in facts if (relation := relation_of(fact)) is not None}
+
+
+def _add_observations(work: UnitOfWork, parts: Parts, wanted: Sequence[EntityObservations]) -> list[EntityObservations]:
+    entities = _hold_named(work, (observed.entity_name for observed in wanted))
+    for observed in wanted:
+        if (name := observed.entity_name) not in entities:
+            raise NotFound(f"Entity with name {name} not found; create it first. Nothing was written")
+    known = _known_observations(work, entities.values())
+    added: list[EntityObservations] = []
+    facts: list[Fact] = []
+    for observed in wanted:
+        entity = entities[observed.entity_name]
+        new = select_new(observed.contents, known[entity.id])
+        known[entity.id] |= set(new)
+        added.append(EntityObservations(entity_name=observed.entity_name, contents=new))
+        facts += [_observation(parts, work.act, entity, text) for text in new]
+    linking.put(work, parts, facts)
+    return added
+
+
+def _known_observations(snapshot: Snapshot, entities: Iterable[Entity]) -> dict[str, set[str]]:
+    """Return what is observed of some entities already, by their ids."""
+    texts: dict[str, set[str]] = {entity.id: set() for entity in entities}
+    for fact in load_facts_about(snapshot, list(texts), _MOST_FACTS):
+        if fact.validity == "active" and fact.entity_id is not None and relation_of(fact) is None:
+            texts[fact.entity_id].add(observation_of(fact))
+    return texts
+
+
+def _delete_entities(work: UnitOfWork, wanted: Collection[str]) -> list[str]:
+    graph = _read_graph(work, work.act.at)
+    nodes = [node for node in graph.nodes if node.entity.canonical_name in wanted]
+    facts = [id_ for node in nodes for ids in node.facts.values() for id_ in ids]
+    for relation, ids in graph.relations.items():
+        if relation.source in wanted or relation.target in wanted:
+            facts += ids
+    remove_entities(work, [node.entity.id for node in nodes], forgetting=facts)
+    return list(dict.fromkeys(node.entity.canonical_name for node in nodes))
+
+
+def _delete_observations(work: UnitOfWork, wanted: Collection[tuple[str, str]]) -> int:
+    graph = _read_graph(work, work.act.at)
+    observed = (
+        ids for node in graph.nodes for text, ids in node.facts.items() if (node.entity.canonical_name, text) in wanted
+    )
+    return _forget(work, [id_ for ids in observed for id_ in ids])
+
+
+def _delete_relations(work: UnitOfWork, wanted: Collection[GraphRelation]) -> int:
+    relations = _read_graph(work, work.act.at).relations
+    return _forget(work, [id_ for relation, ids in relations.items() if relation in wanted for id_ in ids])
+
+
+def _forget(work: UnitOfWork, facts: Sequence[str]) -> int:
+    """Forget facts; return their number."""
+    remove_entities(work, [], forgetting=facts)
+    return len(facts)
+
+
+def _entity(parts: Parts, act: Act, node: GraphEntity) -> Entity:
+    return Entity(
+        id=parts.ids(),
+        tenant_id=act.caller.tenant_id,
+        canonical_name=node.name,
+        entity_type=known_type(node.entity_type),
+        created_at=act.at,
+        updated_at=act.at,
+        metadata={TYPE_AS_GIVEN: node.entity_type},
+    )
+
+
+def _observation(parts: Parts, act: Act, entity: Entity, text: str) -> Fact:
+    return _fact(parts, act, observation_predicate(text), text, subject=entity.canonical_name, entity=entity)
+
+
+def _fact(parts: Parts, act: Act, predicate: str, content: str, *, subject: str, entity: Entity | None) -> Fact:
+    return new_fact(
+        parts,
+        act,
+        scope=GLOBAL_SCOPE,
+        subject=subject,
+        predicate=checks.name(predicate, name="relation type"),
+        entity_id=None if entity is None else entity.id,
+        content=checks.content(content),
+        category=fact_category(predicate, content),
+        importance=parse_importance(None, content),
+        permanence="permanent",
+    )
 
 
 def _parse_entity(node: GraphEntity) -> GraphEntity:

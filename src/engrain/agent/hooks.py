@@ -19,6 +19,7 @@ from engrain.domain.faults import describe_fault
 from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, SessionEnd, fails_open
 from engrain.domain.records import Degraded
 from engrain.domain.requests import Act
+from engrain.storage.runs.claims import list_pending_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +131,9 @@ class Hooks(View):
         parts, caller = self._parts(), self._who
         session = checks.name(caller.session, name="session")
         late = fail_open.drain(parts)
-        waiting = _open(lambda: parts.store.pending_sessions(caller, parts.clock()), counted="session_ends_degraded")
+        waiting = _open(
+            lambda: parts.store.read(caller, list_pending_sessions, parts.clock()), counted="session_ends_degraded"
+        )
         if isinstance(waiting, Degraded):
             return SessionEnd(session=session, degraded=(waiting.with_prefix("pending episodes not counted: "), *late))
         pending = next((one.episodes for one in waiting if one.session == session), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from engrain import metrics
 from engrain.agent.operations.instrumentation import instrument
@@ -12,8 +12,9 @@ from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset, parse_limit
 from engrain.agent.wiring.view import View
+from engrain.agent.writes import linking
 from engrain.agent.writes.episodes import parse_importance
-from engrain.agent.writes.memories import follow_up, new_fact
+from engrain.agent.writes.memories import new_fact
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import (
@@ -38,13 +39,20 @@ from engrain.domain.pagination import Page
 from engrain.domain.records import Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.search.history import load_links
+from engrain.storage.search.recency import load_newest
+from engrain.storage.selection import find_active_fact, load_memories
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import arrivals, removal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, MutableSequence, Sequence
     from datetime import datetime
 
+    from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 
 _MODES: tuple[SearchMode, ...] = get_args(SearchMode)
@@ -68,25 +76,16 @@ class Notes(View):
         Raises:
             InvalidInput: an empty key or content, or one that is too long; nothing was written.
         """
-        from engrain.retrieval import cross_references
-        from engrain.retrieval.tfidf import tokenize
-
-        note_key, note_content = checks.name(key, name="key"), checks.content(content)
-        parts, caller = self._parts(), self._who
-        act = new_act(parts, caller)
-        text = cross_references.note_text(note_key, note_content)
-        compared = parts.store.read(caller, cross_references.similar_notes, text, act.at)
-        others = cross_references.tokenize_notes(note for note in compared if note.predicate != note_key)
-        own = tokenize(text)
-        weights = cross_references.tfidf_weights(own, others)
-        fact = self._draft(act, note_key, note_content, **{TFIDF_KEY: weights})
+        parts = self._parts()
+        act = new_act(parts, self._who)
+        draft = _draft(parts, act, checks.name(key, name="key"), checks.content(content))
         try:
-            stored = parts.store.put_related(act, fact, cross_references.rank_related(own, others), after=follow_note)
+            stored = parts.store.write(act, _save, parts, draft)
         finally:
-            parts.note_cache.drop(fact)
+            parts.note_cache.drop(draft)
         if stored is None:
-            raise InvalidInput(f"id {fact.id} is taken and nothing was written; the source of ids repeats itself")
-        follow_up(parts, act, stored)
+            raise InvalidInput(f"id {draft.id} is taken and nothing was written; the source of ids repeats itself")
+        parts.queue.announce()
         return note_of(stored)
 
     def recall(self, key: words.NoteKey) -> Note | None:
@@ -99,7 +98,13 @@ class Notes(View):
             InvalidInput: an empty key, or one that is too long.
         """
         note_key = checks.name(key, name="key")
-        return self._parts().note_cache.read(self._who, note_key, lambda: self._read(note_key))
+        parts, caller = self._parts(), self._who
+
+        def read() -> Note | None:
+            fact = parts.store.read(caller, _find_active, note_key)
+            return None if fact is None else note_of(fact)
+
+        return parts.note_cache.read(caller, note_key, read)
 
     def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
         """List the notes, newest first.
@@ -129,7 +134,7 @@ class Notes(View):
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
         key_or_id, most = checks.name(note, name="note"), checks.count(limit, name="limit")
-        return self._parts().store.in_one_snapshot(self._who, lambda: self._related(self._who, key_or_id, most))
+        return self._parts().store.read(self._who, _load_related, key_or_id, most)
 
     def search(
         self,
@@ -181,17 +186,16 @@ class Notes(View):
             NotFound: there is none.
             InvalidInput: an empty key, or one that is too long.
         """
-        note_key = checks.name(key, name="key")
         parts = self._parts()
         act = new_act(parts, self._who)
-        while (fact := self._active(note_key)) is not None:
-            try:
-                forgotten = parts.store.forget(act, fact.id)
-            finally:
-                parts.note_cache.drop(fact)
-            if isinstance(forgotten, Fact) and forgotten.validity == "retracted":
-                return note_of(forgotten)  # else it was saved anew meanwhile: the new one goes
-        raise NotFound(f"agent {self._who.agent} has no note {note_key!r}; list shows the keys")
+        sought = _draft(parts, act, checks.name(key, name="key"), "")
+        try:
+            forgotten = parts.store.write(act, _forget, sought)
+        finally:
+            parts.note_cache.drop(sought)
+        if forgotten is None:
+            raise NotFound(f"agent {self._who.agent} has no note {sought.predicate!r}; list shows the keys")
+        return note_of(forgotten)
 
     def summarize_old(self, older_than_days: words.OlderThanDays = 30) -> int:
         """Supersede groups of old notes by one summary each, without a model; give the number of notes.
@@ -205,12 +209,16 @@ class Notes(View):
             InvalidInput: a number of days outside 0-36,500.
         """
         days = checks.number(older_than_days, name="older_than_days", low=0, high=36_500)
-        parts = self._parts()
-        act = new_act(parts, self._who)
+        parts, caller = self._parts(), self._who
+        act = new_act(parts, caller)
         limit = act.at - timedelta(days=days)
-        facts = parts.store.recent(self._request(Filter(until=limit), act.at), _MOST_SUMMARIZED)
-        old = [fact for fact in self._live(facts) if fact.created_at < limit]
-        return sum(self._archive(act, prefix, group) for prefix, group in group_by_prefix(old).items())
+        request = _request(caller, Filter(until=limit), act.at)
+        facts = parts.store.read(caller, load_newest, request, _MOST_SUMMARIZED)
+        groups = group_by_prefix(fact for fact in _live(caller, facts) if fact.created_at < limit)
+        try:
+            return sum(_archive(parts, act, prefix, group) for prefix, group in groups.items())
+        finally:
+            parts.note_cache.drop_agent(caller)
 
     def invalidate(self) -> int:
         """Drop this agent's notes from the cache; give their number."""
@@ -224,94 +232,126 @@ class Notes(View):
         """Count this agent's notes in the cache, and the hits and misses of its recalls."""
         return self._parts().note_cache.stats(self._who)
 
-    def _draft(self, act: Act, key: str, content: str, **metadata: Any) -> Fact:
-        """Return a note as a fact, categorised, the first of its key."""
-        from engrain.domain.text.categories import categorize
-
-        own, category = act.caller.agent, categorize(key, content)
-        return new_fact(
-            self._parts(),
-            act,
-            scope=own,
-            subject=own,
-            predicate=key,
-            content=content,
-            category=category.name,
-            importance=parse_importance(None, content),
-            metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: act.at.isoformat(), **metadata},
-        )
-
-    def _archive(self, act: Act, prefix: str, group: Sequence[Fact]) -> int:
-        """Summarise one group; return its size, 0 where it is too large or was written to."""
-        parts = self._parts()
-        key = summary_key(prefix, act.at)
-        before = self._active(key)
-        content = None if before is None else before.content
-        while len(summary_content(content, group).encode()) > checks.MAX_CONTENT_BYTES:
-            group = group[: len(group) // 2]  # the rest is for another day
-            if len(group) < LEAST_SUMMARIZED:
-                return 0
-        fact = self._draft(act, key, summary_content(content, group))
-        fact = fact if before is None else follow_note(fact, before)
-        closing = [*group, *([] if before is None else [before])]
-        try:
-            stored = parts.store.supersede(act, fact, [note.id for note in closing])
-        finally:
-            for note in closing:
-                parts.note_cache.drop(note)
-        if stored is None:
-            metrics.count("note_groups_not_summarized")
-            return 0
-        follow_up(parts, act, stored)
-        return len(group)
-
-    def _read(self, key: str) -> Note | None:
-        fact = self._active(key)
-        return None if fact is None else note_of(fact)
-
-    def _active(self, key: str) -> Fact | None:
-        own = self._who.agent
-        return self._parts().store.find_active_fact(self._who, scope=own, subject=own, predicate=key)
-
     def _newest(self, verb: str, narrowed: Filter, limit: int, after: str | None) -> Page[Note]:
         """Return a page of notes, as of one moment; other facts of the agent are passed over."""
         parts = self._parts()
-        position = pagination.decode_moment(verb, after)
-
-        def read() -> Sequence[Fact]:
-            last = position
-            facts: MutableSequence[Fact] = []
-            while len(facts) <= limit:
-                newest = parts.store.recent(self._request(replace(narrowed, after=last), parts.clock()), limit + 1)
-                facts += self._live(newest)
-                if len(newest) <= limit:
-                    break
-                last = newest[-1].happened_at, newest[-1].id
-            return facts
-
-        facts = parts.store.in_one_snapshot(self._who, read)
+        narrowed = replace(narrowed, after=pagination.decode_moment(verb, after))
+        facts = parts.store.read(self._who, _load_live, _request(self._who, narrowed, parts.clock()), limit)
         page = pagination.cut(verb, facts, limit, lambda fact: (fact.happened_at, fact.id))
         return Page(items=tuple(map(note_of, page)), next=page.next)
 
-    def _related(self, caller: Caller, key_or_id: str, most: int) -> Sequence[NoteRelation]:
-        store = self._parts().store
-        of_key = self._active(key_or_id)
-        id_ = key_or_id if of_key is None else of_key.id
-        if not any(is_note(memory, caller) for memory in store.get(caller, [id_])):
-            return []
-        weights: dict[str, float] = {}
-        for link in store.links(caller, id_, relation="related_to"):
-            other = link.target_id if link.source_id == id_ else link.source_id
-            weights[other] = max(link.weight, weights.get(other, 0.0))
-        others = self._live(store.get(caller, [*weights]))
-        others = sorted(others, key=lambda note: (weights[note.id], note.created_at, note.id), reverse=True)
-        return [NoteRelation(note=note_of(note), score=weights[note.id]) for note in others[:most]]
 
-    def _request(self, narrowed: Filter, now: datetime) -> Request:
-        own = (self._who.agent,)
-        return Request(caller=self._who, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now)
+def _draft(parts: Parts, act: Act, key: str, content: str) -> Fact:
+    """Return a note as a fact, categorised, the first of its key."""
+    from engrain.domain.text.categories import categorize
 
-    def _live(self, memories: Iterable[MemoryRecord]) -> Sequence[Fact]:
-        """Return those memories that are notes as they stand."""
-        facts = (memory for memory in memories if isinstance(memory, Fact) and is_note(memory, self._who))
-        return [fact for fact in facts if fact.validity == "active"]
+    own, category = act.caller.agent, categorize(key, content)
+    return new_fact(
+        parts,
+        act,
+        scope=own,
+        subject=own,
+        predicate=key,
+        content=content,
+        category=category.name,
+        importance=parse_importance(None, content),
+        metadata={CONFIDENCE_KEY: category.confidence, FIRST_SAVED_KEY: act.at.isoformat()},
+    )
+
+
+@repeatable
+def _save(work: UnitOfWork, parts: Parts, draft: Fact) -> Fact | None:
+    """Store a note with its weights and relations in place of the one before; None where its id is taken."""
+    from engrain.retrieval import cross_references
+    from engrain.retrieval.tfidf import tokenize
+
+    before = arrivals.lock_slot(work, draft)
+    text = cross_references.note_text(draft.predicate, draft.content)
+    compared = cross_references.similar_notes(work, text, work.act.at)
+    others = cross_references.tokenize_notes(note for note in compared if note.predicate != draft.predicate)
+    own = tokenize(text)
+    note = replace(draft, metadata={**draft.metadata, TFIDF_KEY: cross_references.tfidf_weights(own, others)})
+    related = cross_references.rank_related(own, others)
+    stored = arrivals.put_related(work, note if before is None else follow_note(note, before), related)
+    if stored is not None:
+        linking.link(work, parts, stored)
+    return stored
+
+
+def _forget(work: UnitOfWork, sought: Fact) -> Fact | None:
+    """Forget the note in the slot of a fact."""
+    fact = arrivals.lock_slot(work, sought)
+    forgotten = None if fact is None else removal.forget(work, fact.id)
+    return forgotten if isinstance(forgotten, Fact) else None
+
+
+def _archive(parts: Parts, act: Act, prefix: str, group: Sequence[Fact]) -> int:
+    """Summarise one group; return its size, 0 where it is too large or was written to."""
+
+    def write(work: UnitOfWork) -> int | None:
+        key, notes = summary_key(prefix, act.at), group
+        before = _find_active(work, key)
+        content = None if before is None else before.content
+        while len(summary_content(content, notes).encode()) > checks.MAX_CONTENT_BYTES:
+            notes = notes[: len(notes) // 2]  # the rest is for another day
+            if len(notes) < LEAST_SUMMARIZED:
+                return 0
+        fact = _draft(parts, act, key, summary_content(content, notes))
+        closing = [note.id for note in notes]
+        if before is not None:
+            fact, closing = follow_note(fact, before), [*closing, before.id]
+        stored = arrivals.supersede(work, fact, closing)
+        if stored is None:
+            return None
+        linking.link(work, parts, stored)
+        return len(notes)
+
+    count = parts.store.write(act, write)
+    if count is None:
+        metrics.count("note_groups_not_summarized")
+        return 0
+    parts.queue.announce()
+    return count
+
+
+def _find_active(snapshot: Snapshot, key: str) -> Fact | None:
+    own = snapshot.agent
+    return find_active_fact(snapshot, scope=own, subject=own, predicate=key)
+
+
+def _load_live(snapshot: Snapshot, request: Request, limit: int) -> Sequence[Fact]:
+    """Load the newest notes as they stand that match a request, at least one more than `limit` where there are."""
+    facts: MutableSequence[Fact] = []
+    while len(facts) <= limit:
+        newest = load_newest(snapshot, request, limit + 1)
+        facts += _live(snapshot.caller, newest)
+        if len(newest) <= limit:
+            break
+        last = newest[-1].happened_at, newest[-1].id
+        request = replace(request, filter=replace(request.filter, after=last))
+    return facts
+
+
+def _load_related(snapshot: Snapshot, key_or_id: str, most: int) -> Sequence[NoteRelation]:
+    of_key = _find_active(snapshot, key_or_id)
+    id_ = key_or_id if of_key is None else of_key.id
+    if not any(is_note(memory, snapshot.caller) for memory in load_memories(snapshot, [id_])):
+        return []
+    weights: dict[str, float] = {}
+    for link in load_links(snapshot, id_, relation="related_to"):
+        other = link.target_id if link.source_id == id_ else link.source_id
+        weights[other] = max(link.weight, weights.get(other, 0.0))
+    others = _live(snapshot.caller, load_memories(snapshot, [*weights]))
+    others = sorted(others, key=lambda note: (weights[note.id], note.created_at, note.id), reverse=True)
+    return [NoteRelation(note=note_of(note), score=weights[note.id]) for note in others[:most]]
+
+
+def _request(caller: Caller, narrowed: Filter, now: datetime) -> Request:
+    own = (caller.agent,)
+    return Request(caller=caller, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now)
+
+
+def _live(caller: Caller, memories: Iterable[MemoryRecord]) -> Sequence[Fact]:
+    """Return those memories that are notes as they stand."""
+    facts = (memory for memory in memories if isinstance(memory, Fact) and is_note(memory, caller))
+    return [fact for fact in facts if fact.validity == "active"]

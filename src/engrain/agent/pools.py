@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.agent.operations.instrumentation import instrument
-from engrain.agent.reads.lookups import get_memory, read_all
+from engrain.agent.reads.lookups import find_memory, get_memory, memory_not_found
 from engrain.agent.reads.search import search_counted
-from engrain.agent.wiring.acts import MOST_TRIES, new_act
+from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset, parse_agent, parse_limit
 from engrain.agent.wiring.view import View
-from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes import linking
 from engrain.domain import checks
 from engrain.domain.access.pools import SYNCED_KEY, PoolSync, copy_to_scope, pool_scope
 from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
-from engrain.domain.records import Fact, Link, MemoryRecord, Rule
+from engrain.domain.records import Fact, Link, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.access import pools
 from engrain.storage.reports.surveys import load_page
+from engrain.storage.selection import load_memories
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import arrivals, updates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Sequence
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.access.pools import Pool
     from engrain.domain.records import Answer, Caller
-    from engrain.domain.requests import Act
-    from engrain.storage.unit_of_work import Snapshot
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 
 _PAGE = 500
@@ -54,11 +56,12 @@ class Pools(View):
         parts = self._parts()
         named = checks.name(name, name="pool")
         joined = [parse_agent(member, name="member") for member in checks.names(members, name="member")]
-        return parts.store.create_pool(new_act(parts, self._who), named, joined, checks.metadata(metadata))
+        act = new_act(parts, self._who)
+        return parts.store.write(act, pools.create_pool, named, joined, checks.metadata(metadata))
 
     def list(self) -> list[Pool]:
         """List the pools that this agent is in, by name."""
-        return self._parts().store.pools(self._who)
+        return self._parts().store.read(self._who, pools.list_pools)
 
     def add(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Add an agent of the tenant to a pool; it sees the whole pool at once. Twice is once.
@@ -69,7 +72,7 @@ class Pools(View):
         """
         named, joined = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
-        return self._there(parts.store.join_pool(new_act(parts, self._who), named, joined), named)
+        return self._there(parts.store.write(new_act(parts, self._who), pools.join_pool, named, joined), named)
 
     def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Remove a member from a pool, or leave it; its next call sees nothing of it. Twice is once.
@@ -80,7 +83,7 @@ class Pools(View):
         """
         named, left = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
-        return self._there(parts.store.leave_pool(new_act(parts, self._who), named, left), named)
+        return self._there(parts.store.write(new_act(parts, self._who), pools.leave_pool, named, left), named)
 
     def delete(self, name: words.PoolName) -> None:
         """Delete an empty pool.
@@ -91,8 +94,8 @@ class Pools(View):
         """
         named = checks.name(name, name="pool")
         parts = self._parts()
-        if not parts.store.delete_pool(new_act(parts, self._who), named):
-            raise self._unknown(named)
+        if not parts.store.write(new_act(parts, self._who), pools.delete_pool, named):
+            raise _pool_not_found(self._who, named)
 
     def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
         """Copy a memory that this agent sees into a pool; the copy is linked `derived_from` it.
@@ -105,20 +108,9 @@ class Pools(View):
             InvalidInput: the memory is no longer live, or is in the pool already.
         """
         pool, original_id = checks.name(name, name="pool"), checks.name(id_, name="id")
-        parts, caller = self._parts(), self._in(pool)
-        act = new_act(parts, caller)
-        original = parts.store.read(caller, get_memory, original_id)
-        if not original.is_live(act.at):
-            raise InvalidInput(f"{original.kind} {original_id} is no longer live; contribute what holds its place now")
-        if original.scope == pool_scope(pool):
-            raise InvalidInput(f"{original.kind} {original_id} is in pool {pool!r:.80} already; its members see it")
-        copy = copy_to_scope(original, id_=_copy_id(caller, pool, original_id), act=act, scope=pool_scope(pool))
-        stored = _store_copy(parts, act, copy)
-        if stored is None:
-            raise InvalidInput(
-                f"the copy of {original_id} in pool {pool!r:.80} was erased; what was erased does not come back"
-            )
-        _follow_up(parts, act, stored, original_id)
+        parts = self._parts()
+        stored = parts.store.write(new_act(parts, self._who), _contribute, parts, pool, original_id)
+        parts.queue.announce()
         return stored
 
     def query(
@@ -143,7 +135,7 @@ class Pools(View):
         search_query = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
         narrowed = Filter(scopes=(pool_scope(named),))
         return search_counted(
-            parts, self._who, search_query, narrowed, check=lambda snapshot: self._check(snapshot, named)
+            parts, self._who, search_query, narrowed, check=lambda snapshot: _check_member(snapshot, named)
         )
 
     def sync_to_agent(self, name: words.PoolName) -> PoolSync:
@@ -156,105 +148,106 @@ class Pools(View):
             NotFound: this agent is in no such pool.
         """
         named = checks.name(name, name="pool")
-        parts, caller = self._parts(), self._in(named)
-        act = new_act(parts, caller)
-        copied, own, unchanged = [], [], 0
-        for original in _read_pool(parts, caller, pool_scope(named)):
-            fresh = copy_to_scope(original, id_=_copy_id(caller, named, original.id), act=act, scope=caller.agent)
-            copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: named})
-            if parts.store.get(caller, [copy.id]):
-                _link(parts, act, copy, original.id)  # where the process that copied it ended before it did
-                unchanged += 1
-                continue
-            standing = _sync(parts, act, copy, named) if isinstance(copy, Fact) else _store_copy(parts, act, copy)
-            if standing is not None and standing.id == copy.id:
-                _follow_up(parts, act, standing, original.id)
-                copied.append(copy.id)
-            elif standing is not None:
-                own.append(standing.id)
-        return PoolSync(pool=named, copied=tuple(copied), unchanged=unchanged, kept=tuple(own))
-
-    def _in(self, name: str) -> Caller:
-        """Return the caller, if it is in the pool."""
-        caller = self._caller
-        if name not in caller.pools:
-            raise self._unknown(name)
-        return caller
-
-    def _check(self, snapshot: Snapshot, name: str) -> None:
-        """Refuse a pool that the caller is not in."""
-        if name not in snapshot.caller.pools:
-            raise self._unknown(name)
+        parts = self._parts()
+        act = new_act(parts, self._who)
+        pages: list[PoolSync] = []
+        last: str | None = None
+        try:
+            while not pages or last is not None:
+                page, last = parts.store.write(act, _sync_page, parts, named, last)
+                pages.append(page)
+        finally:
+            parts.note_cache.drop_agent(self._who)
+            parts.queue.announce()
+        return PoolSync(
+            pool=named,
+            copied=tuple(id_ for page in pages for id_ in page.copied),
+            unchanged=sum(page.unchanged for page in pages),
+            kept=tuple(id_ for page in pages for id_ in page.kept),
+        )
 
     def _there(self, pool: Pool | None, name: str) -> Pool:
         if pool is None:
-            raise self._unknown(name)
+            raise _pool_not_found(self._who, name)
         return pool
 
-    def _unknown(self, name: str) -> NotFound:
-        return NotFound(f"agent {self._who.agent} is in no pool {name!r:.80}; pools.list shows those it is in")
+
+def _check_member(snapshot: Snapshot, pool: str) -> None:
+    """Refuse a pool that the caller is not in."""
+    if pool not in snapshot.caller.pools:
+        raise _pool_not_found(snapshot.caller, pool)
 
 
-def _store_copy(parts: Parts, act: Act, copy: MemoryRecord) -> MemoryRecord | None:
-    """Store a copy; return it as stored, now or before, None where it was erased."""
-    return next(iter(parts.store.put(act, [copy]) or parts.store.get(act.caller, [copy.id])), None)
+def _pool_not_found(caller: Caller, name: str) -> NotFound:
+    return NotFound(f"agent {caller.agent} is in no pool {name!r:.80}; pools.list shows those it is in")
 
 
-def _follow_up(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
-    """Link a copy to its original, and start what it sets going."""
-    _link(parts, act, copy, original_id)
-    follow_up(parts, act, copy)
+@repeatable
+def _contribute(work: UnitOfWork, parts: Parts, pool: str, original_id: str) -> MemoryRecord:
+    """Copy a memory into a pool, and link the copy to it; return the copy as stored, now or before."""
+    _check_member(work, pool)
+    _lock_slots(work, [_copy(work, get_memory(work, original_id), pool, pool_scope(pool))])
+    for original in _hold(work, [original_id]):
+        if not original.is_live(work.act.at):
+            raise InvalidInput(f"{original.kind} {original_id} is no longer live; contribute what holds its place now")
+        if original.scope == pool_scope(pool):
+            raise InvalidInput(f"{original.kind} {original_id} is in pool {pool!r:.80} already; its members see it")
+        copy = _copy(work, original, pool, pool_scope(pool))
+        stored = _store_copy(work, parts, copy, original) or find_memory(work, copy.id)
+        if stored is None:
+            raise InvalidInput(
+                f"the copy of {original_id} in pool {pool!r:.80} was erased; what was erased does not come back"
+            )
+        return stored
+    raise memory_not_found(work.caller, original_id)  # erased since it was looked up
 
 
-def _link(parts: Parts, act: Act, copy: MemoryRecord, original_id: str) -> None:
-    """Link a copy to its original, unless that was erased meanwhile; a link that is there stays as it is."""
-    with suppress(NotFound):
-        parts.store.link(
-            act, Link(source_id=copy.id, target_id=original_id, relation="derived_from", created_at=act.at)
-        )
+@repeatable
+def _sync_page(work: UnitOfWork, parts: Parts, pool: str, before: str | None) -> tuple[PoolSync, str | None]:
+    """Copy the next facts and rules of others in a pool, by id from the largest; return what was done, and the last."""
+    _check_member(work, pool)
+    narrowed = Filter(kinds=("fact", "rule"), scopes=(pool_scope(pool),))
+    request = Request(caller=work.caller, filter=narrowed, now=work.act.at)
+    page = load_page(work, request, before=before, limit=_PAGE)
+    seen = [memory for memory in page if memory.agent != work.agent]
+    _lock_slots(work, [_copy(work, memory, pool, work.agent) for memory in seen])
+    originals = [memory for memory in _hold(work, [memory.id for memory in seen]) if memory.is_live(work.act.at)]
+    copies = [_copy(work, original, pool, work.agent) for original in originals]
+    known = {memory.id for memory in load_memories(work, [copy.id for copy in copies])}
+    copied, kept = [], []
+    for original, fresh in zip(originals, copies, strict=True):
+        if fresh.id in known:
+            continue
+        copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: pool})
+        own = arrivals.lock_slot_holder(work, copy) if isinstance(copy, Fact) else None
+        if own is not None and own[1].metadata.get(SYNCED_KEY) != pool:
+            kept.append(own[1].id)
+        elif _store_copy(work, parts, copy, original) is not None:  # else it was erased, and does not come back
+            copied.append(copy.id)
+    done = PoolSync(pool=pool, copied=tuple(copied), unchanged=len(known), kept=tuple(kept))
+    return done, page[-1].id if len(page) == _PAGE else None
 
 
-def _sync(parts: Parts, act: Act, copy: Fact, pool: str) -> Fact | None:
-    """Store a copy in place of nothing or of an earlier copy; return it, or else the fact that stays in its slot.
+def _copy(work: UnitOfWork, original: MemoryRecord, pool: str, scope: str) -> MemoryRecord:
+    """Make the copy of a memory, whose id is the same for the same memory, pool and agent."""
+    id_ = derived_id(work.tenant_id, work.agent, "pool", pool, original.id, at=None)
+    return copy_to_scope(original, id_=id_, act=work.act, scope=scope)
 
-    None where it was erased, or others write to its slot all the while: it is for the next time.
-    """
-    for _ in range(MOST_TRIES):
-        own = _find_in_slot(parts, act.caller, copy)
-        if own is not None and (own.id == copy.id or own.metadata.get(SYNCED_KEY) != pool):
-            return own
-        try:
-            stored = parts.store.supersede(act, copy, [] if own is None else [own.id], derives=False)
-        finally:
-            parts.note_cache.drop(copy)
-        if stored is not None:
-            return stored
+
+def _lock_slots(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
+    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
+
+
+def _hold(work: UnitOfWork, ids: Sequence[str]) -> Sequence[MemoryRecord]:
+    """Load memories as they stand, which nobody erases until this unit ends."""
+    return [memory for _, memory in updates.lock_visible(work, ids)]
+
+
+def _store_copy(work: UnitOfWork, parts: Parts, copy: MemoryRecord, original: MemoryRecord) -> MemoryRecord | None:
+    """Store a copy, linked to its original and to whom it mentions; None where its id is taken."""
+    for stored in arrivals.put_unlocked(work, [copy]):
+        link = Link(source_id=copy.id, target_id=original.id, relation="derived_from", created_at=work.act.at)
+        updates.add_link(work, stored, original, link)
+        linking.link(work, parts, stored)
+        return stored
     return None
-
-
-def _copy_id(caller: Caller, pool: str, original: str) -> str:
-    """Return the id of a copy: the same for the same memory, pool and agent."""
-    return derived_id(caller.tenant_id, caller.agent, "pool", pool, original, at=None)
-
-
-def _read_pool(parts: Parts, caller: Caller, scope: str) -> Iterator[Fact | Rule]:
-    """Yield the live facts and rules of a scope that others put there, the newest first."""
-    request = Request(caller=caller, filter=Filter(kinds=("fact", "rule"), scopes=(scope,)), now=parts.clock())
-    last = None
-    while page := parts.store.read(caller, load_page, request, before=last, limit=_PAGE):
-        yield from (memory for memory in page if isinstance(memory, Fact | Rule) and memory.agent != caller.agent)
-        last = page[-1].id
-
-
-def _find_in_slot(parts: Parts, caller: Caller, fact: Fact) -> Fact | None:
-    """Return the active fact in the slot of a new one."""
-    if fact.entity_id is None:
-        return parts.store.find_active_fact(caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate)
-    narrowed = Filter(kinds=("fact",), scopes=(fact.scope,), predicates=(fact.predicate,))
-    request = Request(caller=caller, filter=narrowed, now=parts.clock())
-
-    def find(snapshot: Snapshot) -> Fact | None:
-        facts = (memory for memory in read_all(snapshot, request) if isinstance(memory, Fact))
-        return next((other for other in facts if other.slot == fact.slot), None)
-
-    return parts.store.read(caller, find)

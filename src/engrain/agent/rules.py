@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.wiring.acts import new_act, new_id
-from engrain.agent.wiring.arguments import parse_scope
-from engrain.agent.wiring.view import View, enter
+from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import store_memory
 from engrain.domain import checks, pagination
-from engrain.domain.records import Rule
+from engrain.domain.records import GLOBAL_SCOPE, Rule
 from engrain.domain.rules.maturity import Thresholds
+from engrain.storage.search.history import load_applications
+from engrain.storage.write import changes
 
 if TYPE_CHECKING:
     from engrain.domain.pagination import Page
@@ -43,14 +44,14 @@ class Rules(View):
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
         """
-        parts, caller = enter(self)
+        parts, caller = self._parts(), self._who
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         rule = Rule(
             id=new_id(parts, caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=parse_scope(caller, scope),
+            scope=checks.optional_name(scope, name="scope") or GLOBAL_SCOPE,
             content=checks.content(content),
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             created_at=act.at,
@@ -97,14 +98,14 @@ class Rules(View):
         most = checks.count(limit, name="limit", high=1000)
         position = pagination.decode_moment("rules.applications", after)
         rule = checks.name(id_, name="id")
-        marks = self._parts().store.applications(self._caller, rule, most + 1, after=position)
+        marks = self._parts().store.read(self._who, load_applications, rule, most + 1, after=position)
         return pagination.cut("rules.applications", marks, most, lambda mark: (mark.created_at, mark.id))
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
-        name = checks.name(id_, name="id")
-        parts, caller = enter(self)
+        parts, name = self._parts(), checks.name(id_, name="id")
         thresholds = Thresholds(**parts.settings.maturity.model_dump())
-        marked = parts.store.mark(new_act(parts, caller), name, outcome, reason=reason, thresholds=thresholds)
+        act = new_act(parts, self._who)
+        marked = parts.store.write(act, changes.mark, name, outcome, reason=reason, thresholds=thresholds)
         if marked is None:
-            raise memory_not_found(caller, name)
+            raise memory_not_found(self._who, name)
         return marked

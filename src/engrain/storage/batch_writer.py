@@ -40,7 +40,7 @@ class BatchWriter:
         wait_s: float = 1.0,
         capacity: int = 10_000,
     ) -> None:
-        """Write with `put`, which does as `Store.put`; with `capacity` memories waiting, `add` waits too."""
+        """Write with `put`, one transaction of `arrivals.put`; with `capacity` memories waiting, `add` waits too."""
         self._put_all = put
         self._most = most
         self._wait_s = wait_s
@@ -54,7 +54,7 @@ class BatchWriter:
         self._thread.start()
 
     def add(self, act: Act, memory: MemoryRecord) -> Future[MemoryRecord]:
-        """Have a memory stored. The future fails as `Store.put` would, and with InvalidInput where its id is taken.
+        """Have a memory stored. The future fails as `arrivals.put` would, and with InvalidInput where its id is taken.
 
         Raises:
             MemoryClosed: after `close`.

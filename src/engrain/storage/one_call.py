@@ -6,8 +6,8 @@ import threading
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import Caller
-from engrain.errors import OutcomeUnknown
+from engrain.domain.entities.registry import merged_into
+from engrain.domain.records import Caller, Fact
 from engrain.storage import jobs, selection
 from engrain.storage.access import keys, pools
 from engrain.storage.entities import lookup, mentions, registry
@@ -29,6 +29,20 @@ def _introduce(work: UnitOfWork, entities: Any, memories: Any) -> Any:
     for entity in entities:
         registry.put_entity(work, entity)
     return arrivals.put(work, memories)
+
+
+def _put_mentioning(work: UnitOfWork, memories: Any, names: Any, choose: Any) -> Any:
+    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
+    chosen = choose(lookup.find_named(work, names)) if names else choose([])
+    known = registry.lock_entities(work, work.tenant_id, {id_ for ids in chosen.values() for id_ in ids})
+    standing = {id_ for id_, entity in known.items() if merged_into(entity) is None}
+    mentioned = {id_: standing & set(ids) for id_, ids in chosen.items()}
+    return mentions.put_with_mentions(work, memories, mentioned)
+
+
+def _put_related(work: UnitOfWork, fact: Any, related: Any) -> Any:
+    arrivals.lock_slot(work, fact)
+    return arrivals.put_related(work, fact, related)
 
 
 READS: dict[str, Callable[..., Any]] = {
@@ -72,7 +86,7 @@ SEARCHES: dict[str, Callable[..., Any]] = {
 }
 WRITES: dict[str, Callable[..., Any]] = {
     "put": arrivals.put,
-    "put_related": arrivals.put_related,
+    "put_related": _put_related,
     "supersede": arrivals.supersede,
     "touch": changes.touch,
     "confirm": changes.confirm,
@@ -80,10 +94,10 @@ WRITES: dict[str, Callable[..., Any]] = {
     "mark": changes.mark,
     "forget": removal.forget,
     "erase": removal.erase,
-    "link": changes.link,
+    "link": lambda work, link: changes.link(work, link) is link,
     "mention": mentions.mention,
     "put_entity": registry.put_entity,
-    "put_mentioning": mentions.put_with_mentions,
+    "put_mentioning": _put_mentioning,
     "introduce": _introduce,
     "remove_entities": entity_removal.remove_entities,
     "change_entity": registry.change_entity,
@@ -175,19 +189,7 @@ class OneCall:
         return self.store.read(bare, work)
 
     def put(self, act: Any, memories: Any) -> Any:
-        if not memories:
-            return []
-        added: list[Any] = []
-
-        def work(unit: UnitOfWork) -> list[Any]:
-            added[:] = arrivals.put(unit, memories)
-            return list(added)
-
-        try:
-            return self._write(act, work)
-        except OutcomeUnknown:
-            ids = [memory.id for memory in added]
-            return added if self.get(act.caller, ids) == added else self._write(act, work)
+        return self._write(act, WRITES["put"], memories) if memories else []
 
     def speakers(self, request: Any) -> Any:
         return self._read(request.caller, matching.list_speakers)

@@ -190,6 +190,12 @@ INSERT INTO memory_links (tenant_id, source_kind, source_id, target_kind, target
 VALUES (:tenant_id, :source_kind, :source_id, :target_kind, :target_id, :relation, :weight, :created_at)
 ON CONFLICT DO NOTHING RETURNING 1;
 
+-- link --
+-- Read one link
+SELECT weight, created_at FROM memory_links
+WHERE tenant_id = :tenant_id AND source_kind = :source_kind AND source_id = :source_id
+AND target_kind = :target_kind AND target_id = :target_id AND relation = :relation;
+
 -- links_out --
 -- List the links from a memory
 SELECT source_id, target_id, relation, weight, created_at FROM memory_links
@@ -559,6 +565,10 @@ WHERE tenant_id = :tenant_id AND id = :id;
 -- Check whether the undo of a run took a memory back
 SELECT 1 FROM memory_events INDEXED BY memory_events_memory
 WHERE tenant_id = :tenant_id AND memory_id = :id AND event_type IN ('fact_taken_back', 'rule_taken_back') LIMIT 1;
+
+-- has_event --
+-- Check whether an audit event is there
+SELECT 1 FROM memory_events WHERE tenant_id = :tenant_id AND id = :id;
 
 -- drop_link --
 -- Remove a link; answers whether it existed

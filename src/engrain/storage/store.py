@@ -110,15 +110,20 @@ class SqlStore:
         """Return what `work` writes in one transaction with its events, durable when this returns.
 
         Raises:
-            OutcomeUnknown: the connection was lost while committing, and `work` is not `backend.repeatable`.
+            OutcomeUnknown: the connection was lost while committing, and `work` is not `transaction.repeatable`.
         """
         backend = self.backend
+        done: tuple[UnitOfWork, _Result] | None = None
 
         def attempt(db: Connection) -> _Result:
+            nonlocal done
             index = backend.new_index()
             unit = UnitOfWork(db, act, backend, index=index, ids=self._ids)
+            if done is not None and unit.has_event(done[0].proof):
+                return done[1]  # it was committed, though the answer to that was lost
             result = work(unit, *arguments, **options)
             index.finish(unit, act.caller.tenant_id)
+            done = unit, result
             return result
 
         return backend.write(act.caller.tenant_id, attempt, is_repeatable=getattr(work, "is_repeatable", False))

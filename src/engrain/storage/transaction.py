@@ -33,7 +33,11 @@ class Connection(Protocol):
 
 
 def repeatable(function: _Function) -> _Function:
-    """Mark a function that may be committed twice: it is run again where COMMIT has no answer."""
+    """Mark a function that is run again where COMMIT has no answer.
+
+    Either a second run changes nothing, or it finds an id of the first taken: all ids that it adds were made before it.
+    Where the first has left its event (`UnitOfWork.proof`), its result is the answer.
+    """
     function.is_repeatable = True  # type: ignore[attr-defined]  # read by `SqlStore`
     return function
 

@@ -99,8 +99,13 @@ class Snapshot(Transaction):
     def caller(self) -> Caller:
         """The caller with the pools it is in: one statement, the first time they are needed."""
         if self._caller is None:
-            pools = self.rows("pools_of", tenant_id=self.tenant_id, agent=self.agent)
-            self._caller = replace(self._identity, pools=tuple(name for (name,) in pools))
+            self._caller = self.look_up_pools()
+        return self._caller
+
+    def look_up_pools(self) -> Caller:
+        """Look up the pools that the caller is in by now, whatever was known of them."""
+        pools = self.rows("pools_of", tenant_id=self.tenant_id, agent=self.agent)
+        self._caller = replace(self._identity, pools=tuple(name for (name,) in pools))
         return self._caller
 
     def sees(self, scope: str) -> bool:
@@ -123,15 +128,19 @@ class Snapshot(Transaction):
 
 
 class UnitOfWork(Snapshot):
-    """One transaction that writes: who acts when, a source of ids, the search index and the audit record."""
+    """One transaction that writes: who acts when, a source of ids, the search index and the audit record.
 
-    __slots__ = ("act", "ids", "index")
+    `proof` is the id of an event that it recorded, if any: where that is there, the unit is committed.
+    """
+
+    __slots__ = ("act", "ids", "index", "proof")
 
     def __init__(self, db: Connection, act: Act, backend: Database, *, index: SearchIndex, ids: IdSource) -> None:
         super().__init__(db, act.caller, backend)
         self.act = act
         self.index = index
         self.ids = ids
+        self.proof: str | None = None
 
     @property
     def at(self) -> Any:
@@ -155,11 +164,13 @@ class UnitOfWork(Snapshot):
 
     def record(self, event: Event) -> None:
         """Write an audit event in the transaction of the change that it describes."""
+        self.proof = event.id
         self.add(self.statements.records.events, "memory_events", event)
 
     def record_all(self, event_type: str, changes: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
         """Write an audit event of one type for each of some memories, by scope, id and payload, in one statement."""
         ids = self.ids.several(len(changes))
+        self.proof = ids[0]
         self.run(
             "add_events",
             tenant_id=self.tenant_id,
@@ -170,3 +181,7 @@ class UnitOfWork(Snapshot):
             rows=as_json([(id_, *change) for id_, change in zip(ids, changes, strict=True)]),
             at=self.at,
         )
+
+    def has_event(self, id_: str | None) -> bool:
+        """Tell whether an audit event is there."""
+        return id_ is not None and self.one("has_event", tenant_id=self.tenant_id, id=id_) is not None

@@ -62,9 +62,9 @@ def test_each_answer_is_one_call(turns):
     class Listening(InMemoryStore):
         calls = 0
 
-        def touch(self, act_, ids):
+        def write(self, act_, work, ids):
             self.calls += 1
-            return super().touch(act_, ids)
+            return self.store.write(act_, work, ids)
 
     store = Listening()
     put(store, turns)
@@ -87,7 +87,7 @@ def test_only_what_the_caller_sees_is_counted(store, turns):
 )
 def test_what_cannot_be_counted_is_told_by_the_counter_and_by_nothing_else(reason, turns):
     class Refusing(InMemoryStore):
-        def touch(self, _act, _ids):
+        def write(self, *_):
             raise reason
 
     store, before = Refusing(), not_counted()
@@ -102,10 +102,10 @@ def test_who_settles_waits_for_what_a_worker_is_counting(turns):
     entered, release = threading.Event(), threading.Event()
 
     class Slow(InMemoryStore):
-        def touch(self, act_, ids):
+        def write(self, act_, work, ids):
             entered.set()
             release.wait(30)
-            return super().touch(act_, ids)
+            return self.store.write(act_, work, ids)
 
     store, workers = Slow(), Workers()
     put(store, turns)

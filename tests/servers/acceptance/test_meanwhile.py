@@ -167,7 +167,7 @@ def test_a_search_finds_what_is_forgotten_while_it_waits_for_its_vector(stores, 
 def test_a_list_of_notes_lacks_none_that_is_saved_anew_between_its_pages(agent, other, store):
     other.notes.save("editor", "vim")
     other.remember("all of it", subject="aide", predicate=SUMMARY, scope="aide", category=SUMMARY)  # and is no note
-    store.after("recent", lambda: other.notes.save("editor", "emacs"))
+    store.before_reading("id) < (", lambda: other.notes.save("editor", "emacs"))  # of the second page
     assert [note.content for note in agent.notes.list(1)] == ["vim"]
     assert [note.content for note in agent.notes.list(1)] == ["emacs"]
 
@@ -175,7 +175,7 @@ def test_a_list_of_notes_lacks_none_that_is_saved_anew_between_its_pages(agent, 
 def test_a_note_is_related_to_one_that_is_saved_anew_meanwhile(agent, other, store):
     other.notes.save("home", "tram river bridge")
     other.notes.save("way", "tram river bridge")
-    store.after("links", lambda: other.notes.save("home", "tram river bridge harbour"))
+    store.before_reading("FROM memory_links", lambda: other.notes.save("home", "tram river bridge harbour"))
     assert [each.note.content for each in agent.notes.related("way")] == ["tram river bridge"]
 
 
@@ -213,7 +213,7 @@ def test_a_reflection_looks_at_no_fact_and_what_took_its_place(memory, other, st
 
 def test_a_correction_of_what_somebody_corrects_meanwhile_takes_no_other_facts_place(agent, other, store):
     old = other.remember("Porto", subject="Ana", predicate="lives in")
-    store.after("get_active_fact", lambda: other.correct(old.id, "Lisbon"))
+    store.before_writing("pg_advisory_xact_lock", lambda: other.correct(old.id, "Lisbon"))
     with pytest.raises(InvalidInput, match="is superseded"):
         agent.correct(old.id, "Faro")
     assert [each.content for each in agent.history(old.id)] == ["Porto", "Lisbon"]
@@ -223,7 +223,7 @@ def test_a_correction_of_what_somebody_corrects_meanwhile_takes_no_other_facts_p
 @pytest.mark.parametrize(("gone", "error"), [("forget", InvalidInput), ("erase", NotFound)])
 def test_a_correction_brings_back_nothing_that_is_forgotten_meanwhile(agent, other, store, gone, error):
     old = other.remember("Porto", subject="Ana", predicate="lives in")
-    store.after("get_active_fact", lambda: getattr(other, gone)(old.id))
+    store.before_writing("pg_advisory_xact_lock", lambda: getattr(other, gone)(old.id))
     with pytest.raises(error):
         agent.correct(old.id, "Faro")
     assert agent.facts("Ana").items == ()
@@ -240,7 +240,7 @@ def test_a_fact_that_is_corrected_while_it_is_protected_is_not_brought_back(memo
 def test_a_correction_goes_with_whom_the_fact_is_about(agent, other, store):
     ana, anita = other.entities.create("Ana", "person"), other.entities.create("Anita", "person")
     old = other.remember("Porto", subject="Ana", predicate="lives in", entity_id=ana.id)
-    store.after("get_active_fact", lambda: other.entities.merge(ana.id, anita.id))
+    store.before_writing("pg_advisory_xact_lock", lambda: other.entities.merge(ana.id, anita.id))
     new = agent.correct(old.id, "Faro")
     assert (new.entity_id, new.supersedes_id) == (anita.id, old.id)
 
@@ -258,15 +258,15 @@ def test_a_key_is_as_old_as_its_first_note_though_both_are_saved_at_once(agent, 
         assert other.notes.save("editor", "vim").created_at < NOON
         clock.now += timedelta(minutes=1)
 
-    store.before("put_related", save)
+    store.before_writing("pg_advisory_xact_lock", save)
     ours = agent.notes.save("editor", "emacs")
     assert ours.created_at == agent.notes.recall("editor").created_at < NOON < ours.updated_at
 
 
 def test_nothing_is_written_to_a_pool_that_is_deleted_meanwhile(agent, other, store):
     other.pools.create("team")
-    store.before("put", lambda: other.pools.delete("team"))
-    with pytest.raises(InvalidInput, match="is in no pool 'team' any more"):
+    store.before_writing("FROM pools", lambda: other.pools.delete("team"))
+    with pytest.raises(InvalidInput, match="scope 'pool:team' is unknown; choose one of: global, aide"):
         agent.remember("Lisbon", subject="Ana", predicate="lives in", scope="pool:team")
     other.pools.create("team")
     assert other.facts().items == ()
@@ -274,8 +274,8 @@ def test_nothing_is_written_to_a_pool_that_is_deleted_meanwhile(agent, other, st
 
 def test_nothing_is_written_to_a_pool_that_the_agent_is_taken_out_of_meanwhile(memories, other, store):
     other.pools.create("team", ["ben"])
-    store.before("put", lambda: other.pools.remove("team", "ben"))
-    with pytest.raises(InvalidInput, match="ben is in no pool 'team' any more"):
+    store.before_writing("FROM pools", lambda: other.pools.remove("team", "ben"))
+    with pytest.raises(InvalidInput, match="scope 'pool:team' is unknown; choose one of: global, ben"):
         memories[0].agent("ben").rules.add("Ask first", scope="pool:team")
     assert list(other.recall("Ask first", kinds="rule")) == []
 
@@ -285,7 +285,7 @@ def test_what_the_agent_learns_while_a_pool_is_synced_stays(memories, agent, oth
     memories[1].agent("ben").remember("Porto", subject="Ana", predicate="lives in", scope="pool:team")
     own = []
     told = {"subject": "Ana", "predicate": "lives in", "scope": "aide"}
-    store.after("find_active_fact", lambda: own.append(other.remember("Lisbon", **told)))
+    store.before_writing("pg_advisory_xact_lock", lambda: own.append(other.remember("Lisbon", **told)))
     synced = agent.pools.sync_to_agent("team")
     assert (synced.copied, synced.kept) == ((), (own[0].id,))
     assert [each.content for each in agent.facts("Ana") if each.scope == "aide"] == ["Lisbon"]
@@ -294,18 +294,22 @@ def test_what_the_agent_learns_while_a_pool_is_synced_stays(memories, agent, oth
 def test_two_that_sync_a_pool_at_once_have_one_copy(memories, agent, other, store):
     other.pools.create("team", ["ben"])
     original = memories[1].agent("ben").remember("Porto", subject="Ana", predicate="lives in", scope="pool:team")
-    store.after("find_active_fact", lambda: other.pools.sync_to_agent("team"))
-    [copy] = agent.pools.sync_to_agent("team").copied
+    theirs = []
+    store.before_writing("pg_advisory_xact_lock", lambda: theirs.append(other.pools.sync_to_agent("team")))
+    synced = agent.pools.sync_to_agent("team")
+    assert (synced.copied, synced.unchanged) == ((), 1)
+    [copy] = theirs[0].copied
     assert [each.id for each in agent.facts("Ana") if each.scope == "aide"] == [copy]
     assert [each.target_id for each in agent.links(copy, relation="derived_from")] == [original.id]
 
 
-def test_a_copy_whose_original_is_erased_meanwhile_stays(agent, other, store):
+def test_what_is_erased_meanwhile_is_copied_nowhere(agent, other, store):
     other.pools.create("team")
     fact = other.remember("Lisbon", subject="Ana", predicate="lives in", scope="aide")
-    store.after("put", lambda: other.erase(fact.id))
-    copy = agent.pools.contribute("team", fact.id)
-    assert ([each.id for each in agent.facts("Ana")], agent.links(copy.id)) == ([copy.id], [])
+    store.before_writing("pg_advisory_xact_lock", lambda: other.erase(fact.id))
+    with pytest.raises(NotFound, match=f"no memory {fact.id}"):
+        agent.pools.contribute("team", fact.id)
+    assert agent.facts("Ana").items == ()
 
 
 # Whom a memory mentions
@@ -313,21 +317,22 @@ def test_a_copy_whose_original_is_erased_meanwhile_stays(agent, other, store):
 
 def test_a_memory_mentions_whom_somebody_is_merged_into_meanwhile(agent, other, store):
     ana, anita = (other.entities.create(f"{name}@example.org", "email") for name in ("ana", "anita"))
-    store.before("mention", lambda: other.entities.merge(ana.id, anita.id))
+    store.before_writing("FOR KEY SHARE", lambda: other.entities.merge(ana.id, anita.id))
     agent.remember("write to ana@example.org", subject="Ana", predicate="is reached")
     assert agent.entities.get(anita.id).mention_count == 1
 
 
 def test_a_memory_that_is_erased_while_it_is_linked_was_stored(agent, other, store):
     other.entities.create("ana@example.org", "email")
-    store.before("mention", lambda: other.erase([each.id for each in other.facts()]))
-    kept = agent.remember("write to ana@example.org", subject="Ana", predicate="is reached")
+    store.before("link_stored", lambda: other.erase([each.id for each in other.facts()]))
+    told = {"subject": "Ana", "predicate": "is reached", "content": "write to ana@example.org"}
+    [kept] = agent.consolidation.save_facts([told]).saved
     assert agent.get(kept.id) is None
 
 
 def test_a_memory_is_enriched_though_whom_it_mentions_is_removed_meanwhile(agent, other, store):
     kept = other.remember("write to ana@example.org", subject="Ana", predicate="is reached")
-    store.before("enrich", lambda: other.graph.delete_entities(["ana@example.org"]))
+    store.before_writing("FOR KEY SHARE", lambda: other.graph.delete_entities(["ana@example.org"]))
     done = agent.entities.enrich(kept.id, strategy="fast")
     assert (done.enriched, done.links) == (1, 1)
     assert "enriched_at" in agent.get(kept.id).metadata
@@ -336,23 +341,31 @@ def test_a_memory_is_enriched_though_whom_it_mentions_is_removed_meanwhile(agent
 def test_relations_of_somebody_who_is_removed_meanwhile_are_said_all_the_same(agent, other, store):
     other.graph.create_entities([GraphEntity(name="Ana", entity_type="person")])
     said = GraphRelation(source="Ana", relation_type="knows", target="Ben")
-    store.before("put_mentioning", lambda: other.graph.delete_entities(["Ana"]))
+    store.before_writing("FOR KEY SHARE", lambda: other.graph.delete_entities(["Ana"]))
     assert agent.graph.create_relations([said]) == [said]
     [fact] = agent.facts("Ana")
     assert fact.entity_id is None
 
 
+@pytest.mark.parametrize("words", ["SELECT id FROM entities", "INSERT INTO entities"])
+def test_somebody_whom_another_creates_meanwhile_is_created_once(agent, other, store, words):
+    nodes = [GraphEntity(name=name, entity_type="person", observations=("likes trams",)) for name in ("Ana", "Ben")]
+    store.before_writing(words, lambda: other.graph.create_entities(nodes[:1]))
+    assert agent.graph.create_entities(nodes) == nodes[1:]
+    assert sorted(each.subject for each in agent.facts()) == ["Ana", "Ben"]
+
+
 def test_what_is_observed_of_somebody_who_is_merged_meanwhile_is_of_whom_she_went_into(agent, other, store):
     other.graph.create_entities([GraphEntity(name=each, entity_type="person") for each in ("Ana", "Anita")])
     ana, anita = (other.entities.profile(each).entity for each in ("Ana", "Anita"))
-    store.before("put", lambda: other.entities.merge(ana.id, anita.id))
+    store.before_writing("FOR KEY SHARE", lambda: other.entities.merge(ana.id, anita.id))
     agent.graph.add_observations([EntityObservations(entity_name="Ana", contents=("likes trams",))])
     assert [(each.subject, each.entity_id) for each in agent.facts()] == [("Anita", anita.id)]
 
 
 def test_nothing_is_observed_of_somebody_who_is_removed_meanwhile(agent, other, store):
     other.graph.create_entities([GraphEntity(name="Ana", entity_type="person")])
-    store.before("put", lambda: other.graph.delete_entities(["Ana"]))
+    store.before_writing("FOR KEY SHARE", lambda: other.graph.delete_entities(["Ana"]))
     with pytest.raises(NotFound, match="Ana not found"):
         agent.graph.add_observations([EntityObservations(entity_name="Ana", contents=("likes trams",))])
     assert agent.facts().items == ()

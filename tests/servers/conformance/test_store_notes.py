@@ -7,6 +7,7 @@ import pytest
 
 from engrain.domain.records import Caller, Link
 from engrain.errors import InvalidInput
+from engrain.storage.write import arrivals
 from tests.support.sample_records import CALLER, LATER, act, entity, episode, fact, link, request
 from tests.support.store_samples import keyword, put
 
@@ -138,12 +139,15 @@ def test_a_fact_may_take_an_empty_place_alone(store):
 
 
 def test_a_note_is_made_what_it_is_to_be_after_the_one_before_it(store):
-    def counted(new, old):
-        return replace(new, metadata={"version": old.metadata.get("version", 1) + 1})
+    def counted(work, new):
+        old = arrivals.lock_slot(work, new)
+        if old is not None:
+            new = replace(new, metadata={"version": old.metadata.get("version", 1) + 1})
+        return arrivals.put_related(work, new, {})
 
-    first = store.put_related(act(), note(content="vim"), {}, after=counted)
-    second = store.put_related(act(LATER), note(content="emacs"), {}, after=counted)
-    third = store.put_related(act(LATER), note(content="ed"), {}, after=counted)
+    first = store.write(act(), counted, note(content="vim"))
+    second = store.write(act(LATER), counted, note(content="emacs"))
+    third = store.write(act(LATER), counted, note(content="ed"))
     assert [each.metadata for each in (first, second, third)] == [{}, {"version": 2}, {"version": 3}]
     assert store.get(CALLER, [second.id, third.id])[1] == stored_note(store) == third
 

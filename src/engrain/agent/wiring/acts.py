@@ -1,25 +1,16 @@
-"""Acts: the caller, time and ids of a write, and its tries where another writer came between a read and it."""
+"""Acts: the caller, time and ids of a write."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from engrain import metrics
 from engrain.domain.ids import derived_id
 from engrain.domain.requests import Act
-from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
-
-# Another writer may come between a read and a write that depends on it; the next try sees what it wrote.
-MOST_TRIES = 3
-
-_Answer = TypeVar("_Answer")
 
 
 def with_pools(parts: Parts, caller: Caller) -> Caller:
@@ -39,19 +30,3 @@ def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:
     if idempotency_key is None:
         return parts.ids()
     return derived_id(caller.tenant_id, caller.agent, "idempotency", idempotency_key, at=None)
-
-
-def retry_on_registry_change(work: Callable[[], _Answer]) -> _Answer:
-    """Run `work`, which reads entities and writes about them, again where they were merged or removed since.
-
-    Raises:
-        InvalidInput: of the last try.
-    """
-    for left in reversed(range(MOST_TRIES)):
-        try:
-            return work()
-        except InvalidInput:
-            if not left:
-                raise
-            metrics.count("entities_taken_meanwhile")
-    raise AssertionError("unreachable: the last try returns or raises")

@@ -77,9 +77,11 @@ class NoteCache:
 
     def drop(self, memory: MemoryRecord) -> None:
         """Drop this note, or after a reflection all of its tenant; another memory changes nothing."""
-        if isinstance(memory, Fact) and memory.category == REFLECTION:
+        if not isinstance(memory, Fact):
+            return
+        if memory.category == REFLECTION:
             self._drop_reflections(memory.tenant_id)
-        if isinstance(memory, Fact) and memory.subject == memory.scope:
+        if memory.subject == memory.scope:
             own = f"{_tenant_prefix(memory.tenant_id)}{quote(memory.subject, safe='')}:{memory.predicate}"
             with self._lock:
                 self._changes += 1

@@ -11,6 +11,8 @@ from engrain import metrics
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.errors import EngrainError
+from engrain.storage.access.keys import use_key
+from engrain.storage.write import changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.workers import Workers
     from engrain.domain.access.keys import AccessKey
-    from engrain.domain.ports import Store
+    from engrain.storage.store import SqlStore
 
 _LOG = logging.getLogger(__name__)
 _WRITE_EVERY = timedelta(minutes=1)
@@ -32,7 +34,7 @@ class References:
     written they are lost, and `references_not_counted` says how many.
     """
 
-    def __init__(self, store: Store, workers: Workers) -> None:
+    def __init__(self, store: SqlStore, workers: Workers) -> None:
         self._store = store
         self._workers = workers
         self._adding = threading.Lock()
@@ -56,7 +58,7 @@ class References:
                 waiting, self._waiting = self._waiting, []
             for act, ids in waiting:
                 try:
-                    self._store.touch(act, ids)
+                    self._store.write(act, changes.touch, ids)
                 except EngrainError as error:
                     metrics.count("references_not_counted", len(ids))
                     _LOG.debug("references not counted", extra={"code": error.code})
@@ -69,7 +71,7 @@ class KeyUses:
     spares writes and decides nothing.
     """
 
-    def __init__(self, store: Store, workers: Workers) -> None:
+    def __init__(self, store: SqlStore, workers: Workers) -> None:
         self._store = store
         self._workers = workers
         self._lock = threading.Lock()
@@ -89,7 +91,7 @@ class KeyUses:
     def _write(self, key: AccessKey, at: datetime) -> None:
         act = Act(caller=Caller(tenant_id=key.tenant_id, agent=key.agent or "any"), at=at)
         try:
-            self._store.use_key(act, key.id, since=at - _WRITE_EVERY)
+            self._store.write(act, use_key, key.id, since=at - _WRITE_EVERY)
         except EngrainError as error:
             metrics.count("key_uses_not_noted")
             _LOG.debug("use of a key not noted", extra={"code": error.code})

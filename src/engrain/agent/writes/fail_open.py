@@ -15,6 +15,7 @@ from engrain.domain.memories.hooks import MessageReceipt, RecentTurns, fails_ope
 from engrain.domain.records import Episode
 from engrain.domain.requests import Act, Request
 from engrain.errors import EngrainError
+from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,7 +106,7 @@ def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> Rece
         return RecentTurns(episodes=tuple(reversed(live)))
     narrowed = Filter(kinds=("episode",), sessions=(session,), scopes=(caller.agent,))
     try:
-        stored = parts.store.recent(Request(caller=caller, filter=narrowed, now=now), limit)
+        stored = parts.store.read(caller, load_newest, Request(caller=caller, filter=narrowed, now=now), limit)
     except Exception as error:
         if not fails_open(error):
             raise

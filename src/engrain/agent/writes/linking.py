@@ -5,26 +5,67 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from engrain import metrics
 from engrain.agent.reads.lookups import get_memory
-from engrain.agent.wiring.acts import new_act, retry_on_registry_change
+from engrain.agent.wiring.acts import new_act
 from engrain.domain.entities.registry import Enrichment, new_names
-from engrain.domain.records import GLOBAL_SCOPE, Entity
+from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities import linking, recognition
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.entities import lookup, mentions, registry
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import arrivals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.ports import NameFinder, Store
+    from engrain.domain.ports import NameFinder
     from engrain.domain.records import Caller, MemoryRecord
-    from engrain.domain.requests import Act, Request
+    from engrain.domain.requests import Request
+    from engrain.storage.unit_of_work import UnitOfWork
 
 _SPELLING = RegexNames()
 _NO_FINDER = "no name finder is configured: set entities.name_finder (such as spacy), or ask for strategy fast"
 _NOT_WIRED = "no name finder is configured, so only spelling could be read: set entities.name_finder (such as spacy)"
+
+
+@repeatable
+def put(work: UnitOfWork, parts: Parts, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Store memories as `arrivals.put` does; with the setting `entities.link` fast, link them to whom they mention.
+
+    What everybody sees adds names to the registry.
+    """
+    if parts.settings.entities.link != "fast":
+        return arrivals.put(work, memories)
+    named = {memory.id: found for memory in memories if (found := _find_spelled(memory))}
+    if not named:
+        return arrivals.put(work, memories)
+    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
+    mentioned = {
+        memory.id: _find_entities(work, parts, memory, named[memory.id])[0]
+        for memory in memories
+        if memory.id in named and work.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is None
+    }
+    return mentions.put_with_mentions(work, memories, mentioned)
+
+
+def link(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
+    """Link a memory that this unit stored to whom it mentions, with the setting `entities.link` fast."""
+    named = _find_spelled(memory) if parts.settings.entities.link == "fast" else []
+    if named:
+        mentions.note_mentions(work, memory, _find_entities(work, parts, memory, named)[0])
+
+
+def link_stored(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
+    """Link a memory that was stored before to whom it mentions, by the spelling of names.
+
+    Raises:
+        NotFound: it is gone.
+    """
+    named = _find_spelled(memory)
+    if named:
+        mentions.mention(work, memory.id, _find_entities(work, parts, memory, named)[0])
 
 
 def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, publish: bool) -> Enrichment:
@@ -32,11 +73,10 @@ def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, 
     if accurate and parts.name_finder is None:
         return Enrichment(skipped=_NO_FINDER)
     finders = [_SPELLING, parts.name_finder] if accurate and parts.name_finder is not None else [_SPELLING]
-    act = new_act(parts, caller)
     total = Enrichment()
     for id_ in ids:
         memory = parts.store.read(caller, get_memory, id_)
-        total = _enrich_one(parts, act, memory, finders=finders, before=total, publish=publish)
+        total = _enrich_one(parts, caller, memory, finders=finders, before=total, publish=publish)
     return total
 
 
@@ -46,123 +86,94 @@ def enrich_waiting(
     """Enrich memories that mention few entities and were never enriched, the newest first, one transaction each."""
     if parts.name_finder is None:
         return Enrichment(skipped=_NOT_WIRED)
-    act, finders = new_act(parts, request.caller), [_SPELLING, parts.name_finder]
+    caller, finders = request.caller, [_SPELLING, parts.name_finder]
     total = Enrichment()
-    waiting = parts.store.unenriched(request, most_entities=most_entities, limit=limit)
+    waiting = parts.store.read(caller, lookup.find_unenriched, request, most_entities=most_entities, limit=limit)
     for number, memory in enumerate(waiting, 1):
         with suppress(NotFound):  # erased since it was read
-            total = _enrich_one(parts, act, memory, finders=finders, before=total, publish=publish)
+            total = _enrich_one(parts, caller, memory, finders=finders, before=total, publish=publish)
         progress(number)
     return total
 
 
-def put(store: Store, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Store memories; whom those that not everybody sees mention is noted in the same transaction.
-
-    What everybody sees may add names to the registry, which `link` does afterwards.
-    """
-    named = {
-        memory.id: linking.extract_entities(recognition.find_names(memory.content, [_SPELLING]))
-        for memory in memories
-        if memory.scope != GLOBAL_SCOPE and _may_name(memory.content)
-    }
-    names = {name for found in named.values() for one in found for name in (one.canonical_name, *one.spellings)}
-    if not names:
-        return store.put(act, memories)
-
-    def mentions(known: Sequence[Entity]) -> dict[str, list[str]]:
-        meant = {id_: [linking.match_entity(one, known) for one in found] for id_, found in named.items()}
-        return {id_: [entity.id for entity in found if entity is not None] for id_, found in meant.items()}
-
-    return store.put_mentioning(act, memories, names, mentions)
-
-
-def link(parts: Parts, act: Act, memory: MemoryRecord) -> list[str]:
-    """Link a new memory to the entities that the spelling of names gives away; return the new mentions.
-
-    Raises:
-        NotFound: it is gone.
-        InvalidInput: the entities it mentions are merged or removed all the while.
-    """
-
-    def work() -> list[str]:
-        mentioned, _ = _find_entities(parts, act, memory, [_SPELLING], publish=False)
-        return parts.store.mention(act, memory.id, mentioned) if mentioned else []
-
-    return retry_on_registry_change(work)
-
-
 def _enrich_one(
-    parts: Parts, act: Act, memory: MemoryRecord, *, finders: Sequence[NameFinder], before: Enrichment, publish: bool
+    parts: Parts,
+    caller: Caller,
+    memory: MemoryRecord,
+    *,
+    finders: Sequence[NameFinder],
+    before: Enrichment,
+    publish: bool,
 ) -> Enrichment:
     """Enrich a memory; return the counts of those before it and its own."""
-    total_created = 0
+    named = linking.extract_entities(recognition.find_names(memory.content, finders))  # a finder may take its time
 
-    def work() -> list[str]:
-        nonlocal total_created
-        mentioned, created = _find_entities(parts, act, memory, finders, publish=publish)
-        total_created += created
-        return parts.store.enrich(act, memory.id, mentioned)
+    def write(work: UnitOfWork) -> tuple[int, int]:
+        mentioned, created = _find_entities(work, parts, memory, named, publish=publish)
+        return len(mentions.enrich(work, memory.id, mentioned)), created
 
-    links = retry_on_registry_change(work)
-    return Enrichment(
-        enriched=before.enriched + 1, links=before.links + len(links), created=before.created + total_created
-    )
+    links, created = parts.store.write(new_act(parts, caller), write)
+    return Enrichment(enriched=before.enriched + 1, links=before.links + links, created=before.created + created)
 
 
-def _may_name(text: str) -> bool:
-    """Return whether a text can hold a name by its spelling; dates are nobody. Saves most turns five patterns."""
-    return "@" in text or "#" in text or "://" in text or "www." in text.lower()
+def _find_spelled(memory: MemoryRecord) -> list[linking.NamedEntity]:
+    """Find the names in a memory that their spelling gives away; dates are nobody.
+
+    Most turns hold none, and are spared five patterns.
+    """
+    text = memory.content
+    if "@" in text or "#" in text or "://" in text or "www." in text.lower():
+        return linking.extract_entities(recognition.find_names(text, [_SPELLING]))
+    return []
 
 
 def _find_entities(
-    parts: Parts, act: Act, memory: MemoryRecord, finders: Sequence[NameFinder], *, publish: bool
+    work: UnitOfWork, parts: Parts, memory: MemoryRecord, named: Sequence[linking.NamedEntity], *, publish: bool = False
 ) -> tuple[list[str], int]:
-    """Return the entities that a memory's names mean, and how many were created for it.
+    """Return the entities that a memory's names mean, which this unit locks, and how many were created for it.
 
-    The registry is the tenant's: a memory that not everybody of it sees adds no name to it.
+    The registry is the tenant's: a memory that not everybody of it sees adds no name to it, unless it is to `publish`.
     """
-    named = linking.extract_entities(recognition.find_names(memory.content, finders))
-    if not named:
-        return [], 0
-    known = parts.store.entities_named(
-        act.caller, [name for one in named for name in (one.canonical_name, *one.spellings)]
-    )
+    known = _find_named(work, [name for one in named for name in (one.canonical_name, *one.spellings)])
     may_publish = publish or memory.scope == GLOBAL_SCOPE
     mentioned: list[str] = []
     created = 0
     for one in named:
         entity = linking.match_entity(one, known)
         if entity is None and may_publish:
-            entity = _create(parts, act, one)
+            entity = _create(work, parts, one)
             created += entity is not None
         elif entity is not None and may_publish:
-            _add_spellings(parts, act, entity, one)
+            _add_spellings(work, entity, one)
         if entity is not None:
             mentioned.append(entity.id)
     return list(dict.fromkeys(mentioned)), created
 
 
-def _create(parts: Parts, act: Act, one: linking.NamedEntity) -> Entity | None:
-    """Create an entity; None where another writer took the name meanwhile and it means another."""
+def _find_named(work: UnitOfWork, names: Sequence[str]) -> list[Entity]:
+    """Find the entities of some names; nobody merges or removes them until this unit ends."""
+    return lookup.find_named(work, names, lock=work.dialect.hold) if names else []
+
+
+def _create(work: UnitOfWork, parts: Parts, one: linking.NamedEntity) -> Entity | None:
+    """Create an entity; None where the name is taken by what it does not mean."""
     new = Entity(
         id=parts.ids(),
-        tenant_id=act.caller.tenant_id,
+        tenant_id=work.tenant_id,
         canonical_name=one.canonical_name,
         entity_type=one.entity_type,
         aliases=linking.other_spellings(one),
-        created_at=act.at,
-        updated_at=act.at,
+        created_at=work.act.at,
+        updated_at=work.act.at,
     )
     try:
-        return parts.store.put_entity(act, new)
-    except InvalidInput:
-        metrics.count("entities_taken_meanwhile")
-        return linking.match_entity(one, parts.store.entities_named(act.caller, [one.canonical_name]))
+        return registry.put_entity(work, new)
+    except InvalidInput:  # somebody took it since it was looked up, or a tombstone has it that leads nowhere
+        return linking.match_entity(one, _find_named(work, [one.canonical_name]))
 
 
-def _add_spellings(parts: Parts, act: Act, entity: Entity, one: linking.NamedEntity) -> None:
+def _add_spellings(work: UnitOfWork, entity: Entity, one: linking.NamedEntity) -> None:
     """Add the spellings of a memory to an entity's aliases, besides those that others add meanwhile."""
     new = new_names((entity.canonical_name, *entity.aliases), linking.all_spellings(one))
     if new:
-        parts.store.change_entity(act, entity.id, also=new)
+        registry.change_entity(work, entity.id, also=new)

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engrain import metrics
 from engrain.agent.reads.lookups import find_memory, get_active_fact
-from engrain.agent.wiring.acts import MOST_TRIES
 from engrain.agent.writes import linking
-from engrain.domain.records import DECAY_RATES, GLOBAL_SCOPE, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.records import DECAY_RATES, Episode, Fact, MemoryRecord, Rule
 from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import arrivals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller, Permanence
     from engrain.domain.requests import Act
+    from engrain.storage.unit_of_work import UnitOfWork
 
 _Memory = TypeVar("_Memory", Episode, Fact, Rule)
 
@@ -40,7 +42,8 @@ def store_memory(parts: Parts, act: Act, memory: _Memory, *, idempotency_key: st
     """Store one memory and announce it to the background work; return it as stored, now or when the key was first used.
 
     Raises:
-        InvalidInput: the key was used for something else, or the source of ids repeats itself; nothing was written.
+        InvalidInput: the caller does not see its scope, the key was used for something else, or the source of ids
+            repeats itself; nothing was written.
     """
     try:
         stored = store_memories(parts, act, [memory])
@@ -53,15 +56,10 @@ def store_memory(parts: Parts, act: Act, memory: _Memory, *, idempotency_key: st
 
 
 def store_memories(parts: Parts, act: Act, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """Store memories as `Store.put` does; with the setting `entities.link` fast the entities they mention too."""
-    is_linking = parts.settings.entities.link == "fast"
-    stored = linking.put(parts.store, act, memories) if is_linking else parts.store.put(act, memories)
+    """Store memories as `linking.put` does, in one transaction, and announce them to the background work."""
+    stored = parts.store.write(act, linking.put, parts, memories)
     parts.queue.announce()
     parts.buffers.add_recent(stored)
-    if is_linking:
-        for memory in stored:
-            if memory.scope == GLOBAL_SCOPE:
-                _link(parts, act, memory)
     return stored
 
 
@@ -73,42 +71,37 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
     Raises:
         NotFound, InvalidInput: as `get_active_fact`, or of the changes; nothing was written.
     """
-    anew: dict[str, Any] = {"agent": act.caller.agent, "created_at": act.at, "last_confirmed_at": act.at}
-    anew |= {"supersedes_id": None, "reference_count": 0, "last_referenced_at": None}
-    for left in reversed(range(MOST_TRIES)):
-        old = parts.store.read(act.caller, get_active_fact, id_)
-        fact = replace(old, id=parts.ids(), **anew, **changes)
-        try:
-            stored = parts.store.supersede(act, fact, [old.id], derives=False)
-        except InvalidInput:  # of its own, unless its entity was merged since it was read
-            if not left or parts.store.read(act.caller, get_active_fact, id_).entity_id == old.entity_id:
-                raise
-            continue
-        finally:
-            parts.note_cache.drop(fact)
-        if stored is not None:
-            follow_up(parts, act, stored)
-            return stored
-    parts.store.read(act.caller, get_active_fact, id_)
-    raise InvalidInput(f"fact {id_} changes all the while, or the source of ids repeats itself; nothing was written")
+    anew = {"id": parts.ids(), "agent": act.caller.agent, "created_at": act.at, "last_confirmed_at": act.at}
+    fresh = {"supersedes_id": None, "reference_count": 0, "last_referenced_at": None}
+    try:
+        stored = parts.store.write(act, _replace_fact, parts, id_, {**anew, **fresh, **changes})
+    finally:
+        parts.note_cache.drop_agent(act.caller)
+    parts.queue.announce()
+    return stored
 
 
 def follow_up(parts: Parts, act: Act, memory: MemoryRecord) -> None:
-    """Start what a new memory sets going: a vector in the background and, if so set, links to whom it mentions."""
+    """Start what a new memory sets going: a vector in the background and, if so set, links to whom it mentions.
+
+    It is stored already: that it cannot be linked now, or was erased meanwhile, is no error of it.
+    """
     parts.queue.announce()
     if parts.settings.entities.link == "fast":
-        _link(parts, act, memory)
+        try:
+            parts.store.write(act, linking.link_stored, parts, memory)
+        except (DatabaseBusy, DatabaseFull, DatabaseReadOnly, NotFound):
+            metrics.count("memories_not_linked")
 
 
-def _link(parts: Parts, act: Act, memory: MemoryRecord) -> None:
-    """Link a new memory to the entities it mentions; where that cannot be written now it can still be enriched.
-
-    It is stored already: that it was erased meanwhile, or the registry changes all the while, is no error of it.
-    """
-    try:
-        linking.link(parts, act, memory)
-    except (DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound):
-        metrics.count("memories_not_linked")
+@repeatable
+def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str, Any]) -> Fact:
+    locked = arrivals.lock_facts(work, [id_])
+    old = locked[id_][1] if locked else get_active_fact(work, id_)  # which says why it is none
+    for stored in linking.put(work, parts, [replace(old, **changes)]):
+        if isinstance(stored, Fact):
+            return stored
+    raise InvalidInput(f"id {changes['id']} is taken and nothing was written; the source of ids repeats itself")
 
 
 def _stored_before(parts: Parts, caller: Caller, memory: _Memory, key: str | None) -> _Memory:

@@ -38,7 +38,7 @@ def create_pool(work: UnitOfWork, name: str, members: Sequence[str], metadata: M
 
 def join_pool(work: UnitOfWork, name: str, member: str) -> Pool | None:
     """Add a member, who may be in the pool already; None if the acting agent is in no such pool."""
-    if not membership.lock_membership(work, name):
+    if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return None
     if work.one("add_member", tenant_id=work.tenant_id, pool=name, agent=member, at=work.at) is not None:
         work.record(events.pool_changed(work.act, "pool_joined", name, work.ids, members=[member]))
@@ -51,7 +51,7 @@ def leave_pool(work: UnitOfWork, name: str, member: str) -> Pool | None:
     Raises:
         InvalidInput: it is the last member; nothing was written.
     """
-    if not membership.lock_membership(work, name):
+    if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return None
     pool = _load_pool(work, name)
     left = tuple(agent for agent in pool.members if agent != member)
@@ -72,7 +72,7 @@ def delete_pool(work: UnitOfWork, name: str) -> bool:
     Raises:
         InvalidInput: it has memories, live or not; nothing was written.
     """
-    if not membership.lock_membership(work, name):
+    if name not in membership.lock_pools(work, [name], work.dialect.lock_whole):
         return False
     [(count,)] = work.rows("count_in_scope", tenant_id=work.tenant_id, scope=pool_scope(name))
     if count:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.entities.registry import merged_into, name_key
 from engrain.domain.text.similarity import trigrams
 from engrain.storage import selection
+from engrain.storage.entities import registry
 from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_search_space
@@ -67,10 +68,11 @@ def list_entities(
     return load_entities(snapshot, found[: max(limit, 0)])
 
 
-def find_named(snapshot: Snapshot, names: Collection[str]) -> list[Entity]:
+def find_named(snapshot: Snapshot, names: Collection[str], *, lock: str | None = None) -> list[Entity]:
     """Find entities with one of these names, canonically or as an alias, by id.
 
-    Includes tombstones whose canonical name is exactly one of them, and the entities these were merged into.
+    Includes tombstones whose canonical name is exactly one of them, and the entities these were merged into. Under one
+    of the dialect's locks they are as they stand once they are locked, and without what only a caller sees of them.
     """
     tenant = {"tenant_id": snapshot.tenant_id}
     keys = sorted({name_key(name) for name in names} - {""})
@@ -80,7 +82,10 @@ def find_named(snapshot: Snapshot, names: Collection[str]) -> list[Entity]:
     }
     found: dict[str, Entity] = {}
     while ids:
-        new = load_entities(snapshot, sorted(ids))
+        if lock is None:
+            new = load_entities(snapshot, sorted(ids))
+        else:
+            new = list(registry.lock_entities(snapshot, snapshot.tenant_id, ids, lock=lock).values())
         found |= {entity.id: entity for entity in new}
         ids = {into for entity in new if (into := merged_into(entity)) is not None} - found.keys()
     return [found[id_] for id_ in sorted(found)]

@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.entities.registry import Mentions, merged_into, name_key
+from engrain.domain.entities.registry import Mentions, name_key
 from engrain.domain.records import Fact, format_time
 from engrain.domain.requests import Candidate
 from engrain.errors import NotFound
 from engrain.storage import selection
-from engrain.storage.entities import lookup, registry
+from engrain.storage.entities import registry
 from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_caller_space, load_search_space
 from engrain.storage.write import arrivals, updates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from engrain.domain.records import Entity, Kind, MemoryRecord
+    from engrain.domain.records import Kind, MemoryRecord
     from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
@@ -50,28 +50,19 @@ class _Match:
 
 
 def put_with_mentions(
-    work: UnitOfWork,
-    memories: Sequence[MemoryRecord],
-    names: Collection[str],
-    choose: Callable[[Sequence[Entity]], Mapping[str, Collection[str]]],
+    work: UnitOfWork, memories: Sequence[MemoryRecord], mentioned: Mapping[str, Collection[str]]
 ) -> list[MemoryRecord]:
-    """`put` memories, and note that they mention the entities that `choose` returns, by memory id.
+    """Put memories whose slots are locked, and note that they mention entities, by memory id.
 
-    `choose` is called with the answer of `lookup.find_named` to `names`. Entities that are unknown or were merged are
-    left out, as are those of a memory that was there before.
+    This unit has locked the entities (`lookup.find_named`) and knows that they were not merged. A memory that was there
+    before mentions none of them.
 
     Raises:
         InvalidInput: as `put`; nothing was written.
     """
-    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
-    chosen = choose(lookup.find_named(work, names)) if names else {}
-    every = {id_ for ids in chosen.values() for id_ in ids}
-    # Before any memory is, as whoever merges them does.
-    known = registry.lock_entities(work, work.tenant_id, every)
-    standing = {id_ for id_, entity in known.items() if merged_into(entity) is None}
     added = arrivals.put_unlocked(work, memories)
     for memory in added:
-        note_mentions(work, memory, standing & set(chosen.get(memory.id, ())))
+        note_mentions(work, memory, mentioned.get(memory.id, ()))
     return added
 
 

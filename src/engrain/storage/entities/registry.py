@@ -128,7 +128,9 @@ def change_entity(
         InvalidInput: the name is taken with this type, or the entity was merged; nothing was written.
     """
     tx, tenant_id = work, work.tenant_id
-    before = lock_entities(tx, tenant_id, [id_], lock=tx.dialect.lock_whole).get(id_)
+    # What refers to an entity need not wait for another alias of it, and may add one itself.
+    lock = tx.dialect.lock if canonical_name is None else tx.dialect.lock_whole
+    before = lock_entities(tx, tenant_id, [id_], lock=lock).get(id_)
     if before is None:
         return None
     check_unmerged([id_], {id_: before})

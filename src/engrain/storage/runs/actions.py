@@ -104,9 +104,8 @@ def _learn(work: UnitOfWork, action: Action) -> str:
         updates.close(work, *target, stored)  # which one in its own place is already
         _connect(work, stored, target[1], "supersedes")
     for source in sources:
-        link = _connect(work, stored, source, "derived_from")
-        if link is not None:
-            work.record(events.link_created(work.act, link, work.ids, ends=(stored, source)))
+        link = Link(source_id=stored.id, target_id=source.id, relation="derived_from", created_at=work.act.at)
+        updates.add_link(work, stored, source, link)
     for _, doubted in _load_all(work, action.doubts, "doubted fact", lock=work.dialect.lock):
         _lower_confidence(work, stored, doubted)
     return stored.id

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engrain.domain import events
-from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain import checks, events
+from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.indexing import question_share
 from engrain.errors import InvalidInput
 from engrain.storage import selection
@@ -15,14 +15,16 @@ from engrain.storage.access import membership
 from engrain.storage.entities import registry
 from engrain.storage.filters import same_slot
 from engrain.storage.rows import KIND_TABLES
+from engrain.storage.transaction import repeatable
 from engrain.storage.write import batches, updates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engrain.storage.unit_of_work import UnitOfWork
 
 
+@repeatable
 def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Add memories; returns the new ones as stored.
 
@@ -38,26 +40,30 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
             tenant does not know, or whose `source_episode_id` or `supersedes_id` names no episode, or fact, that the
             caller sees and that was there before it, if only in this call.
     """
-    if not memories:
-        return []
-    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
-    return put_unlocked(work, memories)
+    facts = [memory for memory in memories if isinstance(memory, Fact)]
+    if facts:
+        work.backend.lock(work, (), facts)
+    return _put(work, memories, facts)
 
 
 def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Add memories as `put` does, whose slots are locked already."""
-    for memory in memories:
-        _check_reach(work, memory)
-    if work.act.checks_pools or not work.act.caller.pools:
-        membership.check_membership(work, {memory.scope for memory in memories})
-    facts = [memory for memory in memories if isinstance(memory, Fact)]
-    about = {fact.entity_id for fact in facts if fact.entity_id is not None}
-    # Before any fact is, as whoever merges them does.
-    registry.lock_entities(work, work.tenant_id, about)
+    return _put(work, memories, [memory for memory in memories if isinstance(memory, Fact)])
+
+
+def _put(work: UnitOfWork, memories: Sequence[MemoryRecord], facts: Sequence[Fact]) -> list[MemoryRecord]:
+    """Add memories, of which some are facts."""
+    if not memories:
+        return []
+    _check_reach(work, memories)
+    if facts:
+        about = {fact.entity_id for fact in facts if fact.entity_id is not None}
+        # Before any fact is, as whoever merges them does.
+        registry.lock_entities(work, work.tenant_id, about)
     added: dict[int, MemoryRecord] = {}
-    for is_turn, group in groupby(memories, lambda memory: isinstance(memory, Episode)):
+    for kind, group in groupby(memories, type):
         run = list(group)
-        if is_turn and len(run) > 1:
+        if kind is Episode and len(run) > 1:
             added |= batches.insert_episodes(work, [memory for memory in run if isinstance(memory, Episode)])
             continue
         for memory in run:
@@ -73,24 +79,15 @@ def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[Mem
     return list(added.values())
 
 
-def put_related(
-    work: UnitOfWork, fact: Fact, related: Mapping[str, float], *, after: Callable[[Fact, Fact], Fact] | None = None
-) -> Fact | None:
-    """Put an active fact with links `related_to` from it to `related`, by id with weight.
+def put_related(work: UnitOfWork, fact: Fact, related: Mapping[str, float]) -> Fact | None:
+    """Put an active fact whose slot is locked, with links `related_to` from it to `related`, by id with weight.
 
-    `after` returns the fact to store in place of this one, from it and the fact that it supersedes, if there is one; it
-    changes neither id nor slot. Memories that the caller does not see are left out. The links `related_to` from the
-    superseded fact are removed: they belonged to its content. Returns the fact as stored; None, and nothing was
-    written, if its id is taken.
+    Memories that the caller does not see are left out. The links `related_to` from the superseded fact are removed:
+    they belonged to its content. Returns the fact as stored; None, and nothing was written, if its id is taken.
 
     Raises:
         InvalidInput: as `put`.
     """
-    work.backend.lock(work, (), [fact])
-    _check_reach(work, fact)
-    before = None if after is None else _lock_slot_holder(work, fact)
-    if after is not None and before is not None:
-        fact = after(fact, before[1])
     for stored in put_unlocked(work, [fact]):
         assert isinstance(stored, Fact)
         if stored.supersedes_id is not None:
@@ -98,8 +95,7 @@ def put_related(
         for _, other in updates.lock_visible(work, list(related)):
             weight, at = related[other.id], work.act.at
             link = Link(source_id=fact.id, target_id=other.id, relation="related_to", weight=weight, created_at=at)
-            if updates.connect(work, stored, other, link):
-                work.record(events.link_created(work.act, link, work.ids, ends=(stored, other)))
+            updates.add_link(work, stored, other, link)
         return stored
     return None
 
@@ -115,14 +111,9 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
     Raises:
         InvalidInput: as `put`.
     """
-    old_facts = [memory for _, memory in selection.load_visible(work, ids) if isinstance(memory, Fact)]
-    work.backend.lock(work, (), [fact, *old_facts])
-    _check_reach(work, fact)
-    locked = selection.load_visible(work, ids, lock=work.dialect.lock)
-    old = {
-        memory.id: (doc, memory) for doc, memory in locked if isinstance(memory, Fact) and memory.validity == "active"
-    }
-    holder = _lock_slot_holder(work, fact)
+    _check_reach(work, [fact])
+    old = lock_facts(work, ids, beside=[fact])
+    holder = lock_slot_holder(work, fact)
     if old.keys() != set(ids) or (holder is not None and holder[1].id not in old):
         return None
     stored = next(iter(put_unlocked(work, [fact])), None)
@@ -137,12 +128,54 @@ def supersede(work: UnitOfWork, fact: Fact, ids: Sequence[str], *, derives: bool
     return stored
 
 
-def _check_reach(work: UnitOfWork, memory: MemoryRecord) -> None:
-    if memory.tenant_id != work.tenant_id:
-        raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
-    if not work.sees(memory.scope):
-        denial = f"agent {work.agent} cannot write to scope {memory.scope!r}"
-        raise InvalidInput(f"{denial}; choose one of: {', '.join(work.caller.scopes)}")
+def lock_slot(work: UnitOfWork, fact: Fact) -> Fact | None:
+    """Lock the slot of a fact, and load the active fact in it: both stay what they are until this unit ends."""
+    work.backend.lock(work, (), [fact])
+    _check_reach(work, [fact])
+    holder = lock_slot_holder(work, fact)
+    return None if holder is None else holder[1]
+
+
+def lock_slot_holder(work: UnitOfWork, fact: Fact) -> tuple[int, Fact] | None:
+    """Load the active fact in the slot of a new one, which nobody else changes until the end of the transaction."""
+    same, bound = same_slot(fact)
+    active = f"{same} AND validity = 'active'"
+    for doc, old in selection.select(work, "fact", active, bound, order=work.dialect.lock):
+        assert isinstance(old, Fact)
+        return doc, old
+    return None
+
+
+def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] = ()) -> dict[str, tuple[int, Fact]]:
+    """Lock facts, and before them their slots, those of new facts `beside` them, and whom all these are about.
+
+    Returns docs and facts by id, as they stand once they are locked: those that the caller sees and that are active.
+    """
+    found = selection.load_visible(work, ids)
+    if work.dialect.lock:  # else there is one writer at a time
+        facts = [*beside, *(memory for _, memory in found if isinstance(memory, Fact))]
+        work.backend.lock(work, (), facts)
+        registry.lock_entities(work, work.tenant_id, {fact.entity_id for fact in facts if fact.entity_id is not None})
+        found = selection.load_visible(work, ids, lock=work.dialect.lock)
+    return {
+        memory.id: (doc, memory) for doc, memory in found if isinstance(memory, Fact) and memory.validity == "active"
+    }
+
+
+def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
+    """Check that the caller sees where memories go; it stays in pools that they go to until this unit ends."""
+    caller, shared = work.act.caller, set()
+    for memory in memories:
+        if memory.tenant_id != caller.tenant_id:
+            raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
+        if memory.scope not in (GLOBAL_SCOPE, caller.agent):
+            shared.add(memory.scope)
+    if not shared:
+        return
+    if work.act.checks_pools or not caller.pools:
+        membership.hold_scopes(work, shared)
+    for scope in shared:
+        checks.choice(scope, work.caller.scopes, name="scope")
 
 
 def _arrive(work: UnitOfWork, episode: Episode) -> tuple[int, Episode] | None:
@@ -184,7 +217,7 @@ def _add(work: UnitOfWork, memory: Fact | Rule) -> tuple[int, Fact | Rule] | Non
         case Fact():
             _check_source(work, memory)
             _check_references(work, memory)
-            old = _lock_slot_holder(work, memory) if memory.validity == "active" else None
+            old = lock_slot_holder(work, memory) if memory.validity == "active" else None
             if old is not None:
                 memory = replace(memory, supersedes_id=old[1].id)
                 updates.close(work, *old, memory)
@@ -225,13 +258,3 @@ def _check_references(work: UnitOfWork, fact: Fact) -> None:
         raise InvalidInput(f"supersedes_id {superseded!r} names no fact that agent {work.agent} sees")
     if entity is not None:
         registry.check_unmerged([entity], registry.lock_entities(work, fact.tenant_id, [entity]), what="entity_id")
-
-
-def _lock_slot_holder(work: UnitOfWork, fact: Fact) -> tuple[int, Fact] | None:
-    """The active fact in the place that a new one takes."""
-    same, bound = same_slot(fact)
-    active = f"{same} AND validity = 'active'"
-    for doc, old in selection.select(work, "fact", active, bound, order=work.dialect.lock):
-        assert isinstance(old, Fact)
-        return doc, old
-    return None

@@ -123,8 +123,8 @@ def mark(
     return marked
 
 
-def link(work: UnitOfWork, link: Link) -> bool:
-    """Add a link between two memories the caller sees; False if it is there already.
+def link(work: UnitOfWork, link: Link) -> Link:
+    """Add a link between two memories the caller sees; return it, or the one that is there already.
 
     Raises:
         NotFound: one of them is not visible.
@@ -134,10 +134,12 @@ def link(work: UnitOfWork, link: Link) -> bool:
         if id_ not in ends:
             raise NotFound(f"no memory {id_} is visible to agent {work.agent}; a link needs both ends")
     source, target = ends[link.source_id], ends[link.target_id]
-    if not updates.connect(work, source, target, link):
-        return False
-    work.record(events.link_created(work.act, link, work.ids, ends=(source, target)))
-    return True
+    if updates.add_link(work, source, target, link):
+        return link
+    ends_of = {"source_kind": source.kind, "source_id": source.id, "target_kind": target.kind, "target_id": target.id}
+    for weight, at in work.rows("link", tenant_id=work.tenant_id, **ends_of, relation=link.relation):
+        return replace(link, weight=weight, created_at=work.dialect.moment(at))
+    return link  # it was there, and is gone
 
 
 def _outcome(work: UnitOfWork, rule: Rule) -> dict[str, Any]:

@@ -53,6 +53,14 @@ def connect(work: UnitOfWork, source: MemoryRecord, target: MemoryRecord, link: 
     return added is not None
 
 
+def add_link(work: UnitOfWork, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:
+    """Add a link between two memories that stay, with its event; False where it is there already."""
+    is_new = connect(work, source, target, link)
+    if is_new:
+        work.record(events.link_created(work.act, link, work.ids, ends=(source, target)))
+    return is_new
+
+
 def close(work: UnitOfWork, doc: int, old: Fact, new: Fact) -> None:
     """End the interval of a fact where the new one begins."""
     ends = old.valid_to or max(new.happened_at, old.happened_at)
