@@ -198,12 +198,8 @@ def test_hints_are_of_whom_is_proposed_though_he_is_merged_meanwhile(agent, othe
 
 def test_a_reflection_looks_at_no_fact_and_what_took_its_place(memory, other, store):
     first, *_ = [other.remember(str(n), subject="Ana", predicate=f"counts {n}", scope="aide") for n in range(5)]
-    store.after("recent", lambda: None)
-
-    def correct():
-        store.after("recent", lambda: other.correct(first.id, "one more"))
-
-    store.after("recent", correct)  # the first reads the last reflection, the second the facts
+    # Facts are read by when they happened, then by when they were stored.
+    store.before_reading("ORDER BY id DESC LIMIT", lambda: other.correct(first.id, "one more"))
     [due] = memory.reflect(agent="aide", dry_run=True, force=True).agents
     assert (due.outcome, due.facts) == ("due", 5)
 
@@ -475,6 +471,6 @@ def test_a_reflection_that_is_erased_at_once_was_made(memory, other, store):
     def erase():
         other.erase([each.id for each in other.facts("aide")])
 
-    store.after("carry_out", erase)
+    store.after("carry_out_one", erase)
     [made] = memory.reflect(agent="aide", force=True).agents
-    assert (made.outcome, made.reflection) == ("reflected", None)
+    assert (made.outcome, other.get(made.reflection.id)) == ("reflected", None)

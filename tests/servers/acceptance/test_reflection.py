@@ -117,9 +117,10 @@ class Late:
         self._store = store
         self._before = before
 
-    def claim(self, act, claim):
-        self._before()
-        return self._store.claim(act, claim)
+    def write(self, act, work, *values):
+        if work.__name__ == "_begin":
+            self._before()
+        return self._store.write(act, work, *values)
 
     def __getattr__(self, name):
         return getattr(self._store, name)

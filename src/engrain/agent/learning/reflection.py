@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from engrain.agent.learning.consolidation_runs import worker_name
 from engrain.agent.learning.summaries import new_writer
-from engrain.agent.wiring.acts import new_act, with_pools
+from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
 from engrain.agent.writes.memories import follow_up
 from engrain.domain import checks
 from engrain.learning.reflection import runner
 from engrain.learning.reflection.reflections import ReflectionOutcome, ReflectionPolicy, ReflectionReport
+from engrain.storage.reports.tenants import list_learners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -61,7 +62,7 @@ def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
     """Return the newest reflection of the agent or of everybody, from the cache where it was read lately."""
 
     def read() -> Fact | None:
-        return runner.load_latest(parts.store, caller, parts.clock(), own=False)
+        return parts.store.read(caller, runner.load_latest, parts.clock(), own=False)
 
     return parts.note_cache.latest_reflection(caller, read)
 
@@ -69,8 +70,9 @@ def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
 def _callers(parts: Parts, acts: Iterable[Act], agent: str | None, window_days: float) -> Iterator[Caller]:
     for act in acts:
         since = act.at - timedelta(days=window_days)
-        names = parts.store.learners(act.caller.tenant_id, since=since) if agent is None else [agent]
-        yield from (with_pools(parts, replace(act.caller, agent=name)) for name in names)
+        tenant_id = act.caller.tenant_id
+        names = parts.store.inspect(tenant_id, list_learners, tenant_id, since=since) if agent is None else [agent]
+        yield from (replace(act.caller, agent=name) for name in names)
 
 
 def _reflect_one(

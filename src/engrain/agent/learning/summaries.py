@@ -15,18 +15,23 @@ from engrain.agent.writes.memories import follow_up, new_fact
 from engrain.domain.filters import Filter
 from engrain.domain.records import SUMMARY, Degraded, Fact
 from engrain.domain.requests import Request
-from engrain.domain.runs.plans import Action, Plan
+from engrain.domain.runs.plans import Action
 from engrain.domain.runs.runs import Claim
 from engrain.errors import DatabaseBusy, InvalidInput
+from engrain.storage.runs import claims
+from engrain.storage.search.recency import load_newest
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller, Fact, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.domain.runs.summaries import Strategy, Summary
     from engrain.learning.summaries.summarization import SummaryWriter
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 MOST_MEMORIES = 1_000
 _MOST_HITS = 50
@@ -84,22 +89,15 @@ def store_summary(parts: Parts, caller: Caller, choice: Choice, summary: Summary
         model=summary.model,
         prompt_version=summary.prompt_version,
     )
-    batch = parts.store.claim(act, claim)
-    if batch is None:
-        raise DatabaseBusy(f"another summary of agent {caller.agent} is being kept; nothing was written: repeat it")
     fact = _as_fact(parts, act, choice, summary)
-    plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=summary.source_ids),))
+    action = Action(kind="new_fact", memory=fact, sources=summary.source_ids)
     report = {"strategy": summary.strategy, "tokens": summary.tokens, "source_tokens": summary.source_tokens}
     try:
-        done = parts.store.carry_out(act, batch.run.id, plan, report)
+        run_id, stored = parts.store.write(act, _carry_out, claim, action, report)
     finally:
         parts.note_cache.drop(fact)
-    if done is None or done[0].memory_id is None:
-        why = "its time was up" if done is None else done[0].error
-        raise InvalidInput(f"the summary was not kept ({why}); summarise again")
-    for stored in parts.store.get(caller, [done[0].memory_id]):
-        follow_up(parts, act, stored)
-    return replace(summary, memory_id=done[0].memory_id, run_id=batch.run.id)
+    follow_up(parts, act, stored)
+    return replace(summary, memory_id=stored.id, run_id=run_id)
 
 
 def new_writer(parts: Parts) -> SummaryWriter:
@@ -124,19 +122,34 @@ def _read_chosen(parts: Parts, caller: Caller, choice: Choice) -> Sequence[Memor
         case "session":
             narrowed = Filter(kinds=("episode",), sessions=(choice.text,))
             request = Request(caller=caller, filter=narrowed, now=parts.clock())
-            return _in_order(parts.store.recent(request, MOST_MEMORIES + 1))
+            return _in_order(parts.store.read(caller, load_newest, request, MOST_MEMORIES + 1))
         case "ids":
-            memories = parts.store.get(caller, choice.ids)
-            visible = {memory.id for memory in memories}
-            for id_ in choice.ids:
-                if id_ not in visible:
-                    raise memory_not_found(caller, id_)
-            return _in_order(memories)
+            return _in_order(parts.store.read(caller, _load_all, choice.ids))
         case _:
             from engrain.retrieval.search import SearchQuery
 
             question = SearchQuery(text=choice.text, preset=find_preset(parts, None), limit=_MOST_HITS)
             return _in_order([hit.memory for hit in search_counted(parts, caller, question, Filter())])
+
+
+def _load_all(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
+    memories = load_memories(snapshot, ids)
+    visible = {memory.id for memory in memories}
+    for id_ in ids:
+        if id_ not in visible:
+            raise memory_not_found(snapshot.caller, id_)
+    return memories
+
+
+def _carry_out(work: UnitOfWork, claim: Claim, action: Action, report: Mapping[str, Any]) -> tuple[str, MemoryRecord]:
+    """Carry out one action in a run of its own; return the id of the run, and the memory as stored."""
+    batch = claims.claim_run(work, claim)
+    if batch is None:
+        raise DatabaseBusy(f"another summary of agent {work.agent} is being kept; nothing was written: repeat it")
+    stored = claims.carry_out_one(work, batch.run.id, action, report)
+    if stored is None or isinstance(stored, Degraded):
+        raise InvalidInput(f"the summary was not kept ({stored}); summarise again")
+    return batch.run.id, stored
 
 
 def _in_order(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:

@@ -24,15 +24,20 @@ from engrain.learning.reflection.reflections import (
     select_window,
     write_draft,
 )
+from engrain.storage.reports.surveys import load_page
+from engrain.storage.runs import claims
+from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from engrain.domain.ports import Clock, Ids, Store
+    from engrain.domain.ports import Clock, Ids
     from engrain.domain.records import Caller
     from engrain.learning.reflection.reflections import Outcome, ReflectionDraft, ReflectionWindow
     from engrain.learning.summaries.summarization import SummaryWriter
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 # More than the one call to a model that a run makes.
 _LEASE_MARGIN_S = 60.0
@@ -43,7 +48,7 @@ _LOG = logging.getLogger(__name__)
 class ReflectionDependencies:
     """The collaborators of a reflection; `worker` names who makes it, in the list of runs."""
 
-    store: Store
+    store: SqlStore
     clock: Clock
     ids: Ids
     writer: SummaryWriter
@@ -51,22 +56,23 @@ class ReflectionDependencies:
     worker: str
 
 
-def load_latest(store: Store, caller: Caller, now: datetime, *, own: bool) -> Fact | None:
-    """The newest active reflection, of the agent itself, or also of what everybody sees; None for none."""
+def load_latest(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
+    """Load the newest active reflection, of the agent itself, or also of what everybody sees; None for none."""
+    agent = snapshot.agent
     criteria = Filter(
         kinds=("fact",),
-        scopes=(caller.agent,) if own else (GLOBAL_SCOPE, caller.agent),
-        subjects=(caller.agent,) if own else (),
+        scopes=(agent,) if own else (GLOBAL_SCOPE, agent),
+        subjects=(agent,) if own else (),
         categories=(REFLECTION,),
     )
-    newest = store.recent(Request(caller=caller, filter=criteria, now=now), 1)
+    newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=criteria, now=now), 1)
     return next((memory for memory in newest if isinstance(memory, Fact)), None)
 
 
 def reflect(dependencies: ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool) -> ReflectionOutcome:
     """Reflect for one agent, where it is due; a model that fails is reported and never raised.
 
-    Of several workers at once one reflects: a run is claimed, and the window is read again inside it.
+    Of several workers at once one reflects: the transaction that claims a run looks for the last reflection again.
     """
     return _Reflection(dependencies, caller, force=force).reflect(dry_run=dry_run)
 
@@ -78,10 +84,10 @@ class _Reflection:
         self._dependencies = dependencies
         self._caller = caller
         self._force = force
-        self._window = self._read_window()
+        self._window = dependencies.store.read(caller, _load_window, dependencies.policy, dependencies.clock())
 
     def reflect(self, *, dry_run: bool) -> ReflectionOutcome:
-        reason = self._check_due()
+        reason = check_due(self._window, self._dependencies.policy, self._dependencies.clock(), force=self._force)
         if reason is not None:
             return self._outcome(*reason)
         window, writer = self._window, self._dependencies.writer
@@ -94,19 +100,28 @@ class _Reflection:
             model=None if writer.llm is None else writer.llm.name,
             prompt_version=None if writer.llm is None else PROMPT_VERSION,
         )
-        batch = self._dependencies.store.claim(self._act(), claim)
-        if batch is None:
+        begun = self._dependencies.store.write(self._act(), self._begin, claim)
+        if begun is None:
             return self._outcome("running", "another worker reflects for this agent")
-        return replace(self._run(batch.run.id), run_id=batch.run.id)
+        run_id, reason = begun
+        outcome = self._run(run_id) if reason is None else self._outcome(*reason)
+        return replace(outcome, run_id=run_id)
+
+    def _begin(self, work: UnitOfWork, claim: Claim) -> tuple[str, tuple[Outcome, str] | None] | None:
+        """Begin a run; where none is due any more it is ended, with the reason."""
+        batch = claims.claim_run(work, claim)
+        if batch is None:
+            return None
+        last = load_latest(work, work.act.at, own=True)
+        window = replace(self._window, reflected_at=None if last is None else last.created_at)
+        reason = check_due(window, self._dependencies.policy, work.act.at, force=self._force)
+        if reason is not None:
+            claims.carry_out(work, batch.run.id, Plan(episode_ids=()), {"outcome": reason[0]})
+        return batch.run.id, reason
 
     def _run(self, run_id: str) -> ReflectionOutcome:
         """Reflect in a claimed run; it is ended, whatever the outcome."""
-        store, writer = self._dependencies.store, self._dependencies.writer
-        self._window = self._read_window()
-        reason = self._check_due()
-        if reason is not None:
-            store.carry_out(self._act(), run_id, Plan(episode_ids=()), {"outcome": reason[0]})
-            return self._outcome(*reason)
+        writer = self._dependencies.writer
         try:
             draft = write_draft(
                 self._window,
@@ -119,54 +134,31 @@ class _Reflection:
             metrics.count("reflections_failed")
             failure = writer.describe(error)
             _LOG.warning("a reflection failed", extra={"code": error.code, "run": run_id, "reason": str(error)})
-            store.give_up(self._act(), run_id, failure.message, Retry())
+            self._dependencies.store.write(self._act(), claims.give_up, run_id, failure.message, Retry())
             return self._fail(failure)
         return self._store(run_id, draft)
 
     def _store(self, run_id: str, draft: ReflectionDraft) -> ReflectionOutcome:
         """Store a reflection and end its run, in one transaction."""
-        store, act = self._dependencies.store, self._act()
+        act = self._act()
         fact = build_fact(draft, self._caller, act.at, self._dependencies.ids())
-        plan = Plan(episode_ids=(), actions=(Action(kind="new_fact", memory=fact, sources=draft.source_ids),))
+        action = Action(kind="new_fact", memory=fact, sources=draft.source_ids)
         report = {"method": draft.method, "memories": len(self._window.memories), "unknown_sources": draft.unknown}
-        results = store.carry_out(act, run_id, plan, {**report, "usage": draft.usage.to_dict()})
-        if results is None or results[0].memory_id is None:
+        stored = self._dependencies.store.write(
+            act, claims.carry_out_one, run_id, action, {**report, "usage": draft.usage.to_dict()}
+        )
+        if not isinstance(stored, Fact):
             metrics.count("reflections_failed")
             lost = Degraded(code="lease_lost", message="its time was up and another worker may reflect")
-            error = None if results is None else results[0].error
-            failure = lost if error is None else error.with_prefix("it was not kept: ")
+            failure = stored.with_prefix("it was not kept: ") if isinstance(stored, Degraded) else lost
             return replace(self._fail(failure), usage=draft.usage)
         metrics.count("reflections")
-        memories = store.get(self._caller, [results[0].memory_id])  # somebody may have erased it already
         return replace(
             self._outcome("reflected", f"drawn from {len(draft.source_ids)} memories"),
-            reflection=next((memory for memory in memories if isinstance(memory, Fact)), None),
+            reflection=stored,
             method=draft.method,
             usage=draft.usage,
         )
-
-    def _check_due(self) -> tuple[Outcome, str] | None:
-        return check_due(self._window, self._dependencies.policy, self._dependencies.clock(), force=self._force)
-
-    def _read_window(self) -> ReflectionWindow:
-        """Read the agent's news: by when they happened, and of facts by when they were stored as well."""
-        store, policy, caller = self._dependencies.store, self._dependencies.policy, self._caller
-        now, most = self._dependencies.clock(), policy.most_memories
-        since = now - timedelta(days=policy.window_days)
-
-        def request(**criteria: Any) -> Request:
-            return Request(caller=caller, filter=Filter(**criteria), now=now)
-
-        def read() -> ReflectionWindow:
-            last = load_latest(store, caller, now, own=True)
-            memories = [
-                *store.recent(request(since=since, kinds=("fact",)), most),
-                *store.recent(request(since=since, kinds=("episode",)), most),
-                *store.page(request(kinds=("fact",)), before=None, limit=most),
-            ]
-            return select_window(memories, policy, now, reflected_at=None if last is None else last.created_at)
-
-        return store.in_one_snapshot(caller, read)
 
     def _fail(self, failure: Degraded) -> ReflectionOutcome:
         return replace(self._outcome("failed", failure.message), failure=failure)
@@ -183,3 +175,19 @@ class _Reflection:
 
     def _act(self) -> Act:
         return Act(caller=self._caller, at=self._dependencies.clock())
+
+
+def _load_window(snapshot: Snapshot, policy: ReflectionPolicy, now: datetime) -> ReflectionWindow:
+    """Load the agent's news: by when they happened, and of facts by when they were stored as well."""
+    most, since = policy.most_memories, now - timedelta(days=policy.window_days)
+
+    def request(**criteria: Any) -> Request:
+        return Request(caller=snapshot.caller, filter=Filter(**criteria), now=now)
+
+    last = load_latest(snapshot, now, own=True)
+    memories = [
+        *load_newest(snapshot, request(since=since, kinds=("fact",)), most),
+        *load_newest(snapshot, request(since=since, kinds=("episode",)), most),
+        *load_page(snapshot, request(kinds=("fact",)), before=None, limit=most),
+    ]
+    return select_window(memories, policy, now, reflected_at=None if last is None else last.created_at)

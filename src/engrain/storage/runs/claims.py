@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact
+from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Batch, PendingSession, Run, after_failure, after_loss
 from engrain.errors import InvalidInput
 from engrain.storage import selection
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.filters import TimePosition
+    from engrain.domain.records import Degraded, MemoryRecord
     from engrain.domain.requests import Act
-    from engrain.domain.runs.plans import ActionResult, Plan
+    from engrain.domain.runs.plans import Action, ActionResult
     from engrain.domain.runs.retries import Retry
     from engrain.domain.runs.runs import Claim, RunKind, Setback
     from engrain.storage.transaction import Transaction
@@ -196,6 +198,23 @@ def carry_out(work: UnitOfWork, run_id: str, plan: Plan, report: Mapping[str, An
         _close_sessions(of_run, waiting)
     end_run(of_run, replace(run, status="done", finished_at=of_run.act.at, report=report))
     return done
+
+
+def carry_out_one(
+    work: UnitOfWork, run_id: str, action: Action, report: Mapping[str, Any]
+) -> MemoryRecord | Degraded | None:
+    """Execute a plan of one action and no episodes; returns its memory as it is then, or its error.
+
+    None, and nothing was written, if the run is no longer running.
+    """
+    results = carry_out(work, run_id, Plan(episode_ids=(), actions=(action,)), report)
+    if results is None:
+        return None
+    [result] = results
+    if result.memory_id is None:
+        return result.error
+    [memory] = selection.load_memories(work, [result.memory_id])
+    return memory
 
 
 def give_up(work: UnitOfWork, run_id: str, error: str, retry: Retry) -> Run | None:
