@@ -346,7 +346,7 @@ class Memory(Maintenance):
         parts = self._parts
         if parts is None:
             raise MemoryClosed("this Memory is closed; open it again with Memory.open")
-        if self._is_inherited:
+        if os.getpid() != self._process:  # `_is_inherited`, without a call
             raise MemoryClosed(
                 f"this Memory belongs to process {self._process}, and this is {os.getpid()}: open one after each fork"
             )

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 def memory_created(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Event:
     """A memory was stored. Its content is not in the event."""
-    return memory_event(act, f"{memory.kind}_created", memory, ids, payload=creation_payload(memory))
+    payload = creation_payload(memory)
+    return _event(act, f"{memory.kind}_created", ids, scope=memory.scope, memory_id=memory.id, payload=payload)
 
 
 def creation_payload(memory: MemoryRecord) -> dict[str, Any]:

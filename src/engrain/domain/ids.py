@@ -34,7 +34,7 @@ class IdSource:
         milliseconds = _milliseconds(self._clock())
         fresh = milliseconds << _RANDOM_BITS | int.from_bytes(os.urandom(10), "big") >> 6
         with self._lock:
-            self._last = last = max(fresh, self._last + 1)
+            self._last = last = fresh if fresh > self._last else self._last + 1
         return _format(last)
 
     def several(self, count: int) -> list[str]:
@@ -79,7 +79,8 @@ def is_id(text: str) -> bool:
 
 
 def _milliseconds(moment: datetime) -> int:
-    return min(max((moment - _EPOCH) // _MILLISECOND, 0), _TIMESTAMP_LIMIT - 1)
+    milliseconds = (moment - _EPOCH) // _MILLISECOND
+    return milliseconds if 0 <= milliseconds < _TIMESTAMP_LIMIT else (0 if milliseconds < 0 else _TIMESTAMP_LIMIT - 1)
 
 
 def _format(value: int) -> str:

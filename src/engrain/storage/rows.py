@@ -45,7 +45,7 @@ class Rows(Generic[RecordT]):
     def __init__(self, record: type[RecordT], dialect: Dialect) -> None:
         """Read the columns off the record's fields."""
         types = column_types(record)
-        self.names: Sequence[str] = tuple(types)
+        self.names: tuple[str, ...] = tuple(types)
         self.columns = ", ".join(types)
         self._record = record
         self._read = attrgetter(*types)
@@ -74,7 +74,7 @@ class Rows(Generic[RecordT]):
 
     def insertion(self, table: str, *more: str) -> str:
         """Build a statement that adds one row, bound by position to `values` and then to further columns."""
-        return _insertion(table, (self.columns, *more), self._value, len(self.names) + len(more))
+        return _insertion(table, self.names, more, self._value)
 
     def insertion_of_json(self, table: str, *more: str) -> str:
         """Build a statement that adds the rows of one `json` value: half the work of one bound for each row.
@@ -115,9 +115,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, default=_as_plain).encode
 
 
 @cache
-def _insertion(table: str, names: tuple[str, ...], value: str, count: int) -> str:
-    bound = ", ".join([value] * count)
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({bound})"  # noqa: S608  # names of the schema
+def _insertion(table: str, names: tuple[str, ...], more: tuple[str, ...], value: str) -> str:
+    columns = [*names, *more]
+    bound = ", ".join([value] * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608  # names of the schema
 
 
 def _encoder(type_: ColumnType, dialect: Dialect) -> Callable[[Any], Any] | None:

@@ -55,17 +55,17 @@ def new_episode(  # what a turn is made of
         scope=caller.agent,
         session=caller.session if session is None else checks.name(session, name="session"),
         role=parsed_role,
-        speaker=checks.optional_name(speaker, name="speaker"),
+        speaker=None if speaker is None else checks.name(speaker, name="speaker"),
         content=text,
-        event_time=checks.moment(event_time, name="event_time") or at,
+        event_time=at if event_time is None else checks.moment(event_time, name="event_time") or at,
         created_at=at,
         expires_at=None if lifetime is None else at + timedelta(days=lifetime),
         importance=parse_importance(importance, text, role=parsed_role),
         tokens=None if tokens is None else checks.count(tokens, name="tokens", high=MOST_TOKENS),
-        model=checks.optional_name(model, name="model"),
-        tool_calls=checks.json_values(tool_calls, name="tool_calls"),
-        tags=checks.names(tags, name="tag"),
-        metadata=checks.metadata(metadata),
+        model=None if model is None else checks.name(model, name="model"),
+        tool_calls=() if tool_calls is None else checks.json_values(tool_calls, name="tool_calls"),
+        tags=() if tags is None else checks.names(tags, name="tag"),
+        metadata={} if metadata is None else checks.metadata(metadata),
     )
 
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
+from engrain.domain.slots import assign_fields
 from engrain.errors import IntegrityViolated, InvalidInput, MemoryClosed, NotFound
 
 if TYPE_CHECKING:
     from engrain.domain.records import Degraded, Episode
 
 
+@assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageReceipt(Record):
     """Receipt of one message: stored (`is_stored`), or queued in this process until the next call that works."""

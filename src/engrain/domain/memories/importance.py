@@ -40,9 +40,11 @@ def importance_of(content: str, *, role: Role = "user") -> float:
 
     This part never changes, so it is stored where the caller gives no importance.
     """
+    base = PLAIN + TOOL_RESULT if role == "tool" else PLAIN
     straight = content[:_MOST_CHARACTERS].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    signals = sum(gain for gain, pattern in _PATTERNS if pattern.search(straight)) if _may_match(straight) else 0.0
-    return _clamped(PLAIN + signals + (TOOL_RESULT if role == "tool" else 0.0))
+    if not _may_match(straight):
+        return base
+    return _clamped(base + sum(gain for gain, pattern in _PATTERNS if pattern.search(straight)))
 
 
 def _may_match(text: str) -> bool:

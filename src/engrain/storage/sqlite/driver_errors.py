@@ -60,18 +60,24 @@ class ErrorTranslation:
         """Every read and write goes through here: a generator's context takes four times as long."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        match error:
-            case apsw.IOError():
-                has_no_room = self._connection is not None and self._connection.system_errno in _NO_ROOM
-                cause: apsw.Error = apsw.FullError(str(error)) if has_no_room else error
-                raise translate_error(cause, self._location) from error
-            case apsw.Error():
-                raise translate_error(error, self._location) from error
-            case OSError():
-                leaf = apsw.FullError if error.errno in _NO_ROOM else apsw.CantOpenError
-                raise translate_error(leaf(error.strerror), self._location) from error
-            case _:
-                return
+        if error is not None:
+            raise_translated(error, self._location, self._connection)
+
+
+def raise_translated(error: BaseException, location: str, connection: apsw.Connection | None) -> None:
+    """Raise ours in place of an error of the driver or the file system; do nothing where it is another."""
+    match error:
+        case apsw.IOError():
+            has_no_room = connection is not None and connection.system_errno in _NO_ROOM
+            cause: apsw.Error = apsw.FullError(str(error)) if has_no_room else error
+            raise translate_error(cause, location) from error
+        case apsw.Error():
+            raise translate_error(error, location) from error
+        case OSError():
+            leaf = apsw.FullError if error.errno in _NO_ROOM else apsw.CantOpenError
+            raise translate_error(leaf(error.strerror), location) from error
+        case _:
+            return
 
 
 def translate_error(error: apsw.Error, location: str) -> errors.EngrainError:
