@@ -12,14 +12,18 @@ from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
 from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedTurn, detect, read
 from engrain.portability.record_converter import RecordConverter
+from engrain.storage.transaction import repeatable
+from engrain.storage.write import arrivals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from engrain.domain.ports import Clock, Store
+    from engrain.domain.ports import Clock
     from engrain.domain.records import Caller, MemoryRecord
     from engrain.portability.formats import ImportedRecord
+    from engrain.storage.store import SqlStore
+    from engrain.storage.unit_of_work import UnitOfWork
 
 _BATCH = 200
 
@@ -47,7 +51,7 @@ class ImportReport(Record):
 
 
 def import_file(
-    store: Store,
+    store: SqlStore,
     caller: Caller,
     path: Path,
     *,
@@ -67,22 +71,19 @@ def import_file(
     sessions: set[str] = set()
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
+    known: dict[str, str] = {}
     seen = entities = 0
     name = format_name
-    converter = RecordConverter(store=store, act=Act(caller=caller, at=clock()))
-    for batch in _batches(read(path, format_name)):
-        converter.begin_batch(Act(caller=caller, at=clock()))
-        results = [_convert(converter, record) for record in batch]
-        refused = next((result for result in results if isinstance(result, Broken)), None) if strict else None
-        accepted = results if refused is None else results[: results.index(refused)]
-        converted = [result for result in accepted if isinstance(result, Episode | Fact | Rule)]
-        memories = list({memory.id: memory for memory in converted}.values())
-        seen += len(converted)
-        entities += sum(result is True for result in accepted)
-        kinds.update(memory.kind for memory in store.put(converter.act, memories))
-        if refused is not None:
-            raise UnreadableImport(f"{path}, {refused.position}: {refused.reason}")
-        broken.extend(result for result in results if isinstance(result, Broken))
+    for records in _batches(read(path, format_name)):
+        batch = store.write(Act(caller=caller, at=clock()), _store_batch, records, known, is_strict=strict)
+        known = batch.known
+        seen += batch.seen
+        entities += batch.entities
+        kinds.update(memory.kind for memory in batch.added)
+        if strict and batch.broken:
+            raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
+        broken.extend(batch.broken)
+        memories = batch.memories
         sessions.update(memory.session for memory in memories if isinstance(memory, Episode) and memory.session)
         name = next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), name)
         if progress is not None:
@@ -97,6 +98,41 @@ def import_file(
         kinds=dict(kinds),
         entities=entities,
         broken=tuple(broken),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    """Result of the records that were stored together."""
+
+    seen: int  # records that are memories
+    memories: Sequence[MemoryRecord]
+    added: Sequence[MemoryRecord]
+    entities: int  # added to the registry
+    broken: Sequence[Broken]
+    known: dict[str, str]  # ids of the entities of the file so far, by name
+
+
+@repeatable
+def _store_batch(
+    work: UnitOfWork, records: Sequence[ImportedRecord | BrokenRecord], known: Mapping[str, str], *, is_strict: bool
+) -> _Batch:
+    """Store records; with `is_strict` those before the first that is broken."""
+    converter = RecordConverter(work=work, entities=dict(known))
+    results: list[MemoryRecord | bool | Broken] = []
+    for record in records:
+        results.append(_convert(converter, record))
+        if is_strict and isinstance(results[-1], Broken):
+            break
+    converted = [result for result in results if isinstance(result, Episode | Fact | Rule)]
+    memories = list({memory.id: memory for memory in converted}.values())
+    return _Batch(
+        seen=len(converted),
+        memories=memories,
+        added=arrivals.put(work, memories),
+        entities=sum(result is True for result in results),
+        broken=[result for result in results if isinstance(result, Broken)],
+        known=converter.entities,
     )
 
 

@@ -25,30 +25,31 @@ from engrain.domain.records import (
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
 from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedRule, ImportedTurn
+from engrain.storage import selection
+from engrain.storage.entities import lookup, registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.ports import Store
     from engrain.domain.requests import Act
+    from engrain.storage.unit_of_work import UnitOfWork
 
 _MAX_INT = 2**63 - 1
 
 
 @dataclass(kw_only=True)
 class RecordConverter:
-    """Converter of one import, with the entities and memories of the file so far."""
+    """Converter of the records that one unit of work stores, with the entities of the file so far."""
 
-    store: Store
-    act: Act
+    work: UnitOfWork
     entities: dict[str, str] = field(default_factory=dict)  # ids by name
-    pending: set[str] = field(default_factory=set)  # ids of memories that are stored with the next
+    pending: set[str] = field(default_factory=set)  # ids of memories that this unit stores
 
-    def begin_batch(self, act: Act) -> None:
-        """Begin with records that are stored together, after earlier ones were stored."""
-        self.act = act
-        self.pending.clear()
+    @property
+    def act(self) -> Act:
+        """The act of the unit."""
+        return self.work.act
 
     def convert(self, record: ImportedTurn | ImportedFact | ImportedRule) -> MemoryRecord:
         """Convert a record to a memory of the importing agent.
@@ -81,7 +82,7 @@ class RecordConverter:
             return False
         caller = self.act.caller
         id_ = derived_id(caller.tenant_id, "entity", name, kind, at=None)
-        if not self.store.entities(caller, [id_]):
+        if not lookup.load_entities(self.work, [id_]):
             aliases = checks.names(named.aliases, name="alias")
             entity = Entity(
                 id=id_,
@@ -93,7 +94,7 @@ class RecordConverter:
                 updated_at=self.act.at,
                 metadata=checks.metadata(named.metadata),
             )
-            self.store.put_entity(self.act, entity)
+            registry.put_entity(self.work, entity)
             self.entities[named.name] = id_
             return True
         self.entities[named.name] = id_ if any(entity.id == id_ for entity in known) else (known[0].id if known else "")
@@ -103,8 +104,8 @@ class RecordConverter:
         """Supersede a fact where its slot holds one that was learned later."""
         if fact.validity != "active" or fact.entity_id is not None:
             return fact
-        current = self.store.find_active_fact(
-            self.act.caller, scope=fact.scope, subject=fact.subject, predicate=fact.predicate
+        current = selection.find_active_fact(
+            self.work, scope=fact.scope, subject=fact.subject, predicate=fact.predicate
         )
         if current is None or current.id == fact.id or current.created_at <= fact.created_at:
             return fact
@@ -223,7 +224,7 @@ class RecordConverter:
 
     def _imported_id(self, had: str) -> str:
         caller = self.act.caller
-        if self.store.get(caller, [had]):
+        if selection.load_memories(self.work, [had]):
             return had
         return derived_id(caller.tenant_id, caller.agent, "imported", had, at=moment_of(had))
 
@@ -232,7 +233,7 @@ class RecordConverter:
         if not isinstance(had, str) or not is_id(had):
             return None
         id_ = self._imported_id(had)
-        return id_ if id_ in self.pending or self.store.get(self.act.caller, [id_]) else None
+        return id_ if id_ in self.pending or selection.load_memories(self.work, [id_]) else None
 
     def _entity_id(self, name: str) -> str | None:
         if name not in self.entities:
@@ -242,7 +243,7 @@ class RecordConverter:
 
     def _find_entities(self, name: str) -> list[Entity]:
         """The entities of a name that were not merged, those with that canonical name first."""
-        found = self.store.entities_named(self.act.caller, [name])
+        found = lookup.find_named(self.work, [name])
         unmerged = [entity for entity in found if merged_into(entity) is None]
         return sorted(unmerged, key=lambda entity: (entity.canonical_name != name, entity.id))
 
