@@ -47,7 +47,6 @@ COUNTERS: Mapping[str, str] = {
     "llm_output_tokens": "Tokens written by language models",
     "memories_aged": "Facts and rules that faded, recovered or expired",
     "memories_embedded": "Memories that got their vector after they were stored",
-    "memories_not_linked": "Memories whose mentions could not be stored with them",
     "messages_lost": "Messages lost because too many were waiting to be stored",
     "messages_refused": "Messages that can never be stored",
     "messages_stored_late": "Messages stored after a wait",

@@ -11,6 +11,7 @@ from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View
+from engrain.agent.writes import linking
 from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import DECAY_RATES, Episode, Fact
@@ -76,12 +77,15 @@ class Consolidation(View):
 
         def save(work: UnitOfWork) -> SavedFacts:
             where = work.agent if scope is None else parse_scope(work.caller, scope)
-            return extracted_facts.save_extracted(work, batch, scope=where, search=search)
+            saved = extracted_facts.save_extracted(work, batch, scope=where, search=search)
+            for fact in saved.saved:
+                linking.link_learned(work, parts, fact)
+            return saved
 
-        act = new_act(parts, self._who)
-        saved = parts.store.write(act, save)
-        consolidation_runs.follow_up_all(parts, act, [fact.id for fact in saved.saved])
-        return saved
+        try:
+            return parts.store.write(new_act(parts, self._who), save)
+        finally:
+            consolidation_runs.announce(parts, self._who)
 
     def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
         """Find active facts of the same subject that may contradict one, by a hybrid search.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.pagination import Page
-    from engrain.domain.records import Caller, EntityType, Fact
+    from engrain.domain.records import EntityType, Fact
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
     from engrain.verbs import words
 
@@ -220,7 +220,7 @@ class Entities(View):
         chosen = checks.choice(strategy, ["fast", "accurate"], name="strategy")
         return enrich(
             self._parts(),
-            self._caller,
+            self._who,
             checks.required_names(ids, name="id"),
             accurate=chosen == "accurate",
             publish=checks.flag(publish, name="publish"),
@@ -247,7 +247,7 @@ class Entities(View):
 
         return enrich_waiting(
             self._parts(),
-            self._unread(self._caller),
+            self._unread(),
             most_entities=checks.count(most_entities, name="most_entities", high=1_000),
             limit=checks.count(limit, name="limit"),
             publish=checks.flag(publish, name="publish"),
@@ -259,12 +259,12 @@ class Entities(View):
         few = checks.count(most_entities, name="most_entities", high=1_000)
         most = checks.count(limit, name="limit")
         memories = self._parts().store.read(
-            self._who, lookup.find_unenriched, self._unread(self._who), most_entities=few, limit=most
+            self._who, lookup.find_unenriched, self._unread(), most_entities=few, limit=most
         )
         return [memory.id for memory in memories]
 
-    def _unread(self, caller: Caller) -> Request:
-        return Request(caller=caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
+    def _unread(self) -> Request:
+        return Request(caller=self._who, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
 
 
 def _change(

@@ -9,6 +9,7 @@ from engrain.domain.entities.registry import Enrichment
 from engrain.domain.records import ENTITY_TYPES
 from engrain.engines import CallableNames
 from tests.support.clock import NOON, Clock
+from tests.support.learning_memories import LLM, fact, reply
 from tests.support.postgres import server
 from tests.support.races import run_together
 
@@ -251,3 +252,22 @@ def test_new_memories_are_linked_where_the_settings_say_so(tmp_path):
         found = {each.canonical_name: each.mention_count for each in agent.entities.find()}
         assert found == {"Ana": 2, "ana@x.org": 1}
         assert agent.entities.get(ana.id).aliases == ("@ana",)
+
+
+def test_what_runs_learn_is_linked_in_their_transactions(tmp_path):
+    said = "@ana lives in the old town of Lisbon"
+    llm = LLM([reply(fact("@ana", "lives in", "the old town of Lisbon, says @ana", said))])
+    settings = {"entities": {"link": "fast"}, "consolidation": {"on_session_switch": False}}
+    with Memory.open(tmp_path / "m.db", embedder="none", llm=llm, settings=settings, clock=Clock(seconds=1)) as memory:
+        agent = memory.agent()
+        ana = agent.entities.create("Ana", "person", aliases=["@ana"])
+        agent.observe(said)
+        [learned] = memory.consolidate().learned
+        trip = {"subject": "@ana", "predicate": "travels", "content": "to Porto, says @ana"}
+        [saved] = agent.consolidation.save_facts([trip]).saved
+        kept = agent.summarize(ids=[saved.id], strategy="extractive", store=True).memory_id
+        assert agent.entities.get(ana.id).mention_count == 4
+        events = agent.events(event_type="entities_mentioned", limit=9)
+        written = {event.memory_id: event.created_at for event in agent.events(event_type="fact_created")}
+        assert {event.memory_id for event in events} >= {learned.memory_id, saved.id, kept}
+        assert all(event.created_at == written.get(event.memory_id, event.created_at) for event in events)

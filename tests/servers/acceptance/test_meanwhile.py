@@ -318,9 +318,9 @@ def test_a_memory_mentions_whom_somebody_is_merged_into_meanwhile(agent, other, 
     assert agent.entities.get(anita.id).mention_count == 1
 
 
-def test_a_memory_that_is_erased_while_it_is_linked_was_stored(agent, other, store):
+def test_a_memory_that_is_erased_right_after_it_is_linked_was_stored(agent, other, store):
     other.entities.create("ana@example.org", "email")
-    store.before("link_stored", lambda: other.erase([each.id for each in other.facts()]))
+    store.after("save", lambda: other.erase([each.id for each in other.facts()]))
     told = {"subject": "Ana", "predicate": "is reached", "content": "write to ana@example.org"}
     [kept] = agent.consolidation.save_facts([told]).saved
     assert agent.get(kept.id) is None
@@ -471,6 +471,6 @@ def test_a_reflection_that_is_erased_at_once_was_made(memory, other, store):
     def erase():
         other.erase([each.id for each in other.facts("aide")])
 
-    store.after("carry_out_one", erase)
+    store.after("_carry_out", erase)
     [made] = memory.reflect(agent="aide", force=True).agents
     assert (made.outcome, other.get(made.reflection.id)) == ("reflected", None)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engrain.agent.reads.search import embed_questions
-from engrain.agent.wiring.acts import new_act, with_pools
+from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset
-from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes import linking
 from engrain.errors import InvalidInput
 from engrain.storage.runs import claims
-from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.ports import LLM
     from engrain.domain.records import Caller, Kind, MemoryRecord
-    from engrain.domain.requests import Act
     from engrain.domain.runs.runs import Claim
     from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
     from engrain.learning.consolidation.report import ConsolidationReport
@@ -109,7 +107,8 @@ def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
         llm=llm,
         clock=parts.clock,
         search=search_of(parts),
-        follow_up=lambda act, ids: follow_up_all(parts, act, ids),
+        link=lambda work, memory: linking.link_learned(work, parts, memory),
+        announce=lambda caller: announce(parts, caller),
         worker=worker_name(),
     )
 
@@ -149,12 +148,10 @@ def search_of(parts: Parts) -> HybridSearch:
     return prepare
 
 
-def follow_up_all(parts: Parts, act: Act, ids: Sequence[str]) -> None:
-    """Start what new memories set going, and drop the agent's cached notes."""
-    parts.note_cache.drop_agent(act.caller)
-    act = replace(act, caller=with_pools(parts, act.caller))  # until links are written in units of work
-    for memory in parts.store.read(act.caller, load_memories, ids):
-        follow_up(parts, act, memory)
+def announce(parts: Parts, caller: Caller) -> None:
+    """Drop the agent's cached notes, and have vectors made of what it has learned."""
+    parts.note_cache.drop_agent(caller)
+    parts.queue.announce()
 
 
 def _mark_batch(work: UnitOfWork, claim: Claim, session: str) -> int:

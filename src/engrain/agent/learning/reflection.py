@@ -6,11 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from engrain.agent.learning.consolidation_runs import worker_name
+from engrain.agent.learning.consolidation_runs import announce, worker_name
 from engrain.agent.learning.summaries import new_writer
-from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import parse_agent
-from engrain.agent.writes.memories import follow_up
+from engrain.agent.writes import linking
 from engrain.domain import checks
 from engrain.learning.reflection import runner
 from engrain.learning.reflection.reflections import ReflectionOutcome, ReflectionPolicy, ReflectionReport
@@ -48,6 +47,7 @@ def reflect(
             most_memories=settings.most_memories,
         ),
         worker=worker_name(),
+        link=lambda work, memory: linking.link_learned(work, parts, memory),
     )
     outcomes: list[ReflectionOutcome] = []
     named = None if agent is None else parse_agent(agent)
@@ -78,11 +78,8 @@ def _callers(parts: Parts, acts: Iterable[Act], agent: str | None, window_days: 
 def _reflect_one(
     parts: Parts, dependencies: runner.ReflectionDependencies, caller: Caller, *, dry_run: bool, force: bool
 ) -> ReflectionOutcome:
-    act = new_act(parts, caller)
+    parts.references.flush()
     try:
-        outcome = runner.reflect(dependencies, caller, dry_run=dry_run, force=force)
+        return runner.reflect(dependencies, caller, dry_run=dry_run, force=force)
     finally:
-        parts.note_cache.drop_agent(caller)
-    if outcome.reflection is not None:
-        follow_up(parts, act, outcome.reflection)
-    return outcome
+        announce(parts, caller)

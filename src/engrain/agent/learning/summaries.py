@@ -11,7 +11,8 @@ from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.reads.search import search_counted
 from engrain.agent.wiring.acts import new_act
 from engrain.agent.wiring.arguments import find_preset
-from engrain.agent.writes.memories import follow_up, new_fact
+from engrain.agent.writes import linking
+from engrain.agent.writes.memories import new_fact
 from engrain.domain.filters import Filter
 from engrain.domain.records import SUMMARY, Degraded, Fact
 from engrain.domain.requests import Request
@@ -93,10 +94,10 @@ def store_summary(parts: Parts, caller: Caller, choice: Choice, summary: Summary
     action = Action(kind="new_fact", memory=fact, sources=summary.source_ids)
     report = {"strategy": summary.strategy, "tokens": summary.tokens, "source_tokens": summary.source_tokens}
     try:
-        run_id, stored = parts.store.write(act, _carry_out, claim, action, report)
+        run_id, stored = parts.store.write(act, _carry_out, parts, claim, action, report=report)
     finally:
         parts.note_cache.drop(fact)
-    follow_up(parts, act, stored)
+    parts.queue.announce()
     return replace(summary, memory_id=stored.id, run_id=run_id)
 
 
@@ -141,7 +142,9 @@ def _load_all(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
     return memories
 
 
-def _carry_out(work: UnitOfWork, claim: Claim, action: Action, report: Mapping[str, Any]) -> tuple[str, MemoryRecord]:
+def _carry_out(
+    work: UnitOfWork, parts: Parts, claim: Claim, action: Action, *, report: Mapping[str, Any]
+) -> tuple[str, MemoryRecord]:
     """Carry out one action in a run of its own; return the id of the run, and the memory as stored."""
     batch = claims.claim_run(work, claim)
     if batch is None:
@@ -149,6 +152,7 @@ def _carry_out(work: UnitOfWork, claim: Claim, action: Action, report: Mapping[s
     stored = claims.carry_out_one(work, batch.run.id, action, report)
     if stored is None or isinstance(stored, Degraded):
         raise InvalidInput(f"the summary was not kept ({stored}); summarise again")
+    linking.link_learned(work, parts, stored)
     return batch.run.id, stored
 
 

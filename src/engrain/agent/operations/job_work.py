@@ -10,7 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engrain.agent.wiring.acts import with_pools
 from engrain.domain.filters import Filter
 from engrain.domain.records import Caller
 from engrain.domain.requests import Request
@@ -93,7 +92,7 @@ def _enrich(work: Work) -> Mapping[str, Any]:
     counts = {"agents": 0, "enriched": 0, "links": 0, "created": 0}
     for tenant in parts.store.inspect(None, tenants.list_tenants) if work.tenant is None else [work.tenant]:
         for agent in parts.store.inspect(tenant, tenants.list_agents, tenant) or [parts.settings.agent]:
-            caller = with_pools(parts, Caller(tenant_id=tenant, agent=agent))
+            caller = Caller(tenant_id=tenant, agent=agent)
             unread = Request(caller=caller, filter=Filter(kinds=("episode", "fact")), now=parts.clock())
             few = {"most_entities": _FEW_ENTITIES, "limit": _MOST_ENRICHED}
             done = enrich_waiting(parts, unread, **few, publish=False, progress=work.progress)

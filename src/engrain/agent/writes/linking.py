@@ -57,13 +57,9 @@ def link(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
         mentions.note_mentions(work, memory, _find_entities(work, parts, memory, named)[0])
 
 
-def link_stored(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
-    """Link a memory that was stored before to whom it mentions, by the spelling of names.
-
-    Raises:
-        NotFound: it is gone.
-    """
-    named = _find_spelled(memory)
+def link_learned(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
+    """Link a memory that a run stored, be it before, to whom it mentions, with the setting `entities.link` fast."""
+    named = _find_spelled(memory) if parts.settings.entities.link == "fast" else []
     if named:
         mentions.mention(work, memory.id, _find_entities(work, parts, memory, named)[0])
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engrain import metrics
 from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.writes import linking
 from engrain.domain.records import DECAY_RATES, Episode, Fact, MemoryRecord, Rule
-from engrain.errors import DatabaseBusy, DatabaseFull, DatabaseReadOnly, InvalidInput, NotFound
+from engrain.errors import InvalidInput
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals
 
@@ -79,19 +78,6 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
         parts.note_cache.drop_agent(act.caller)
     parts.queue.announce()
     return stored
-
-
-def follow_up(parts: Parts, act: Act, memory: MemoryRecord) -> None:
-    """Start what a new memory sets going: a vector in the background and, if so set, links to whom it mentions.
-
-    It is stored already: that it cannot be linked now, or was erased meanwhile, is no error of it.
-    """
-    parts.queue.announce()
-    if parts.settings.entities.link == "fast":
-        try:
-            parts.store.write(act, linking.link_stored, parts, memory)
-        except (DatabaseBusy, DatabaseFull, DatabaseReadOnly, NotFound):
-            metrics.count("memories_not_linked")
 
 
 @repeatable

@@ -30,6 +30,7 @@ from engrain.learning.consolidation.planner import BatchContext, KnownMemories, 
 from engrain.learning.consolidation.reply_parser import parse_reply
 from engrain.learning.consolidation.report import ConsolidationReport, Failure, Group, Learned
 from engrain.storage.runs import claims
+from engrain.storage.selection import load_memories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,15 +62,16 @@ class _UnusableReply(Exception):
 class ConsolidationDependencies:
     """The collaborators of a consolidation.
 
-    `search` is a hybrid search that counts no references; `follow_up` gets the ids of new memories, once they are
-    written.
+    `search` is a hybrid search that counts no references; `link` links a new memory to whom it mentions, in the unit
+    that stores it; `announce` says afterwards that an agent's memories were written.
     """
 
     store: SqlStore
     llm: LLM
     clock: Clock
     search: HybridSearch
-    follow_up: Callable[[Act, Sequence[str]], None]
+    link: Callable[[UnitOfWork, MemoryRecord], None]
+    announce: Callable[[Caller], None]
     worker: str
 
 
@@ -210,7 +212,10 @@ class _BatchRun:
     def _learn(self, batch: Batch) -> _Outcome:
         run, episodes = batch.run, batch.episodes
         reading = self._ask(batch)
-        done = self._dependencies.store.write(self._act(), _carry_out, run.id, reading, self._usage)
+        try:
+            done = self._dependencies.store.write(self._act(), self._carry_out, run.id, reading)
+        finally:
+            self._dependencies.announce(self._caller)
         if done is None:
             raise _LeaseLost
         plan, results = done
@@ -219,8 +224,6 @@ class _BatchRun:
             for result in results
             if result.memory_id is not None
         )
-        new_ids = [change.memory_id for change in learned if change.kind != "confirmation"]
-        self._dependencies.follow_up(self._act(), new_ids)
         metrics.count("episodes_consolidated", len(episodes))
         metrics.count("proposals_rejected", len(plan.rejected))
         errors = [result.error for result in results if result.error is not None]
@@ -269,6 +272,40 @@ class _BatchRun:
         search = self._dependencies.search(caller, list_questions(result, context.most_actions))
         return _Reading(result, context, search)
 
+    def _carry_out(
+        self, work: UnitOfWork, run_id: str, reading: _Reading
+    ) -> tuple[Plan, Sequence[ActionResult]] | None:
+        """Judge proposals by what is known now, and carry out what is left of them; None if the run has ended.
+
+        The slots that they may take are locked before it is known who is in them.
+        """
+        run = claims.lock_run(work, run_id)
+        if run is None or run.status != "running":
+            return None
+        result, context = reading.result, reading.context
+        near = load_near(work, result, reading.search, context.most_actions)
+        before = replace(context.known, related=(*context.known.related, *near))
+        slot_facts = list_slot_facts(result, replace(context, known=before))
+        work.backend.lock(work, run.episode_ids, slot_facts)
+        now = reload(work, (*before.shown, *before.related))
+        known = KnownMemories(
+            shown=tuple(now[memory.id] for memory in before.shown),
+            related=(*(now[memory.id] for memory in before.related), *load_holders(work, slot_facts)),
+        )
+        plan = make_plan(result, replace(context, known=known))
+        report = {
+            "rejected": [rejection.to_dict() for rejection in plan.rejected],
+            "parse_errors": list(plan.parse_errors),
+            "usage": self._usage.to_dict(),
+        }
+        results = claims.carry_out(work, run_id, plan, report)
+        if results is None:
+            return None
+        new = (result.memory_id for result in results if result.kind != "confirmation")
+        for memory in load_memories(work, [id_ for id_ in new if id_ is not None]):
+            self._dependencies.link(work, memory)
+        return plan, results
+
     def _renew(self, batch: Batch, seconds: float) -> None:
         if not self._dependencies.store.write(self._act(), claims.renew_run, batch.run.id, seconds):
             raise _LeaseLost
@@ -313,36 +350,6 @@ class _BatchRun:
 
     def _act(self) -> Act:
         return Act(caller=self._caller, at=self._dependencies.clock())
-
-
-def _carry_out(
-    work: UnitOfWork, run_id: str, reading: _Reading, usage: Usage
-) -> tuple[Plan, Sequence[ActionResult]] | None:
-    """Judge proposals by what is known now, and carry out what is left of them; None if the run is no longer running.
-
-    The slots that they may take are locked before it is known who is in them.
-    """
-    run = claims.lock_run(work, run_id)
-    if run is None or run.status != "running":
-        return None
-    result, context = reading.result, reading.context
-    near = load_near(work, result, reading.search, context.most_actions)
-    before = replace(context.known, related=(*context.known.related, *near))
-    slot_facts = list_slot_facts(result, replace(context, known=before))
-    work.backend.lock(work, run.episode_ids, slot_facts)
-    now = reload(work, (*before.shown, *before.related))
-    known = KnownMemories(
-        shown=tuple(now[memory.id] for memory in before.shown),
-        related=(*(now[memory.id] for memory in before.related), *load_holders(work, slot_facts)),
-    )
-    plan = make_plan(result, replace(context, known=known))
-    report = {
-        "rejected": [rejection.to_dict() for rejection in plan.rejected],
-        "parse_errors": list(plan.parse_errors),
-        "usage": usage.to_dict(),
-    }
-    results = claims.carry_out(work, run_id, plan, report)
-    return None if results is None else (plan, results)
 
 
 def _load_context(

@@ -29,11 +29,12 @@ from engrain.storage.runs import claims
 from engrain.storage.search.recency import load_newest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from typing import Any
 
     from engrain.domain.ports import Clock, Ids
-    from engrain.domain.records import Caller
+    from engrain.domain.records import Caller, MemoryRecord
     from engrain.learning.reflection.reflections import Outcome, ReflectionDraft, ReflectionWindow
     from engrain.learning.summaries.summarization import SummaryWriter
     from engrain.storage.store import SqlStore
@@ -46,7 +47,10 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionDependencies:
-    """The collaborators of a reflection; `worker` names who makes it, in the list of runs."""
+    """The collaborators of a reflection; `worker` names who makes it, in the list of runs.
+
+    `link` links a reflection to whom it mentions, in the unit that stores it.
+    """
 
     store: SqlStore
     clock: Clock
@@ -54,6 +58,7 @@ class ReflectionDependencies:
     writer: SummaryWriter
     policy: ReflectionPolicy
     worker: str
+    link: Callable[[UnitOfWork, MemoryRecord], None]
 
 
 def load_latest(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
@@ -145,7 +150,7 @@ class _Reflection:
         action = Action(kind="new_fact", memory=fact, sources=draft.source_ids)
         report = {"method": draft.method, "memories": len(self._window.memories), "unknown_sources": draft.unknown}
         stored = self._dependencies.store.write(
-            act, claims.carry_out_one, run_id, action, {**report, "usage": draft.usage.to_dict()}
+            act, self._carry_out, run_id, action, {**report, "usage": draft.usage.to_dict()}
         )
         if not isinstance(stored, Fact):
             metrics.count("reflections_failed")
@@ -159,6 +164,14 @@ class _Reflection:
             method=draft.method,
             usage=draft.usage,
         )
+
+    def _carry_out(
+        self, work: UnitOfWork, run_id: str, action: Action, report: Mapping[str, Any]
+    ) -> MemoryRecord | Degraded | None:
+        stored = claims.carry_out_one(work, run_id, action, report)
+        if isinstance(stored, Fact):
+            self._dependencies.link(work, stored)
+        return stored
 
     def _fail(self, failure: Degraded) -> ReflectionOutcome:
         return replace(self._outcome("failed", failure.message), failure=failure)
