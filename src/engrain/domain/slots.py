@@ -11,7 +11,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -30,7 +30,7 @@ def assign_fields(cls: _Class) -> _Class:
             parameters.append(name if field.default is MISSING else f"{name}={default}")
             body.append(f"self.{name} = {name}")
     lines = ["thaw(self, '__class__', draft)", *body, "self.__class__ = cls"]
-    init = _compile(f"__init__(self, *, {', '.join(parameters)})", lines, values)
+    init = compile_function(f"__init__(self, *, {', '.join(parameters)})", lines, values)
     cls.__init__ = wraps(cls.__init__)(init)  # type: ignore[misc]  # of a class that is being decorated
     return cls
 
@@ -40,7 +40,7 @@ def compile_copy(cls: type[Any], changed: str) -> Callable[..., Any]:
     body = [f"copy.{field.name} = record.{field.name}" for field in fields(cls) if field.name != changed]
     values = {"new": object.__new__, "draft": _draft_of(cls), "cls": cls}
     lines = ["copy = new(draft)", *body, f"copy.{changed} = value", "copy.__class__ = cls", "return copy"]
-    return _compile("copy(record, value)", lines, values)
+    return compile_function("copy(record, value)", lines, values)
 
 
 def _draft_of(cls: type[Any]) -> type[Any]:
@@ -48,8 +48,11 @@ def _draft_of(cls: type[Any]) -> type[Any]:
     return type(f"_{cls.__name__}Draft", cls.__bases__, {"__slots__": cls.__slots__})
 
 
-def _compile(signature: str, body: list[str], values: dict[str, Any]) -> Callable[..., Any]:
-    """Compile a function of names of fields alone, as `dataclasses` does; no input is in it."""
+def compile_function(signature: str, body: Iterable[str], values: dict[str, Any]) -> Callable[..., Any]:
+    """Compile a function that is made of the fields of a class, as `dataclasses` does, and of these values.
+
+    Nothing but names of this code may be in its lines.
+    """
     lines = "".join(f"\n    {line}" for line in body)
     exec(f"def {signature}:{lines}", values)  # noqa: S102  # of the names of a class's fields
     made: Callable[..., Any] = values[signature.partition("(")[0]]

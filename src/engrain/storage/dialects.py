@@ -97,6 +97,13 @@ def as_json(value: Any) -> str:
     return as_json(dict(value) if isinstance(value, Mapping) else list(value))
 
 
+def _parse_json(text: str) -> Any:
+    """Parse a list or an object; most columns hold an empty one."""
+    if text == "[]":
+        return []
+    return json.loads(text) if text != "{}" else {}
+
+
 SQLITE = Dialect(
     name="sqlite",
     statement=_sqlite_statement,
@@ -106,7 +113,7 @@ SQLITE = Dialect(
     names=lambda names: as_json(tuple(names)),
     listed=lambda values: json.dumps(list(values)),
     moment=moment,
-    parsed=json.loads,
+    parsed=_parse_json,
     all_tags=(
         "NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
         " WHERE wanted.value NOT IN (SELECT value FROM json_each(tags)))"

@@ -53,6 +53,8 @@ class References:
 
     def flush(self) -> None:
         """Write what waits, and wait for what is being written: one statement a kind for each answer."""
+        if not self._waiting and not self._writing.locked():
+            return
         with self._writing:
             with self._adding:
                 waiting, self._waiting = self._waiting, []

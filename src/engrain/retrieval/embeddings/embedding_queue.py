@@ -38,7 +38,8 @@ class EmbeddingQueue:
         self._embedder = embedder
         self._pause_after_failure_s = pause_after_failure_s
         self._stepping = threading.Lock()  # or the thread and a flush would embed the same memories
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._announced = 0  # the number of announcements, and of those whose work is done
         self._done = 0
         self._has_failed = False
@@ -47,7 +48,7 @@ class EmbeddingQueue:
 
     def announce(self) -> None:
         """Wake the thread after a write; it starts with the first call."""
-        with self._changed:
+        with self._lock:  # of `_changed`, taken without three calls
             if self._closing:
                 return
             was_idle = self._done >= self._announced

@@ -40,6 +40,9 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
             tenant does not know, or whose `source_episode_id` or `supersedes_id` names no episode, or fact, that the
             caller sees and that was there before it, if only in this call.
     """
+    match memories:
+        case [Episode() as turn]:  # what an agent's host waits for
+            return _put_turn(work, turn)
     facts = [memory for memory in memories if isinstance(memory, Fact)]
     if facts:
         work.backend.lock(work, (), facts)
@@ -49,6 +52,18 @@ def put(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord
 def put_unlocked(work: UnitOfWork, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     """Add memories as `put` does, whose slots are locked already."""
     return _put(work, memories, [memory for memory in memories if isinstance(memory, Fact)])
+
+
+def _put_turn(work: UnitOfWork, turn: Episode) -> list[MemoryRecord]:
+    """Add one episode, as `_put` does with several."""
+    _check_reach(work, (turn,))
+    arrived = _arrive(work, turn)
+    if arrived is None:
+        return []
+    doc, stored = arrived
+    work.record(events.memory_created(work.act, stored, work.ids))
+    work.index.add(work, {doc: stored})
+    return [stored]
 
 
 def _put(work: UnitOfWork, memories: Sequence[MemoryRecord], facts: Sequence[Fact]) -> list[MemoryRecord]:
