@@ -16,15 +16,15 @@ from engrain.domain.records import Record
 from engrain.errors import InvalidInput
 from engrain.portability.canonical_json import encode_row
 from engrain.storage import IN_MEMORY, open_store, upgrades
+from engrain.storage.backup.restoration import SqlRestoration
 from engrain.storage.backup.tables import DEPARTURES, TABLES, VECTORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from engrain.domain.maintenance.backups import Row
     from engrain.storage.backup.extraction import SqlExtraction
-    from engrain.storage.backup.restoration import SqlRestoration
     from engrain.storage.store import SqlStore
 
     Progress = Callable[[str, int], None]
@@ -136,17 +136,12 @@ def _copy_rows(source: SqlExtraction, *, target: SqlStore, progress: Progress) -
         if table in {DEPARTURES, VECTORS}:
             _index(target, progress)
         for rows in _batches(_rows(source, table)):
-            added[table] += target.restore(None, partial(_restore, table=table, rows=rows), is_part=True)
+            add = partial(SqlRestoration.add_or_correct, name=table, rows=rows)
+            added[table] += target.restore(None, add, is_part=True)
             seen += len(rows)
             progress("copying", seen)
     _index(target, progress)
     target.restore(None, lambda restoration: restoration.finish())
-    return added
-
-
-def _restore(restoration: SqlRestoration, *, table: str, rows: Sequence[Row]) -> int:
-    added = restoration.add_or_correct(table, rows)
-    restoration.finish()
     return added
 
 

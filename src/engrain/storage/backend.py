@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.maintenance.backups import Row
     from engrain.domain.maintenance.vitals import PoolVitals
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Health
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Connection, Transaction
 
@@ -47,13 +47,14 @@ class Backend(Database, Protocol):
     def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
         """`read`, for what reads all rows."""
 
-    def restore(
-        self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result], *, is_part: bool
-    ) -> _Result:
-        """Return what `work` writes in one transaction with the search index, of a tenant or of every one.
+    def restore(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
+        """`write`, for what restores many rows, and may be committed twice."""
 
-        `is_part`: more rows follow in transactions of their own, and the last one makes the index of vectors.
-        """
+    def restore_vectors(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        """Store the vectors of rows with doc and version, in place of earlier ones."""
+
+    def finish_restore(self, tx: Transaction) -> None:
+        """Bring the searches up to date with the rows that were restored."""
 
     def new_index(self) -> SearchIndex:
         """Return the search index of one unit of work."""

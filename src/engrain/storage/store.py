@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Act, Health, Ref
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.backend import Backend
-    from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.transaction import Connection
 
 _Parameters = ParamSpec("_Parameters")
@@ -257,11 +256,17 @@ class SqlStore:
 
         `is_part`: more rows follow in transactions of their own, and the last one makes the index of vectors.
         """
+        backend = self.backend
 
-        def restore_rows(tx: Transaction, index: RestoreIndex) -> _Result:
-            return work(SqlRestoration(tx, index, self._ids))
+        def attempt(db: Connection) -> _Result:
+            restoration = SqlRestoration(Transaction(db, backend.statements), backend, self._ids)
+            result = work(restoration)
+            restoration.write_totals()
+            return result
 
-        return self.backend.restore(tenant_id, restore_rows, is_part=is_part)
+        if is_part:
+            return backend.write(tenant_id, attempt, is_repeatable=True)
+        return backend.restore(tenant_id, attempt)
 
     def vitals(self, now: datetime) -> Vitals:
         """Measure the database, over all tenants: maintenance. A few short statements, whatever its size."""

@@ -434,5 +434,5 @@ def test_a_restore_does_not_map_the_file_into_memory_and_whoever_writes_next_doe
     with closing(opened(path)) as store:
         before = store._write(act(), lambda unit: unit.db.pragma("mmap_size"))
         assert before > 0
-        assert store.store.backend.restore(None, lambda tx, _searches: tx.db.pragma("mmap_size"), is_part=False) == 0
+        assert store.store.backend.restore(None, lambda db: db.pragma("mmap_size")) == 0
         assert store._write(act(), lambda unit: unit.db.pragma("mmap_size")) == before

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,44 +15,22 @@ from engrain.domain.records import Episode, Event
 from engrain.storage import selection
 from engrain.storage.backup import clearance
 from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
+from engrain.storage.dialects import as_json
 from engrain.storage.entities import registry
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from engrain.domain.maintenance.backups import Extent, Fate, Row
-    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Act
+    from engrain.storage.backend import Backend
     from engrain.storage.dialects import Dialect
     from engrain.storage.rows import ColumnType
     from engrain.storage.search.index import SearchIndex
     from engrain.storage.transaction import Transaction
-
-
-class RestoreIndex(Protocol):
-    """Search index of a backend while rows are restored."""
-
-    def index(self, tenant_id: str) -> SearchIndex:
-        """Return the search index of a tenant."""
-
-    def docs(self, tx: Transaction, rows: Sequence[Row]) -> Sequence[int]:
-        """Return the docs of new memories: those in their rows, or fresh ones, ascending."""
-
-    def changed(self, tx: Transaction, statement: str, values: Sequence[Mapping[str, Any]]) -> int:
-        """Run a statement for each set of values, and return how many rows it added."""
-
-    def index_memories(self, tx: Transaction, tenant_id: str, memories: Mapping[int, MemoryRecord]) -> None:
-        """Index memories that were just added, now or by `finish`."""
-
-    def flush_index(self, tx: Transaction) -> None:
-        """Index everything that was added."""
-
-    def attach(self, tx: Transaction, rows: Sequence[Row]) -> None:
-        """Attach vectors to indexed memories, by doc and version, in place of earlier ones."""
-
-    def finish(self, tx: Transaction) -> None:
-        """Bring the index and its totals up to date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +38,9 @@ class SqlRestoration:
     """One transaction that adds rows. The caller checks ids and references; the searches follow."""
 
     tx: Transaction
-    searches: RestoreIndex
+    backend: Backend
     ids: Callable[[], str]
+    indexes: dict[str, SearchIndex] = field(default_factory=dict)  # by tenant
 
     @property
     def embedder(self) -> VectorSpace | None:
@@ -78,8 +57,8 @@ class SqlRestoration:
 
         Returns the number of memories. Events and tombstones stay.
         """
-        self.searches.flush_index(self.tx)
-        return clearance.clear_extent(self.tx, extent, self.searches.index, at)
+        self.backend.index_all(self.tx)
+        return clearance.clear_extent(self.tx, extent, self._index, at)
 
     def fates(self, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
         """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
@@ -140,8 +119,13 @@ class SqlRestoration:
         self.tx.run("drop_tombstones", tenant_id=tenant_id, ids=self.tx.dialect.listed(ids))
 
     def finish(self) -> None:
-        """Add all new memories to the searches, with their vectors, and remove those that were cleared."""
-        self.searches.finish(self.tx)
+        """Add all new memories to the searches, and remove those that were cleared."""
+        self.backend.finish_restore(self.tx)
+
+    def write_totals(self) -> None:
+        """Write what the indexes have counted, last of all."""
+        for tenant_id, index in sorted(self.indexes.items()):
+            index.finish(self.tx, tenant_id)
 
     def record(self, act: Act, event_type: str, payload: Mapping[str, Any], *, scope: str) -> None:
         """Write an audit event."""
@@ -157,20 +141,28 @@ class SqlRestoration:
         )
         self.tx.add(self.tx.statements.records.events, "memory_events", event)
 
+    def _index(self, tenant_id: str) -> SearchIndex:
+        return self.indexes.setdefault(tenant_id, self.backend.new_index())
+
     def _add_memories(self, name: str, rows: Sequence[Row]) -> int:
         known = self._docs(rows)
         new = [row for row in rows if (row["tenant_id"], row["id"]) not in known]
         if not new:
             return 0
-        placed = [{**row, "doc": doc} for doc, row in zip(self.searches.docs(self.tx, new), new, strict=True)]
-        added = self._insert(name, placed)
+        if "doc" not in new[0]:
+            docs = sorted(doc for (doc,) in self.tx.rows("next_docs", count=len(new)))
+            new = [{**row, "doc": doc} for doc, row in zip(docs, new, strict=True)]
+        else:
+            docs = [row["doc"] for row in new]
+            self.tx.run("use_docs", first=min(docs), last=max(docs))
+        added = self._insert(name, new)
         if name == "episodes":
             spoke = sorted({(row["tenant_id"], row["scope"], row["speaker"]) for row in new if row["speaker"]})
             names = ("tenant_id", "scope", "speaker")
             self.tx.run_each("add_speaker", [dict(zip(names, key, strict=True)) for key in spoke])
-        for tenant_id, own in _by_tenant(placed).items():
+        for tenant_id, own in _by_tenant(new).items():
             memories = selection.load_docs(self.tx, [row["doc"] for row in own], [tenant_id])
-            self.searches.index_memories(self.tx, tenant_id, dict(sorted(memories.items())))
+            self._index(tenant_id).add_later(self.tx, dict(sorted(memories.items())))
         return added
 
     def _add_entities(self, rows: Sequence[Row]) -> int:
@@ -185,22 +177,30 @@ class SqlRestoration:
         return added
 
     def _insert(self, name: str, rows: Sequence[Row]) -> int:
-        columns = TABLES[name].columns
+        """Insert the rows whose key is free, and return their number."""
+        if not rows:
+            return 0
+        tx, columns = self.tx, TABLES[name].columns
+        insertion = f"INSERT INTO {name} ({', '.join(columns)})"
+        if tx.dialect.json_rows:
+            given = f"SELECT {', '.join(columns)} FROM {tx.dialect.json_rows.format(table=name)}"  # noqa: S608  # names of the schema
+            return int(tx.db.execute(f"{insertion} {given} ON CONFLICT DO NOTHING", [as_json(rows)]).rowcount)
         bound = ", ".join(f":{column}" for column in columns)
-        statement = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({bound}) ON CONFLICT DO NOTHING"  # noqa: S608  # names of the schema
-        values = [_bind(row, columns, self.tx.dialect) for row in rows]
-        return self.searches.changed(self.tx, self.tx.dialect.statement(statement), values) if values else 0
+        before = tx.db.total_changes()  # type: ignore[attr-defined]  # apsw's
+        values = [_bind(row, columns, tx.dialect) for row in rows]
+        tx.db.cursor().executemany(f"{insertion} VALUES ({bound}) ON CONFLICT DO NOTHING", values)
+        return int(tx.db.total_changes() - before)  # type: ignore[attr-defined]  # apsw's
 
     def _take_out(self, rows: Sequence[Row]) -> int:
         """Take episodes out of the searches that were forgotten where they come from.
 
         With the vectors that whoever searched an unfinished copy made of them: those of where they come from follow.
         """
-        self.searches.flush_index(self.tx)
+        self.backend.index_all(self.tx)
         docs = self._docs(rows)
         for doc, memory in sorted(selection.load_docs(self.tx, docs.values(), {tenant for tenant, _ in docs}).items()):
             assert isinstance(memory, Episode)
-            index = self.searches.index(memory.tenant_id)
+            index = self._index(memory.tenant_id)
             at = memory.expires_at or memory.created_at
             index.take_out(self.tx, memory.tenant_id, [doc], turns=[memory], at=at)
             self.tx.run("erase_vectors", tenant_id=memory.tenant_id, doc=doc)
@@ -208,17 +208,18 @@ class SqlRestoration:
 
     def _attach(self, rows: Sequence[Row]) -> int:
         """Give memories their vectors, those that left the searches too: a question about the past may want them."""
-        self.searches.flush_index(self.tx)
+        self.backend.index_all(self.tx)
         active = embedding_versions.find_active(self.tx)
         if active is None:
             return 0
         docs = self._docs(rows)
         placed = [
-            {"version": active.version, **row, "doc": docs[key]}
+            {"version": active.version, **row, "doc": docs[key], "embedding": _decode_vector(row["embedding"])}
             for row in rows
             if (key := (row["tenant_id"], row["id"])) in docs
         ]
-        self.searches.attach(self.tx, placed)
+        if placed:
+            self.backend.restore_vectors(self.tx, placed)
         return len(placed)
 
     def _docs(self, rows: Sequence[Row]) -> dict[tuple[str, str], int]:
@@ -231,9 +232,8 @@ class SqlRestoration:
         return docs
 
 
-def decode_vector(row: Row) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Decode the vector of a row of the table of vectors."""
-    return np.frombuffer(base64.b64decode(row["embedding"]), "<f4").astype(np.float32)
+def _decode_vector(embedding: str) -> NDArray[np.float32]:
+    return np.frombuffer(base64.b64decode(embedding), "<f4").astype(np.float32)
 
 
 def _bind(row: Row, columns: Mapping[str, ColumnType], dialect: Dialect) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain.requests import Candidate, Health
-from engrain.errors import IntegrityViolated
-from engrain.storage.postgres import compaction, health, keywords, restoration, schema, vectors
+from engrain.errors import IntegrityViolated, StorageError
+from engrain.storage.postgres import compaction, health, keywords, schema, vectors
 from engrain.storage.postgres.connections import Connections
 from engrain.storage.postgres.driver_errors import RACES
 from engrain.storage.postgres.index import PostgresIndex
@@ -24,16 +25,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.maintenance.backups import Row
     from engrain.domain.maintenance.vitals import PoolVitals
     from engrain.domain.records import EmbeddingVersion, Fact
     from engrain.domain.requests import Ref, Request
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.postgres.connections import Connection
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 _Result = TypeVar("_Result")
-_Written = TypeVar("_Written")
 _MOST_RACES = 5
 _QUEUES = 256  # of a tenant, for the places of its facts
 
@@ -97,13 +97,38 @@ class PostgresBackend:
 
         return self._connections.read(tenant_id, work_along_indexes)
 
-    def restore(
-        self, tenant_id: str | None, work: Callable[[Transaction, RestoreIndex], _Result], *, is_part: bool
-    ) -> _Result:
-        def write(tenant: str | None, restored: Callable[[Transaction], _Written]) -> _Written:
-            return self.write(tenant, lambda db: restored(Transaction(db, STATEMENTS)), is_repeatable=True)
+    def restore(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
+        """Write without an index of vectors that holds nothing, and make it afterwards.
 
-        return restoration.restore(write, tenant_id, work, is_part=is_part)
+        HNSW takes a vector in twice the time that it takes where a graph is made of all at once (`bench.portability`).
+        So an index that holds nothing, and is of use to nobody, goes before, in a transaction of its own: others search
+        meanwhile. Where a process ends before it is made again, whoever next opens the memory makes it.
+        """
+
+        def restore_all(db: Connection) -> _Result:
+            tx = Transaction(db, STATEMENTS)
+            vectors.queue_for_index(tx)
+            answer = work(db)
+            vectors.add_missing_indexes(tx)
+            return answer
+
+        self._change_indexes(vectors.drop_empty_index)
+        try:
+            return self.write(tenant_id, restore_all, is_repeatable=True)
+        except BaseException:
+            with contextlib.suppress(StorageError):  # what went wrong first says more
+                self._change_indexes(vectors.add_missing_indexes)
+            raise
+
+    def restore_vectors(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        vectors.restore_vectors(tx, rows)
+        self._growth.note(tx, len(rows))
+
+    def finish_restore(self, tx: Transaction) -> None:
+        tx.run("restore_sessions")
+
+    def _change_indexes(self, change: Callable[[Transaction], None]) -> None:
+        self.write(None, lambda db: change(Transaction(db, STATEMENTS)), is_repeatable=True)
 
     def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:

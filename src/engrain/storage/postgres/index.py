@@ -34,13 +34,11 @@ class PostgresIndex:
         self._growth = growth
         self._memories: Counter[int] = Counter()
         self._words: Counter[int] = Counter()
-        self.added = 0  # memories that were told of as new
 
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories, and the turns around new ones anew."""
         if not memories:
             return
-        self.added += len(memories)
         numbers: dict[tuple[Kind, str], int] = {}
         for memory in memories.values():
             if (memory.kind, memory.scope) not in numbers:
@@ -59,6 +57,12 @@ class PostgresIndex:
             words |= around
         ends = {doc: memory.expires_at for doc, memory in live.items() if isinstance(memory, Episode)}
         self._write_entries(tx, namespaces, words, tenant_id=_tenant_of(memories.values()), ends=ends)
+        if self._growth is not None:
+            self._growth.note(tx, len(memories))
+
+    def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Index new memories: nothing is left for later."""
+        self.add(tx, memories)
 
     def is_out(self, tx: Transaction, doc: int) -> bool:
         """Tell whether a memory is out of the searches already."""
@@ -112,8 +116,6 @@ class PostgresIndex:
             memories, words = self._memories[namespace], self._words[namespace]
             if memories or words:
                 tx.run("count_words", tenant_id=tenant_id, namespace=namespace, memories=memories, words=words)
-        if self._growth is not None:
-            self._growth.note(tx, self.added)
 
     def _write_entries(
         self,

@@ -436,9 +436,9 @@ SELECT count(*) FROM namespaces LEFT JOIN (
 ) AS held USING (tenant_id, namespace)
 WHERE namespaces.memories <> coalesce(held.memories, 0) OR namespaces.words <> coalesce(held.words, 0);
 
--- restore_docs --
--- Number new memories after those of another database
-SELECT setval('memory_docs', greatest(CAST(:doc AS bigint), (SELECT last_value FROM memory_docs)));
+-- use_docs --
+-- Note the docs of memories of another database: new ones are numbered after the last
+SELECT setval('memory_docs', greatest(CAST(:last AS bigint), (SELECT last_value FROM memory_docs)));
 
 -- restore_sessions --
 -- Record how far each session has come, as its episodes say

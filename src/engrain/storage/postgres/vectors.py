@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.maintenance.backups import Row
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Ref, Request
     from engrain.storage.search.namespaces import SearchSpace
@@ -138,6 +139,17 @@ def attach_vectors(
         tx.run("are_embedded", **found)
 
 
+def restore_vectors(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Store the vectors of rows with doc and version, in place of earlier ones."""
+    # One by one they go in binary, which in an array they would not: a tenth of the time.
+    tx.run_each("restore_vector", rows)
+    active = embedding_versions.find_active(tx)
+    embedded = [row for row in rows if active is not None and row["version"] == active.version]
+    if embedded:
+        tenants = sorted({row["tenant_id"] for row in embedded})
+        tx.run("are_embedded", tenants=tenants, docs=[row["doc"] for row in embedded])
+
+
 def add_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the HNSW index of a version, where its dimensions allow one and this role may."""
     if takes_index(version) and tx.one("may_index") == (True,):
@@ -161,6 +173,13 @@ def add_missing_index(tx: Transaction, version: EmbeddingVersion) -> None:
     """Make the index of a version, unless it is there or somebody who restores vectors is about to make it."""
     if _lacks_index(tx, version) and tx.one("are_indexes_free", lock=_INDEX_LOCK) == (True,):
         add_index(tx, version)
+
+
+def add_missing_indexes(tx: Transaction) -> None:
+    """Make the indexes of the active and the building version, as `add_missing_index` does."""
+    for version in embedding_versions.load_versions(tx):
+        if version.state != "retired":
+            add_missing_index(tx, version)
 
 
 def drop_empty_index(tx: Transaction) -> None:

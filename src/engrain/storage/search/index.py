@@ -18,6 +18,9 @@ class SearchIndex(Protocol):
     def add(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         """Index new memories, by doc, at once or by the next `flush_index`."""
 
+    def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """Index new memories by the next `Backend.index_all`, or at once where nothing is left for later."""
+
     def is_out(self, tx: Transaction, doc: int) -> bool:
         """Tell whether a memory is out of the searches already."""
 

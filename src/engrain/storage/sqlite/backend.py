@@ -9,7 +9,7 @@ import numpy as np
 from engrain.domain.requests import Candidate, Health
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.sqlite import compaction, health, index, restoration, schema, word_index
+from engrain.storage.sqlite import compaction, health, index, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from engrain.domain.maintenance.backups import Row
     from engrain.domain.records import EmbeddingVersion, Fact
     from engrain.domain.requests import Ref, Request
     from engrain.domain.runs.jobs import Compaction
-    from engrain.storage.backup.restoration import RestoreIndex
     from engrain.storage.transaction import Connection
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
@@ -80,15 +80,20 @@ class SqliteBackend:
         with self._connections.unmapped_snapshot() as db:
             return work(db)
 
-    def restore(
-        self,
-        tenant_id: str | None,  # noqa: ARG002  # likewise
-        work: Callable[[Transaction, RestoreIndex], _Result],
-        *,
-        is_part: bool,
-    ) -> _Result:
+    def restore(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:  # noqa: ARG002  # likewise
         with self._connections.unmapped_writing() as db:
-            return work(Transaction(db, STATEMENTS), restoration.SqliteRestoreIndex(is_part=is_part))
+            return work(db)
+
+    def restore_vectors(self, tx: Transaction, rows: Sequence[Row]) -> None:
+        first = index.take_numbers(tx, "change", len(rows))
+        vectors = [{**row, "embedding": row["embedding"].tobytes(), "change": n} for n, row in enumerate(rows, first)]
+        tx.run_each("restore_vector", vectors)
+        active = embedding_versions.find_active(tx)
+        if active is not None:
+            tx.run_each("is_embedded", [{"doc": row["doc"]} for row in rows if row["version"] == active.version])
+
+    def finish_restore(self, tx: Transaction) -> None:
+        index.index_all(tx)
 
     def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
         if not terms or limit <= 0:

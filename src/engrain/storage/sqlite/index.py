@@ -36,6 +36,9 @@ class SqliteIndex:
             case _:
                 index_all(tx, memories)
 
+    def add_later(self, tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
+        """A session is indexed once when it is whole."""
+
     def is_out(self, tx: Transaction, doc: int) -> bool:
         return tx.one("state", doc=doc) == (GONE,)
 

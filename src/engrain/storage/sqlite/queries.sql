@@ -255,9 +255,9 @@ SELECT doc FROM (
 -- Record that all docs up to this one are indexed
 UPDATE sequences SET value = :doc WHERE tenant_id = '' AND name = 'settled';
 
--- reset_indexed --
--- Reset indexing: docs after this one have to be indexed, some of them again
-UPDATE sequences SET value = min(value, :doc) WHERE tenant_id = '' AND name = 'settled';
+-- use_docs --
+-- Note the docs of memories of another database: from the first on they have to be indexed, some of them again
+UPDATE sequences SET value = min(value, :first - 1) WHERE tenant_id = '' AND name = 'settled';
 
 -- count_waiting --
 -- Count the memories of some scopes that wait for a vector, indexed or not, up to a bound. The plus keeps SQLite from
