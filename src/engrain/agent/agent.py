@@ -450,7 +450,7 @@ class Agent(Queries):
         try:
             return imports.import_file(
                 parts.store,
-                self._caller,
+                self._who,
                 Path(checks.path(path, name="path")),
                 clock=parts.clock,
                 format_name=checks.choice(format, ["auto", *FORMATS], name="format"),

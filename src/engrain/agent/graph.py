@@ -225,7 +225,7 @@ def _create_relations(work: UnitOfWork, parts: Parts, wanted: Sequence[GraphRela
     return new
 
 
-def _known_relations(snapshot: UnitOfWork, relations: Sequence[GraphRelation]) -> set[GraphRelation]:
+def _known_relations(work: UnitOfWork, relations: Sequence[GraphRelation]) -> set[GraphRelation]:
     """Return those of some relations that a fact says already, and others."""
     if not relations:
         return set()
@@ -234,7 +234,7 @@ def _known_relations(snapshot: UnitOfWork, relations: Sequence[GraphRelation]) -
         subjects=tuple({relation.source for relation in relations}),
         predicates=tuple({relation_predicate(relation) for relation in relations}),
     )
-    facts = _read_facts(snapshot, narrowed, snapshot.act.at)
+    facts = _read_facts(work, narrowed, work.act.at)
     return {relation for fact in facts if (relation := relation_of(fact)) is not None}
 
 

@@ -13,6 +13,7 @@ from engrain.config import load
 from engrain.domain.records import Degraded
 from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
+from engrain.storage.write.changes import touch
 from tests.support.clock import Clock
 from tests.support.races import run_together
 from tests.support.sample_records import NOON
@@ -121,8 +122,10 @@ def test_a_ranking_by_recency_sees_the_references_of_every_recall_before_it(memo
 
 def test_a_database_that_cannot_be_written_answers_and_tells_what_was_not_counted():
     class ReadOnly(InMemoryStore):
-        def touch(self, _act, _ids):
-            raise DatabaseReadOnly("read-only")
+        def write(self, act, work, *arguments):
+            if work is touch:
+                raise DatabaseReadOnly("read-only")
+            return self.store.write(act, work, *arguments)
 
     store = ReadOnly()
     with Memory(store, clock=lambda: NOON) as memory:

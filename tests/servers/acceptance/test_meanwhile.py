@@ -318,6 +318,14 @@ def test_a_memory_mentions_whom_somebody_is_merged_into_meanwhile(agent, other, 
     assert agent.entities.get(anita.id).mention_count == 1
 
 
+@pytest.mark.parametrize("words", ["SELECT id FROM entities", "INSERT INTO entities"])
+def test_somebody_whom_two_memories_name_at_once_is_created_once(agent, other, store, words):
+    text = "write to ana@example.org"
+    store.before_writing(words, lambda: other.remember(text, subject="Ana", predicate="is reached"))
+    agent.remember(text, subject="Ben", predicate="is told")
+    assert [(each.canonical_name, each.mention_count) for each in agent.entities.find()] == [("ana@example.org", 2)]
+
+
 def test_a_memory_that_is_erased_right_after_it_is_linked_was_stored(agent, other, store):
     other.entities.create("ana@example.org", "email")
     store.after("save", lambda: other.erase([each.id for each in other.facts()]))
