@@ -29,7 +29,7 @@ from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
 from tests.support.forked import asked_for
 from tests.support.processes import ROOT, Forked
-from tests.support.write_kills import writing_by
+from tests.support.write_kills import KillPoint, counted, writing_by
 
 AGENT = "ana"
 SETTINGS = {"embedding": {"wait_s": 60}}  # a busy machine is no reason to answer without vectors
@@ -126,21 +126,20 @@ def steps(path, count):
 
 def writes(path, count):
     """The same, killed after so many writes to the file and its log: within a commit, or a checkpoint."""
-    with mortal_files(fuse(count)):
+    die = fuse(count)
+    with writing_by(lambda write, half=None: die() or write()):  # noqa: ARG005  # no write is torn
         mixed(path)
 
 
-def mortal_files(die):
-    """Calls `die` before each write to a file of SQLite."""
-    return writing_by(lambda write, half=None: die() or write())  # noqa: ARG005  # no write is torn
+def upgrade(location, count, place=None):
+    """A database brought to the newest schema, killed before a statement of its opening or after all of them.
 
-
-def upgrade(location, unit, count):
-    """A database brought to the newest schema, killed before a statement or write of its opening, or after all."""
+    With a place, it is killed before or after a write call, or in the middle of it.
+    """
     die = fuse(count)
     with contextlib.ExitStack() as stack:
-        if unit == "writes":
-            stack.enter_context(mortal_files(die))
+        if place is not None:
+            stack.enter_context(counted(KillPoint(int(count), place)))
         elif is_server(location):
             port = conninfo_to_dict(location)["port"]
             proxy = stack.enter_context(CuttingProxy(int(port), before=lambda _: die()))
@@ -148,7 +147,8 @@ def upgrade(location, unit, count):
         else:
             apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", lambda *_: not die()))
         open_store(location).close()
-    die()
+    if place is None:
+        die()
     say("done")
 
 

@@ -13,9 +13,7 @@ from engrain.storage import open_store
 from tests.support import kill_worlds
 from tests.support.kill_cases import CASES, DONE
 from tests.support.kill_worlds import blur
-from tests.support.write_kills import KillPoint, counted, kill
-
-PLACES = ("before", "torn", "after")
+from tests.support.write_kills import PLACES, KillPoint, counted, kill
 
 
 def make_worlds(folder):

@@ -17,6 +17,7 @@ import apsw
 
 # Functions of C that write a file, or give it another name.
 _OF_PYTHON = {"write", "flush", "truncate", "fsync", "rename", "replace", "unlink", "close"}
+PLACES = ("before", "torn", "after")
 
 
 class KillPoint(NamedTuple):

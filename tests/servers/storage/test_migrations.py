@@ -24,6 +24,7 @@ from tests.support.sample_records import CALLER, act, episode, fact, request
 from tests.support.schemas import DATABASES, Sqlite, dump, empty_database
 from tests.support.store_samples import axis, keyword, put
 from tests.support.stores import SqliteStore
+from tests.support.write_kills import PLACES
 
 OURS = files("engrain.storage.migrations")
 
@@ -176,9 +177,9 @@ def kill_points(earlier: str, step: int = 1) -> Iterator[int]:
     return itertools.count(1, step if earlier else 7)
 
 
-def upgrade_and_kill(location: str, unit: str, count: int) -> bool:
-    """Open a database in a process that SIGKILL ends before a statement or write; False where it had fewer of them."""
-    with Child("upgrade", location, unit, count) as child:
+def upgrade_and_kill(location: str, count: int, *place: str) -> bool:
+    """Open a database in a process that SIGKILL ends at a statement or write call; False where it had fewer of them."""
+    with Child("upgrade", location, count, *place) as child:
         steps = child.rest()
         assert child.ended() == (0 if steps else -signal.SIGKILL)
     return not steps
@@ -196,7 +197,7 @@ def test_an_upgrade_killed_before_any_statement_leaves_what_was_there(database, 
     old = last = dump(database)
     kills = 0
     for count in kill_points(earlier):
-        if not upgrade_and_kill(database.location, "statements", count):
+        if not upgrade_and_kill(database.location, count):
             break
         assert last == old
         kills, last = count, dump(database)
@@ -207,25 +208,25 @@ def test_an_upgrade_killed_before_any_statement_leaves_what_was_there(database, 
 
 
 @pytest.mark.parametrize("earlier", EARLIER)
-def test_a_file_killed_before_any_write_of_its_upgrade_is_upgraded_by_the_next_opening(tmp_path, earlier):
-    """Within a commit, a checkpoint and the change to a write-ahead log."""
+def test_a_file_killed_at_any_write_of_its_upgrade_is_upgraded_by_the_next_opening(tmp_path, earlier):
+    """Within a commit, a checkpoint and the change to a write-ahead log: before a write call, in it, and after it."""
     (tmp_path / "whole").mkdir()
     whole = Sqlite(tmp_path / "whole")
     make_old(whole, earlier)
     old = Path(whole.location).read_bytes() if earlier else b""
     whole.open().close()
     new, states = dump(whole), []
-    for count in kill_points(earlier, 3):
+    for count, place in zip(kill_points(earlier, 3), itertools.cycle(PLACES), strict=False):
         folder = tmp_path / str(count)
         folder.mkdir()
         database = Sqlite(folder)
         Path(database.location).write_bytes(old)
-        if not upgrade_and_kill(database.location, "writes", count):
+        if not upgrade_and_kill(database.location, count, place):
             break
         states.append(revisions(database) if "alembic_version" in database.columns() else set())
         database.open().close()
         assert dump(database) == new
-    assert [*map(set, dict.fromkeys(map(frozenset, states)))] == [{earlier} - {""}, {migrations.HEAD}]
+    assert [state for state, _ in itertools.groupby(states)] == [{earlier} - {""}, {migrations.HEAD}]
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["new database", "older database"])
