@@ -18,6 +18,8 @@ from engrain.domain.memories.decay import effective_confidence
 from engrain.domain.records import DECAY_RATES, Caller, Fact, Permanence, Rule
 from engrain.domain.requests import Act
 from engrain.domain.rules import maturity
+from engrain.storage import selection
+from engrain.storage.write import arrivals, changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,21 +74,21 @@ def live(location: str, size: Size) -> Lived:
         store = memory.parts.store
         made: list[Fact | Rule] = [*facts(size), *rules(size)]
         for start in range(0, len(made), _AT_ONCE):
-            store.put(Act(caller=CALLER, at=FIRST_DAY), made[start : start + _AT_ONCE])
+            store.write(Act(caller=CALLER, at=FIRST_DAY), arrivals.put, made[start : start + _AT_ONCE])
             if start == 0:
                 bare.settle()
         gone: set[str] = set()
         for day, today in _days(size):
             for id_ in _confirmed(size, day):
-                [found] = store.get(CALLER, [id_])
+                [found] = store.read(CALLER, selection.load_memories, [id_])
                 if found.is_live(today):
-                    store.confirm(Act(caller=CALLER, at=today), id_)
+                    store.write(Act(caller=CALLER, at=today), changes.confirm, id_)
             for id_, outcome in _marks(size, day):
                 if id_ not in gone:
-                    [found] = store.get(CALLER, [id_])
+                    [found] = store.read(CALLER, selection.load_memories, [id_])
                     gone |= set() if found.is_live(today) else {id_}
                     if found.is_live(today):
-                        store.mark(Act(caller=CALLER, at=today), id_, outcome)
+                        store.write(Act(caller=CALLER, at=today), changes.mark, id_, outcome)
             began = time.perf_counter()
             report = memory.decay()
             took.append(time.perf_counter() - began)
@@ -96,7 +98,7 @@ def live(location: str, size: Size) -> Lived:
         found_all = [
             each
             for start in range(0, len(made), _AT_ONCE)
-            for each in store.get(CALLER, [one.id for one in made[start : start + _AT_ONCE]])
+            for each in store.read(CALLER, selection.load_memories, [one.id for one in made[start : start + _AT_ONCE]])
         ]
         return Lived({each.id: _state(each) for each in found_all if not hasattr(each, "role")}, took, transitions)
 

@@ -18,6 +18,7 @@ from engrain.domain.ids import derived_id
 from engrain.domain.records import Caller, Episode, Fact
 from engrain.domain.requests import Act
 from engrain.storage import open_store
+from engrain.storage.write import arrivals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +77,7 @@ def fill(memory: Memory, count: int) -> dict[str, Any]:
     numbers = random.Random(3)  # made-up talk
     for start in range(0, count, _AT_ONCE):
         made = [memory_of(place, numbers) for place in range(start, min(start + _AT_ONCE, count))]
-        memory.parts.store.put(Act(caller=_CALLER, at=_NOON), made)
+        memory.parts.store.write(Act(caller=_CALLER, at=_NOON), arrivals.put, made)
         memory.flush()
     return {}
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from engrain.domain.runs.completions import Usage
     from engrain.metrics import Measured
     from engrain.retrieval.embeddings.reembedding import ReembedReport
-    from engrain.storage.one_call import Store
+    from engrain.storage.store import SqlStore
     from engrain.verbs import words
 
 
@@ -63,7 +63,7 @@ class Memory(Maintenance):
 
     def __init__(
         self,
-        store: Store,
+        store: SqlStore,
         *,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,

@@ -7,6 +7,7 @@ import pytest
 
 from engrain import Memory
 from tests.support.clock import Clock
+from tests.support.one_call import OneCall
 
 BATCH = 5
 # Of a reply's fields those that carry what it says; a small model fills every field it is shown.
@@ -89,7 +90,7 @@ def test_every_turn_is_done_with_and_what_is_learned_quotes_one_of_them(memory, 
         done += report.episodes
         asked += report.usage.calls
         clock.now += timedelta(days=1)  # what waits for another attempt is due
-    store, caller = memory.parts.store, agent.caller
+    store, caller = OneCall(memory.parts.store), agent.caller
 
     after = store.get(caller, [each.id for each in turns])
     ended = [each.consolidation_status for each in after]

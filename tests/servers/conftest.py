@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engrain.domain.ports import Store
 from tests.support.backends import BACKENDS, Backend
+from tests.support.one_call import OneCall
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def backend(request, tmp_path_factory) -> Backend:
 
 
 @pytest.fixture
-def store(backend) -> Iterator[Store]:
+def store(backend) -> Iterator[OneCall]:
     """A fresh, empty store."""
     with backend.fresh() as fresh:
         yield fresh

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from engrain.domain.ports import Store
+from tests.support.one_call import OneCall
 from tests.support.stores import SqliteStore
 from tests.support.wiped import fresh_store
 
@@ -16,12 +16,12 @@ class Backend:
     """Opens fresh, empty stores of one kind, each in a folder of its own."""
 
     name: str
-    make: Callable[[Path], AbstractContextManager[Store]]
+    make: Callable[[Path], AbstractContextManager[OneCall]]
     root: Path
     _numbers: Iterator[int] = field(default_factory=count)
 
     @contextmanager
-    def fresh(self) -> Iterator[Store]:
+    def fresh(self) -> Iterator[OneCall]:
         folder = self.root / f"{self.name}-{next(self._numbers)}"
         folder.mkdir()
         with self.make(folder) as store:
@@ -29,7 +29,7 @@ class Backend:
 
 
 # "Wide" never looks at what a filter lets through first, so that both ways of answering meet every test that searches.
-BACKENDS: dict[str, Callable[[Path], AbstractContextManager[Store]]] = {
+BACKENDS: dict[str, Callable[[Path], AbstractContextManager[OneCall]]] = {
     "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"))),
     "sqlite-memory": lambda _: closing(SqliteStore(":memory:")),
     "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0)),

@@ -15,9 +15,10 @@ from engrain.domain.requests import Act
 from engrain.portability.canonical_json import encode_row
 from engrain.portability.sealed_files import SealedWriter
 from engrain.service import Memory
-from engrain.storage import open_store
 from engrain.storage.backup.tables import TABLES
 from tests.support.engines import HashEmbedder
+from tests.support.one_call import OneCall
+from tests.support.stores import open_verbs
 from tests.support.wiped import fresh_store
 
 DATABASES = ("sqlite", "postgres")
@@ -41,7 +42,7 @@ def memory_in(kind, folder, *, embedder=None):
         if kind == "postgres":
             store = opened.enter_context(fresh_store())
         else:
-            store = open_store(folder / f"memory-{next(_numbers)}.db")
+            store = open_verbs(folder / f"memory-{next(_numbers)}.db")
         yield opened.enter_context(Memory(store, embedder=embedder or HashEmbedder(), settings=config.load(SETTINGS)))
 
 
@@ -73,9 +74,11 @@ def fill(memory, name, *, tenant="default", turns=12):
     agent.link(rule.id, home.id, "supports", weight=0.1)
     agent.link(own.id, seen[2], "derived_from")
     act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
-    memory.parts.store.mention(act, seen[3], [who.id])
+    OneCall(memory.parts.store).mention(act, seen[3], [who.id])
     agent.forget(seen[4])
-    add_rows(memory.parts.store, {"runs": [run_of(name, tenant, seen[5], state) for state in ("done", "running")]})
+    add_rows(
+        OneCall(memory.parts.store), {"runs": [run_of(name, tenant, seen[5], state) for state in ("done", "running")]}
+    )
     memory.flush()
     return agent.erase([seen[6], seen[7]])
 
@@ -131,7 +134,7 @@ def content(report):
 def everything(memory):
     """Every row of a memory's database."""
     memory.parts.references.flush()  # which recalls leave for later
-    return every_row(memory.parts.store)
+    return every_row(OneCall(memory.parts.store))
 
 
 def every_row(store):

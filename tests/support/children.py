@@ -29,6 +29,7 @@ from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
 from tests.support.forked import asked_for
 from tests.support.processes import ROOT, Forked
+from tests.support.stores import open_verbs
 from tests.support.write_kills import KillPoint, counted, writing_by
 
 AGENT = "ana"
@@ -211,7 +212,7 @@ def copy(source, target):
     """A whole memory into another database, a line for each batch."""
     from engrain.portability import copies  # most children do without, and each would load it
 
-    with contextlib.closing(open_store(source)) as read, contextlib.closing(open_store(target)) as written:
+    with contextlib.closing(open_verbs(source)) as read, contextlib.closing(open_verbs(target)) as written:
         say(list(copies.copy(read, written, progress=lambda step, rows: say([step, rows])).differing))
 
 
@@ -320,7 +321,7 @@ def learn(location, worker, count):
     if int(count):
         die = fuse(count)
         apsw.connection_hooks.append(lambda connection: connection.set_progress_handler(die, 1))
-    with contextlib.closing(open_store(location)) as store:
+    with contextlib.closing(open_verbs(location)) as store:
         caller = Caller(agent=AGENT)
         while store.pending_sessions(caller, now := datetime.now(UTC)):
             batch = store.claim(Act(caller=caller, at=now), claim_of(worker))

@@ -12,7 +12,6 @@ import apsw
 
 from engrain.portability import copies
 from engrain.service import Memory
-from engrain.storage import open_store
 from engrain.verbs.table import VERBS
 from tests.support.backups import said
 from tests.support.kill_worlds import (
@@ -31,6 +30,7 @@ from tests.support.kill_worlds import (
     rows_of,
     state_of,
 )
+from tests.support.stores import open_verbs
 
 BACKUP = "ana.backup.gz"
 DONE = "done"
@@ -262,7 +262,7 @@ def open_new(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the sam
 
 
 def copy(folder, acknowledge, *, is_again=False):  # noqa: ARG001  # the same again
-    with closing(open_store(folder / NAME)) as source, closing(open_store(folder / "copy.db")) as target:
+    with closing(open_verbs(folder / NAME)) as source, closing(open_verbs(folder / "copy.db")) as target:
         report = copies.copy(source, target, progress=lambda step, rows: step == "copying" and acknowledge(rows))
         assert report.differing == ()
         acknowledge(DONE)
@@ -277,7 +277,7 @@ def search_and_copy(folder, acknowledge, *, is_again=False):
 
 
 def state_of_copy(folder):
-    with closing(open_store(folder / "copy.db")) as target:
+    with closing(open_verbs(folder / "copy.db")) as target:
         assert target.health().problems == ()
     rows = rows_of(folder, "copy.db")
     # An empty vector says that there was one.

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 from zlib import crc32
 
-from engrain.storage import open_store
 from tests.support import kill_worlds
 from tests.support.kill_cases import CASES, DONE
 from tests.support.kill_worlds import blur
+from tests.support.stores import open_verbs
 from tests.support.write_kills import PLACES, KillPoint, counted, kill
 
 
@@ -87,7 +87,7 @@ class Walk:
     @contextmanager
     def _watch(self):
         """Read the database before and after somebody else was killed, by the same connections."""
-        with closing(open_store(self._folder / kill_worlds.NAME)) as store:
+        with closing(open_verbs(self._folder / kill_worlds.NAME)) as store:
             assert store.health().problems == ()
             yield
             assert store.health().problems == ()

@@ -12,11 +12,11 @@ import apsw
 import psycopg
 import sqlalchemy
 
-from engrain.domain.ports import Store
 from engrain.storage.dialects import micros
 from engrain.storage.postgres import schema as postgres_schema
 from engrain.storage.sqlite import schema as sqlite_schema
 from tests.support import apsw_dbapi
+from tests.support.one_call import OneCall
 from tests.support.postgres import server
 from tests.support.stores import PostgresStore, SqliteStore
 
@@ -71,7 +71,7 @@ class Sqlite:
     def __init__(self, folder: Any) -> None:
         self.location = str(folder / "memory.db")
 
-    def open(self) -> Store:
+    def open(self) -> OneCall:
         return SqliteStore(self.location)
 
     @contextmanager
@@ -144,7 +144,7 @@ class Postgres(Sqlite):
     def __init__(self, url: str) -> None:
         self.location = url
 
-    def open(self) -> Store:
+    def open(self) -> OneCall:
         return PostgresStore(self.location)
 
     @contextmanager

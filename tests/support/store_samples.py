@@ -6,9 +6,9 @@ from itertools import groupby
 import numpy as np
 
 from engrain.domain.filters import Filter
-from engrain.domain.ports import Store
 from engrain.domain.records import GLOBAL_SCOPE, Caller, Entity, Episode, MemoryRecord
 from engrain.domain.requests import Act, Ref, Request
+from tests.support.one_call import OneCall
 from tests.support.sample_records import CALLER, NOON, act, author, entity, episode, request
 
 DIMS = 4
@@ -29,7 +29,7 @@ def axis(place: int) -> np.ndarray:
     return np.eye(DIMS, dtype=np.float32)[place]
 
 
-def put(store: Store, memories: list[MemoryRecord], *, by: Caller | None = None) -> list[MemoryRecord]:
+def put(store: OneCall, memories: list[MemoryRecord], *, by: Caller | None = None) -> list[MemoryRecord]:
     """Memories put when the last of them was made: by whoever may write them, in one act for each such author."""
 
     def wall(memory: MemoryRecord) -> tuple[str, str]:
@@ -44,18 +44,18 @@ def put(store: Store, memories: list[MemoryRecord], *, by: Caller | None = None)
     ]
 
 
-def know(store: Store, *names: str, **changes) -> list[Entity]:
+def know(store: OneCall, *names: str, **changes) -> list[Entity]:
     """Entities of these names, put into the registry."""
     return [store.put_entity(act(), entity(name, **changes)) for name in names]
 
 
-def flush_index(store: Store) -> None:
+def flush_index(store: OneCall) -> None:
     """Finish whatever was left for later."""
     while store.flush_index():
         pass
 
 
-def refs(store: Store, caller: Caller = CALLER, words: set[str] = frozenset()) -> dict[Ref, str]:
+def refs(store: OneCall, caller: Caller = CALLER, words: set[str] = frozenset()) -> dict[Ref, str]:
     """Settled, the ids behind the refs of all `caller` may find that waits for a vector, has one, or says any word."""
     flush_index(store)
     everything = Request(caller=caller, filter=Filter(include_inactive=True), now=LONG_AGO)
@@ -65,7 +65,7 @@ def refs(store: Store, caller: Caller = CALLER, words: set[str] = frozenset()) -
     return {ref: memory.id for ref, memory in store.load(everything, handles).items()}
 
 
-def embed_all(store: Store, vectors: dict[str, np.ndarray], caller: Caller = CALLER) -> dict[Ref, str]:
+def embed_all(store: OneCall, vectors: dict[str, np.ndarray], caller: Caller = CALLER) -> dict[Ref, str]:
     """Give memories their vectors by id; the ids behind all refs."""
     store.use_embedder(EMBEDDER, DIMS)
     known = refs(store, caller)
@@ -74,7 +74,7 @@ def embed_all(store: Store, vectors: dict[str, np.ndarray], caller: Caller = CAL
     return known
 
 
-def keyword(store: Store, *terms: str, asked: Request | None = None, limit: int = 1_000) -> dict[str, float]:
+def keyword(store: OneCall, *terms: str, asked: Request | None = None, limit: int = 1_000) -> dict[str, float]:
     """What the keyword channel finds: scores by id, best first."""
     asked = request() if asked is None else asked
     found = store.keyword(asked, set(terms), limit)
@@ -83,7 +83,7 @@ def keyword(store: Store, *terms: str, asked: Request | None = None, limit: int 
     return {memories[each.ref].id: each.raw for each in found}
 
 
-def nearest(store: Store, vector: np.ndarray, known: dict[Ref, str], *, limit: int = 1_000, **conditions):
+def nearest(store: OneCall, vector: np.ndarray, known: dict[Ref, str], *, limit: int = 1_000, **conditions):
     """What the vector channel finds: cosines by id, best first."""
     found = store.nearest(request(**conditions), vector, limit)
     assert len({each.ref for each in found}) == len(found)

@@ -1,9 +1,15 @@
 """Stores on a file or a server as the tests open them, with every verb of storage as a method of one transaction."""
 
-from engrain.storage.one_call import OneCall
+from engrain.storage import open_store
 from engrain.storage.postgres.backend import PostgresBackend
 from engrain.storage.sqlite.backend import SqliteBackend
 from engrain.storage.store import SqlStore
+from tests.support.one_call import OneCall
+
+
+def open_verbs(location, **options):
+    """The store at a location, whose functions are methods."""
+    return OneCall(open_store(location, **options))
 
 
 class SqliteStore(OneCall):

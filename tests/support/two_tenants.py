@@ -11,6 +11,7 @@ from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim
 from engrain.service import Memory
 from tests.support.backups import everything
+from tests.support.one_call import OneCall
 
 SESSION, NOTE, POOL, WHO, AGENT = "2026-11-21", "project:alpha", "docs", "Ana", "assistant"
 TENANTS = ("acme", "bolt")
@@ -70,7 +71,10 @@ class Tenant:
 
     def _learn(self):
         """A run of learning that has ended."""
-        store, act = self.memory.parts.store, Act(caller=Caller(tenant_id=self.name, agent=AGENT), at=Clock()())
+        store, act = (
+            OneCall(self.memory.parts.store),
+            Act(caller=Caller(tenant_id=self.name, agent=AGENT), at=Clock()()),
+        )
         begun = store.claim(act, Claim(kind="summary", worker=self.word, lease_s=60))
         store.carry_out(act, begun.run.id, Plan(episode_ids=()), {"note": self.word})
         return begun.run.id

@@ -29,16 +29,11 @@ class Request:
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One write: its caller, time and run. Its events carry these, and the caller's request id.
-
-    With `checks_pools` a memory is added to a pool only if the caller is a member when it is written: the pools of the
-    caller were looked up before, and it may have been removed from one since, or the pool deleted.
-    """
+    """One write: its caller, time and run. Its events carry these, and the caller's request id."""
 
     caller: Caller
     at: datetime
     run_id: str | None = None
-    checks_pools: bool = False
 
 
 @dataclass(frozen=True, slots=True)

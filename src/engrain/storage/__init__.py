@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from engrain.domain import checks
 from engrain.errors import InvalidInput
@@ -11,8 +11,7 @@ from engrain.errors import InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engrain.storage.backend import Backend
-    from engrain.storage.one_call import Store
+    from engrain.storage.store import SqlStore
 
 IN_MEMORY = ":memory:"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
@@ -22,7 +21,7 @@ _SERVERS = ("postgresql://", "postgres://")
 
 def open_store(
     location: str | Path, *, busy_timeout_s: float = 5.0, synchronous: str = "normal", pool_size: int = 8
-) -> Store:
+) -> SqlStore:
     """The store at a path, a `sqlite:///` or `postgresql://` URL or ":memory:", created where there is none.
 
     `busy_timeout_s` bounds how long a call waits for another process's write, or for the server; `synchronous` is
@@ -32,11 +31,13 @@ def open_store(
         InvalidInput: a URL of a database that engrain does not speak.
         StorageError: the leaf that says what is wrong with the database.
     """
+    from engrain.storage.store import SqlStore
+
     where = checks.path(location, name="location").removeprefix("sqlite:///")
     if is_server(where):
         from engrain.storage.postgres.backend import PostgresBackend
 
-        return _one_call(PostgresBackend(where, pool_size=pool_size, timeout_s=busy_timeout_s))
+        return SqlStore(PostgresBackend(where, pool_size=pool_size, timeout_s=busy_timeout_s))
     if "://" in where:
         scheme = where.partition("://")[0]
         raise InvalidInput(f"{scheme}:// is no database of engrain's; give a path, postgresql://... or :memory:")
@@ -45,14 +46,7 @@ def open_store(
     from engrain.storage.sqlite.backend import SqliteBackend
 
     path = where if where == IN_MEMORY else checks.path(where, name="location")
-    return _one_call(SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous))
-
-
-def _one_call(backend: Backend) -> Store:
-    from engrain.storage.one_call import OneCall
-    from engrain.storage.store import SqlStore
-
-    return cast("Store", OneCall(SqlStore(backend)))
+    return SqlStore(SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous))
 
 
 def is_server(location: str) -> bool:

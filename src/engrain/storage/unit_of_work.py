@@ -83,7 +83,7 @@ class Snapshot(Transaction):
         self.backend = backend
         self.index_is_behind = False  # whether the newest memories are found by their own words alone
         self._identity = identity
-        self._caller: Caller | None = identity if identity.pools else None
+        self._caller: Caller | None = None
 
     @property
     def tenant_id(self) -> str:

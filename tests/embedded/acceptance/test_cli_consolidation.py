@@ -11,8 +11,8 @@ from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.runs import Claim
 from engrain.interfaces.cli import main
-from engrain.storage import open_store
 from tests.support.learning_memories import NOTHING, fact, reply
+from tests.support.stores import open_verbs
 
 SAID = "I moved to Porto last month."
 PORTO = reply(
@@ -75,7 +75,7 @@ def test_whoever_asks_again_after_a_kill_is_told_until_when_another_run_has_the_
     cli("observe", SAID)
     model("never asked", code=1)
     claim = Claim(kind="consolidation", worker="killed", lease_s=600)
-    with closing(open_store(database)) as store:
+    with closing(open_verbs(database)) as store:
         batch = store.claim(Act(caller=Caller(agent="assistant"), at=datetime.now(UTC)), claim)
     ran = cli("consolidate")
     until = f"left to another run until {batch.run.lease_until:%H:%M:%SZ}"

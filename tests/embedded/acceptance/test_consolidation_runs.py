@@ -15,6 +15,7 @@ from engrain.learning.consolidation.runner import ConsolidationOptions, consolid
 from engrain.storage.runs.claims import claim_run, list_backlogs
 from tests.support.clock import Clock
 from tests.support.learning_memories import LLM, NOTHING, fact, opened, reply
+from tests.support.one_call import OneCall
 
 
 def content(memory, agent="assistant", **conditions):
@@ -172,7 +173,7 @@ def test_not_even_a_claim_that_fails_stops_another(fault, code):
 
     class Store:
         def __getattr__(self, name):
-            return getattr(memory.parts.store, name)
+            return getattr(OneCall(memory.parts.store), name)
 
         def write(self, act, *work, **options):
             if act.caller.agent == "a":

@@ -7,6 +7,7 @@ from engrain.errors import InvalidInput
 from engrain.service import Memory
 from tests.support.clock import Clock
 from tests.support.engines import HashEmbedder
+from tests.support.one_call import OneCall
 
 
 @pytest.fixture
@@ -215,7 +216,7 @@ def test_what_stands_in_messages_counts_as_a_reference(memory, aide):
     turn = memory.agent("aide", session="monday").observe("The tram is late")
     aide.messages("tram")
     memory.parts.references.flush()
-    assert memory.parts.store.get(aide.caller, [turn.id])[0].reference_count == 1
+    assert OneCall(memory.parts.store).get(aide.caller, [turn.id])[0].reference_count == 1
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from engrain.errors import EngineUnavailable, InvalidInput
 from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
 from engrain.storage import open_store
 from tests.support.engines import FaultyEmbedder, HashEmbedder, HeldEmbedder
+from tests.support.stores import open_verbs
 
 
 @pytest.mark.parametrize("dims", [0, -1, 2.5, True, None, "64", 70_000])
@@ -89,7 +90,7 @@ def test_the_queue_tries_again_whatever_the_engine_raised(caplog, error):
         raise error
 
     embedder = FaultyEmbedder(fault)
-    store = open_store(":memory:")
+    store = open_verbs(":memory:")
     store.use_embedder(embedder.name, embedder.dims)
     with Memory(store) as memory:
         memory.agent("ana").observe("A turn")

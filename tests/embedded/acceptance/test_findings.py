@@ -15,6 +15,7 @@ from engrain.lifecycle.audit import AuditOptions, audit
 from engrain.service import Memory
 from tests.pure.domain.test_secrets import HARMLESS
 from tests.support.clock import Clock
+from tests.support.one_call import OneCall
 from tests.support.sqlite_statements import statements
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
@@ -62,7 +63,7 @@ def plant(memory, clock):
 
 
 def rows(memory):
-    store = memory.parts.store
+    store = OneCall(memory.parts.store)
     return {table: store.rows(table, after=None, limit=10_000) for table in store.tables}
 
 
@@ -203,7 +204,7 @@ def test_what_makes_no_sense_is_refused(memory, asked):
 def test_a_thousand_memories_cost_a_few_statements_a_page(memory):
     for number in range(1_001):
         memory.agent("aide").observe(f"Turn {number}")
-    with statements(memory.parts.store) as ran:
+    with statements(OneCall(memory.parts.store)) as ran:
         assert audit(memory.parts.store, Caller(agent="aide"), AuditOptions(), now=BEGIN).memories == 1_001
     assert Counter(re.search(r"FROM (\w+)", statement)[1] for statement in ran) == {
         **dict.fromkeys(("pool_members", "facts", "rules", "entities"), 1),

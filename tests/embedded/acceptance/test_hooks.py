@@ -11,6 +11,7 @@ from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import IntegrityViolated, MemoryClosed
 from tests.support.clock import Clock
 from tests.support.learning_memories import NOTHING
+from tests.support.one_call import OneCall
 from tests.support.races import locked
 from tests.support.sqlite_statements import statements
 
@@ -38,7 +39,7 @@ def test_a_message_and_whom_it_mentions_are_one_transaction_without_a_model(memo
     agent = memory.agent("assistant", session="monday")
     ana = agent.entities.create("ana", "person")
     agent.hooks.message("The first of the session.")
-    with statements(memory.parts.store) as ran:
+    with statements(OneCall(memory.parts.store)) as ran:
         heard = agent.hooks.message("Is @ana back, #lisbon?", speaker="Ben")
     assert heard.is_stored
     assert heard.degraded == ()
@@ -52,7 +53,7 @@ def test_a_message_and_whom_it_mentions_are_one_transaction_without_a_model(memo
 def test_a_turn_that_mentions_nobody_costs_no_more_than_its_episode(memory):
     agent = memory.agent("assistant", session="monday")
     agent.hooks.message("The first.", speaker="Ana")
-    with statements(memory.parts.store) as ran:
+    with statements(OneCall(memory.parts.store)) as ran:
         agent.hooks.message("The second.", speaker="Ana")
     assert [sql.split()[0] for sql in ran] == ["BEGIN", "SELECT", "INSERT", "INSERT", "COMMIT"]
 

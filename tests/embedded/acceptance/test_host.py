@@ -15,8 +15,8 @@ import pytest
 from engrain import AsyncMemory, Memory
 from engrain.config import load
 from engrain.errors import InvalidInput, MemoryClosed
-from engrain.storage import open_store
 from tests.support.engines import HashEmbedder
+from tests.support.stores import open_verbs
 
 PATIENCE_S = 60
 
@@ -58,7 +58,7 @@ class TestStartup:
 
     @pytest.mark.req("B28.1")
     def test_a_store_of_the_hosts_own_is_held_too(self, path, settings):
-        store = open_store(path)
+        store = open_verbs(path)
         with Memory(store, settings=settings) as memory:
             assert memory.parts.store is store
             assert memory.settings is settings

@@ -165,7 +165,7 @@ def test_threads_that_come_and_go_leave_no_connection(path):
     with opened(path) as memory:
         agent = memory.agent(AGENT)
         agent.observe("A turn")
-        connections = memory.parts.store._connections._opened
+        connections = memory.parts.store.backend._connections._opened
         before = len(connections)
         for _ in range(20):
             thread = threading.Thread(target=agent.recall, args=("turn",))

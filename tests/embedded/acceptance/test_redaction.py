@@ -123,7 +123,7 @@ def test_what_learning_failed_of_is_told_and_stored_without_the_machine(memory, 
 
 def spoiled(memory, path):
     """The file, but for its first page, is nonsense from now on."""
-    memory.parts.store._connections._writer.pragma("wal_checkpoint(TRUNCATE)")
+    memory.parts.store.backend._connections._writer.pragma("wal_checkpoint(TRUNCATE)")
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(b"\x5a" * (path.stat().st_size - 4096))

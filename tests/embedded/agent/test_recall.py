@@ -15,6 +15,7 @@ from engrain.errors import DatabaseReadOnly, InvalidInput
 from engrain.service import Memory
 from engrain.storage.write.changes import touch
 from tests.support.clock import Clock
+from tests.support.one_call import OneCall
 from tests.support.races import run_together
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
@@ -63,7 +64,7 @@ def test_every_hit_counts_one_reference_at_the_time_of_the_recall(memory, clock)
     clock.now = NOON + timedelta(hours=2)
     agent.recall("tram", preset="keyword", limit=1, kinds="fact")
     memory.parts.references.flush()
-    stored = memory.parts.store.get(agent.caller, [turn.id, other.id, known.id, guidance.id])
+    stored = OneCall(memory.parts.store).get(agent.caller, [turn.id, other.id, known.id, guidance.id])
     assert [each.reference_count for each in stored] == [1, 0, 2, 1]
     assert [each.last_referenced_at for each in stored] == [
         NOON + timedelta(hours=1),
@@ -95,7 +96,7 @@ def test_a_question_about_the_past_counts_nothing(memory):
     turn = agent.observe("tram")
     assert len(agent.recall("tram", as_of=NOON)) == 1
     memory.parts.references.flush()
-    assert memory.parts.store.get(agent.caller, [turn.id])[0].reference_count == 0
+    assert OneCall(memory.parts.store).get(agent.caller, [turn.id])[0].reference_count == 0
 
 
 def test_what_stands_in_a_context_block_counts_and_what_was_left_out_does_not(memory):
@@ -104,7 +105,10 @@ def test_what_stands_in_a_context_block_counts_and_what_was_left_out_does_not(me
     block = agent.context("tram", budget_tokens=30)
     assert [each.id for each in block.memories] == [short.id]
     memory.parts.references.flush()
-    assert [each.reference_count for each in memory.parts.store.get(agent.caller, [short.id, long.id])] == [1, 0]
+    assert [each.reference_count for each in OneCall(memory.parts.store).get(agent.caller, [short.id, long.id])] == [
+        1,
+        0,
+    ]
 
 
 @pytest.mark.req("B08.2")

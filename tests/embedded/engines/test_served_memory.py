@@ -11,6 +11,7 @@ from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import main
 from engrain.service import Memory
 from tests.support.models import DIMS, KEY
+from tests.support.one_call import OneCall
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ def test_settings_choose_the_model_and_the_database_records_it(opened, models, p
         answer = agent.recall("turn 7", preset="semantic")
         assert answer.degraded == ()
         assert {hit.memory.id for hit in answer} <= {turn.id for turn in turns}
-        [version] = memory.parts.store.embedding_versions()
+        [version] = OneCall(memory.parts.store).embedding_versions()
         assert (version.name, version.dims) == (f"{provider}:{request.node.name}", DIMS)
     asked = [body for path, _, body in models.asked]
     assert {body["model"] for body in asked} == {request.node.name}
@@ -147,5 +148,5 @@ def test_the_length_of_vectors_is_asked_for(opened, models):
     with opened(dims=5) as memory:
         memory.agent("ana").observe("A turn")
         memory.flush()
-        assert memory.parts.store.embedding_versions()[0].dims == 5
+        assert OneCall(memory.parts.store).embedding_versions()[0].dims == 5
     assert {body["dimensions"] for _, _, body in models.asked} == {5}

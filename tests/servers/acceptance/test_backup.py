@@ -12,6 +12,7 @@ from engrain.domain.records import Episode, Fact
 from engrain.errors import InvalidInput
 from tests.support.backups import DATABASES, EXTRA_ROWS, add_rows, content, everything, fill, memory_in, rows, said
 from tests.support.engines import HashEmbedder
+from tests.support.one_call import OneCall
 
 pytestmark = pytest.mark.req("G13")
 DIRECTIONS = [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite")]
@@ -36,7 +37,7 @@ def test_restored_it_says_and_finds_the_same_and_again_it_adds_nothing(tmp_path,
     with memory_in(target, tmp_path) as memory:
         report = memory.restore(file)
         assert (report.memories, report.present, report.vectors) == (before.memories, 0, "kept")
-        assert memory.parts.store.unembedded(9) == []  # vectors came along
+        assert OneCall(memory.parts.store).unembedded(9) == []  # vectors came along
         assert memory.health().problems == ()
         assert content(memory.backup(file, agent="ana")) == content(before)
         ids = {row["id"] for table in MEMORIES for row in rows(file, table)}
@@ -63,7 +64,7 @@ def test_every_table_of_an_agent_has_rows_in_this_suite(tmp_path, file, kind):
 @pytest.mark.parametrize("whose", [{"tenant": "acme"}, {}])
 def test_a_tenant_and_a_whole_database_come_back_whole(tmp_path, file, source, target, whose):
     with memory_in(source, tmp_path) as memory:
-        add_rows(memory.parts.store, EXTRA_ROWS)
+        add_rows(OneCall(memory.parts.store), EXTRA_ROWS)
         for tenant, name in (("acme", "ana"), ("acme", "bruno"), ("beta", "ana")):
             fill(memory, name, tenant=tenant)
         memory.backup(file, **whose)
@@ -239,7 +240,7 @@ def test_vectors_of_another_embedder_are_made_anew(tmp_path, file, kind):
         report = memory.restore(file)
         assert report.vectors == "to make"
         memory.flush()
-        assert memory.parts.store.unembedded(9) == []
+        assert OneCall(memory.parts.store).unembedded(9) == []
         assert other.embedded
         assert memory.agent("ana").recall("Turn 3 of ana", preset="semantic")
 
@@ -253,7 +254,7 @@ def test_a_backup_without_vectors_is_smaller_and_restores_all_the_same(tmp_path,
     with memory_in("sqlite", tmp_path) as memory:
         assert memory.restore(file).vectors == "none"
         memory.flush()
-        assert memory.parts.store.unembedded(9) == []
+        assert OneCall(memory.parts.store).unembedded(9) == []
 
 
 def test_a_database_that_never_had_an_embedder_takes_the_backups(tmp_path, file):

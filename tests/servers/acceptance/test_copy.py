@@ -18,8 +18,10 @@ from engrain.storage import open_store
 from tests.support.backups import EXTRA_ROWS, add_rows, every_row, fill
 from tests.support.children import Child, said
 from tests.support.engines import HashEmbedder
+from tests.support.one_call import OneCall
 from tests.support.postgres import server
 from tests.support.sample_records import episode
+from tests.support.stores import open_verbs
 
 AGENTS = [("default", "ana"), ("default", "bruno"), ("acme", "ana")]
 QUESTIONS = [said(3), "harbour of town2 Speaker1", "Where does Ana live?", "early flights on the river"]
@@ -49,11 +51,11 @@ class Source:
         with memory_of(location) as memory:
             self.ids = [fill(memory, agent, tenant=tenant, turns=turns) for tenant, agent in AGENTS]
             memory.flush()
-            add_rows(memory.parts.store, EXTRA_ROWS)
+            add_rows(OneCall(memory.parts.store), EXTRA_ROWS)
             self.answers = answers(memory)
 
     def store(self):
-        return closing(open_store(self.location))
+        return closing(open_verbs(self.location))
 
 
 def memory_of(location):
@@ -88,7 +90,7 @@ def same(one, other):
 @pytest.mark.parametrize("source_kind", ["sqlite", "postgres"])
 def test_a_copy_says_and_answers_the_same_and_goes_on_from_there(place, source_kind, target_kind):
     source, target = Source(place(source_kind)), place(target_kind)
-    with source.store() as read, closing(open_store(target)) as written:
+    with source.store() as read, closing(open_verbs(target)) as written:
         before = every_row(read)
         report = copy(read, written)
         assert every_row(read) == before
@@ -113,7 +115,7 @@ def goes_on(memory, tenant, name, erased):
     agent = memory.agent(name, tenant=tenant, session="s1")
     act = Act(caller=Caller(tenant_id=tenant, agent=name), at=datetime.now(UTC))
     again = [episode("Back again.", id=id_, tenant_id=tenant, agent=name, scope=name) for id_ in erased]
-    assert memory.parts.store.put(act, again) == []
+    assert OneCall(memory.parts.store).put(act, again) == []
     before = agent.recall("harbour", limit=100, sessions=["s1"], include_inactive=True)
     last = max(hit.memory.turn for hit in before)
     fresh = agent.observe("A fresh turn about quokkas.")
@@ -132,7 +134,7 @@ def test_the_digests_are_the_same_from_either_database(place):
 
 
 def copied(source, target, **options):
-    with closing(open_store(source)) as read, closing(open_store(target)) as written:
+    with closing(open_verbs(source)) as read, closing(open_verbs(target)) as written:
         return copy(read, written, **options)
 
 
@@ -208,7 +210,7 @@ def test_wherever_it_stopped_and_was_searched_it_ends_as_its_source(place, kind)
         agent.remember("Lisbon", subject="Ana", predicate="lives in", source_episode_id=turns[0])
         agent.rules.add(f"Speak of {said(3)}.")
         memory.flush()
-        store = memory.parts.store
+        store = OneCall(memory.parts.store)
         batch = store.claim(
             Act(caller=agent.caller, at=datetime.now(UTC)), Claim(kind="consolidation", worker="w", lease_s=60, limit=9)
         )
@@ -231,12 +233,12 @@ def test_wherever_it_stopped_and_was_searched_it_ends_as_its_source(place, kind)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_target_that_holds_other_memories_is_left_alone(place, kind):
     source, target = Source(place("sqlite"), turns=30), place(kind)
-    with closing(open_store(target)) as store:
+    with closing(open_verbs(target)) as store:
         store.put(Act(caller=Caller(agent="aide"), at=datetime.now(UTC)), [episode("Mine.")])
         before = every_row(store)
     with pytest.raises(InvalidInput, match="holds other memories"):
         copied(source.location, target)
-    with closing(open_store(target)) as store:
+    with closing(open_verbs(target)) as store:
         assert every_row(store) == before
 
 
@@ -255,7 +257,7 @@ def test_nothing_is_written_to_a_finished_copy_even_where_it_differs_by_now(plac
         memory.agent("ana").observe("Only here.")
     with memory_of(source.location) as memory:
         memory.agent("ana").observe("Only there.")
-    with closing(open_store(target)) as store:
+    with closing(open_verbs(target)) as store:
         before = every_row(store)
         report = copied(source.location, target)
         assert every_row(store) == before
@@ -291,12 +293,12 @@ def test_a_source_that_cannot_be_written_is_read_with_what_was_left_for_later(pl
         agent = memory.agent("ana", session="s")
         agent.observe("First.")
         memory.flush()
-        memory.parts.store.put(
+        OneCall(memory.parts.store).put(
             Act(caller=agent.caller, at=datetime.now(UTC)),
             [episode("Unsettled.", agent="ana", scope="ana", session="s")],
         )
         target = place("postgres")
-        with closing(open_store(target)) as written:
+        with closing(open_verbs(target)) as written:
             assert copy(memory.parts.store, written).differing == ()
         with memory_of(target) as moved:
             assert moved.agent("ana", session="s").observe("Third.").turn == 3

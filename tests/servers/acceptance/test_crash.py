@@ -13,8 +13,9 @@ import pytest
 
 from engrain.agent.wiring.acts import new_act
 from engrain.domain.records import Episode
-from engrain.storage import open_store
 from tests.support.children import AGENT, Child, opened, said
+from tests.support.one_call import OneCall
+from tests.support.stores import open_verbs
 from tests.support.uncounted import uncounted
 
 TURNS = 700
@@ -72,9 +73,9 @@ def undisturbed(path, copy):
             for (id_,) in rows(path, "SELECT id FROM (SELECT doc, id FROM episodes UNION SELECT doc, id FROM facts)")
         ]
         act = new_act(memory.parts, memory.agent(AGENT).caller)
-        memories = memory.parts.store.get(act.caller, ids)
+        memories = OneCall(memory.parts.store).get(act.caller, ids)
         assert len(memories) == len(ids)
-    with closing(open_store(copy)) as store:
+    with closing(open_verbs(copy)) as store:
         store.put(act, memories)
     return copy
 

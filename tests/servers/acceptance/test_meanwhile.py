@@ -21,6 +21,7 @@ from engrain.interfaces.compat.assistant import confirm_fact
 from engrain.learning.consolidation.runner import ConsolidationOptions, consolidate
 from engrain.service import Memory
 from engrain.storage.runs.claims import claim_run, give_up, list_backlogs
+from engrain.storage.sqlite.backend import SqliteBackend
 from tests.support.clock import NOON, Clock
 from tests.support.learning_memories import LLM, fact, reply
 from tests.support.recorded import Recorded
@@ -445,7 +446,7 @@ def test_a_session_is_marked_though_another_run_ends_meanwhile(memories, agent, 
     other.observe("Of today.", session="today")
     parts = memories[1].parts
     claim = Claim(kind="consolidation", worker="theirs", lease_s=60, sessions=("yesterday",), limit=9)
-    runs, is_file = [], isinstance(parts.store, SqliteStore)
+    runs, is_file = [], isinstance(parts.store.backend, SqliteBackend)
 
     def begin():
         runs.append(parts.store.write(new_act(parts, other.caller), claim_run, claim).run)

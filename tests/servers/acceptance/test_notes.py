@@ -12,6 +12,7 @@ from engrain.engines.callables import CallableReranker
 from engrain.errors import InvalidInput, NotFound
 from engrain.service import Memory
 from tests.support.clock import NOON, Clock
+from tests.support.one_call import OneCall
 from tests.support.races import run_together
 from tests.support.sqlite_statements import statements
 from tests.support.stores import SqliteStore
@@ -136,7 +137,7 @@ def test_a_note_that_is_saved_forever_anew_leaves_no_relations_behind(agent):
 @pytest.mark.req("C16")
 def test_a_second_recall_asks_the_database_nothing(agent, memory):
     agent.notes.save("editor", "vim")
-    with statements(memory.parts.store) as ran:
+    with statements(OneCall(memory.parts.store)) as ran:
         first = agent.notes.recall("editor")
         asked = len(ran)
         assert agent.notes.recall("editor") == first

@@ -117,7 +117,7 @@ def test_where_the_database_cannot_be_read_redis_answers_for_it(server, tmp_path
         hooks = memory.agent("aide", session="monday").hooks
         hooks.message("more tea")
         size = path.stat().st_size
-        memory.parts.store._connections._writer.pragma("wal_checkpoint(TRUNCATE)")
+        memory.parts.store.backend._connections._writer.pragma("wal_checkpoint(TRUNCATE)")
         with path.open("r+b") as file:
             file.seek(4096)
             file.write(b"\x5a" * (size - 4096))

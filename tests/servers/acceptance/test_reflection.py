@@ -11,6 +11,7 @@ from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import EngineUnavailable
 from engrain.storage import open_store
 from tests.support.clock import Clock
+from tests.support.one_call import OneCall
 
 SUNDAY = datetime(2026, 11, 22, 3, tzinfo=UTC)
 REPLY = json.dumps({"reflection": "Ana is planning her move to Porto.", "sources": ["m1", "m3", "m77"]})
@@ -63,7 +64,7 @@ def test_a_reflection_is_kept_with_its_sources_and_never_fades(location):
             (learned[0].id, "derived_from"),
             (learned[2].id, "derived_from"),
         }
-        [run] = memory.parts.store.runs(agent.caller, kind="reflection")
+        [run] = OneCall(memory.parts.store).runs(agent.caller, kind="reflection")
         assert (run.id, run.status, run.model) == (told.run_id, "done", "scripted")
         assert run.report["unknown_sources"] == 1
         assert run.report["usage"]["calls"] == 1
@@ -98,7 +99,7 @@ def test_two_facts_are_too_few(location):
         learn(memory, count=2)
         assert outcome(memory.reflect(force=True)) == ["too_few"]
         assert memory.agent().latest_reflection() is None
-        assert memory.parts.store.runs(memory.agent().caller) == []
+        assert OneCall(memory.parts.store).runs(memory.agent().caller) == []
 
 
 def test_a_dry_run_writes_nothing(path):
@@ -158,7 +159,7 @@ def test_what_became_undue_before_the_run_was_claimed_is_left_alone(path):
         learn(memory)
         with Memory(Late(open_store(path), memory.reflect), clock=clock) as late:
             assert outcome(late.reflect()) == ["too_soon"]
-        runs = memory.parts.store.runs(memory.agent().caller)
+        runs = OneCall(memory.parts.store).runs(memory.agent().caller)
         assert [run.status for run in runs] == ["done", "done"]
         assert len(memory.agent().facts("butler")) == 1
 
@@ -171,7 +172,7 @@ def test_a_model_that_fails_is_told_of_and_asked_again_the_next_time(path, reply
         [told] = memory.reflect().agents
         assert told.outcome == "failed"
         assert told.said
-        [run] = memory.parts.store.runs(memory.agent().caller)
+        [run] = OneCall(memory.parts.store).runs(memory.agent().caller)
         assert (run.status, run.error) == ("failed", told.failure.message)
         assert memory.agent().latest_reflection() is None
         assert outcome(memory.reflect()) == ["reflected"]

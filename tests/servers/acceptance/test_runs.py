@@ -18,6 +18,7 @@ from tests.support.learning_memories import LLM, NOTHING
 from tests.support.postgres import server
 from tests.support.sample_records import NOON, episode, fact, request, rule
 from tests.support.store_samples import keyword
+from tests.support.stores import open_verbs
 
 CALLER = Caller(agent=AGENT)
 TURNS = 8  # three runs
@@ -55,7 +56,7 @@ def filled(location):
         for number in range(TURNS)
     ]
     known = [fact("Porto", id=KNOWN, agent=AGENT), rule("Ask first.", id=RULE, agent=AGENT)]
-    with closing(open_store(location)) as store:
+    with closing(open_verbs(location)) as store:
         store.put(Act(caller=CALLER, at=NOON + timedelta(hours=1)), [*turns, *known])
 
 
@@ -68,7 +69,7 @@ def finish(store, at):
 
 def outcome(location):
     """What was learned and how it is found; not when, and by which run."""
-    with closing(open_store(location)) as store:
+    with closing(open_verbs(location)) as store:
         found = store.recent(request(CALLER, datetime.now(UTC), include_inactive=True), 1_000)
         told = store.events(CALLER)
         return {
@@ -101,7 +102,7 @@ def untouched(tmp_path_factory):
     folder = tmp_path_factory.mktemp("untouched")
     filled(str(folder / "memory.db"))
     shutil.copy(folder / "memory.db", folder / "copy.db")
-    with closing(open_store(str(folder / "copy.db"))) as store:
+    with closing(open_verbs(str(folder / "copy.db"))) as store:
         finish(store, datetime.now(UTC))
     return folder / "memory.db", outcome(str(folder / "copy.db"))
 
@@ -116,7 +117,7 @@ def test_a_worker_that_was_killed_is_followed_by_another_with_the_same_outcome(t
     with Child("learn", path, "the first", count) as child:
         lines = child.rest()
     assert ["over"] not in lines
-    with closing(open_store(str(path))) as store:
+    with closing(open_verbs(str(path))) as store:
         running = [run for run in store.runs(CALLER) if run.status == "running"]
         assert len(running) <= 1
         if running:
@@ -139,10 +140,10 @@ def test_on_postgresql_too(place, untouched, claims):
         told = [child.told() for _ in range(2 * claims - 1)]
         child.kill()
     assert told[-1][0] == "claimed"
-    with closing(open_store(location)) as store:
+    with closing(open_verbs(location)) as store:
         finish(store, datetime.now(UTC) + timedelta(hours=1))
     assert {**outcome(location), "words": []} == {**untouched[1], "words": []}
-    with closing(open_store(location)) as store:
+    with closing(open_verbs(location)) as store:
         found = [keyword(store, word, asked=request(CALLER)) for word in ("harbour", "porto", "town2")]
     assert [each.keys() for each in found] == [each.keys() for each in untouched[1]["words"]]
 
@@ -170,7 +171,7 @@ def test_a_batch_that_kills_its_workers_is_divided_and_then_given_up(tmp_path):
         episode(said(number), agent=AGENT, scope=AGENT, created_at=NOON + timedelta(minutes=number))
         for number in range(2)
     ]
-    with closing(open_store(path)) as store:
+    with closing(open_verbs(path)) as store:
         store.put(Act(caller=CALLER, at=NOON + timedelta(hours=1)), turns)
     asked = []
     for hours in range(3):

@@ -10,6 +10,7 @@ from engrain.domain.runs.summaries import STRATEGIES
 from engrain.engines.llms.scripted import ScriptedLLM
 from engrain.errors import DatabaseBusy, EngineUnavailable, InvalidInput, NotFound
 from engrain.service import Memory
+from tests.support.one_call import OneCall
 
 SAID = "Ana spoke of the canoe and its price."
 
@@ -176,7 +177,7 @@ def test_while_another_summary_is_being_kept_none_is(path):
         talk(memory)
         agent = memory.agent()
         claim = Claim(kind="summary", worker="another", lease_s=600)
-        assert memory.parts.store.claim(new_act(memory.parts, agent.caller), claim) is not None
+        assert OneCall(memory.parts.store).claim(new_act(memory.parts, agent.caller), claim) is not None
         with pytest.raises(DatabaseBusy, match="repeat it"):
             agent.summarize(session="monday", store=True)
         assert agent.facts().items == ()

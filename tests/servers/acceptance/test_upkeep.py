@@ -12,8 +12,9 @@ from engrain import InvalidInput, Memory, NotFound
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.domain.rules.maturity import OUTCOMES
-from engrain.storage import open_store
+from tests.support.one_call import OneCall
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
+from tests.support.stores import open_verbs
 
 DAY = timedelta(days=1)
 
@@ -144,9 +145,9 @@ def test_of_too_many_the_oldest_consolidated_go(memory):
         episode(f"Turn {place}.", created_at=NOON + place * DAY, consolidation_status=status)
         for place, status in enumerate(["pending", "consolidated", "consolidated", "consolidated"])
     ]
-    memory.parts.store.put(act(NOON), turns)
+    OneCall(memory.parts.store).put(act(NOON), turns)
     assert memory.cleanup(max_entries=2).capacity_deleted == 2
-    assert [each.id for each in memory.parts.store.get(CALLER, [turn.id for turn in turns])] == [
+    assert [each.id for each in OneCall(memory.parts.store).get(CALLER, [turn.id for turn in turns])] == [
         turns[0].id,
         turns[3].id,
     ]
@@ -194,7 +195,7 @@ import sys
 from datetime import timedelta
 from engrain.storage import open_store
 from tests.support.sample_records import NOON, act
-store = open_store(sys.stdin.readline().strip(), busy_timeout_s=60)
+store = open_verbs(sys.stdin.readline().strip(), busy_timeout_s=60)
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(40):
@@ -224,7 +225,7 @@ def marking(location, id_, outcome):
 
 
 def test_of_marks_that_meet_in_two_processes_none_is_lost(location):
-    with closing(open_store(location)) as store:
+    with closing(open_verbs(location)) as store:
         [stored] = store.put(act(), [rule("Book early.")])
         with marking(location, stored.id, OUTCOMES[0]) as one, marking(location, stored.id, OUTCOMES[1]) as other:
             for child in (one, other):
@@ -245,7 +246,7 @@ def test_two_sweeps_at_once_write_each_transition_once(location):
 
     long_ago = NOON - 99 * DAY
     made = [fact("x", predicate=str(place), decay_rate=0.1, last_confirmed_at=long_ago) for place in range(200)]
-    with closing(open_store(location)) as one, closing(open_store(location)) as other:
+    with closing(open_verbs(location)) as one, closing(open_verbs(location)) as other:
         one.put(act(), made)
         upkeep = Act(caller=Caller(agent="upkeep"), at=NOON)
 

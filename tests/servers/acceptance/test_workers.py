@@ -148,7 +148,7 @@ def test_a_worker_waits_for_a_server_that_went_away_and_writes_down_how_its_job_
         with Memory.open(location, settings=settings, llm=LLM([answer, LISBON])) as memory:
             memory.agent().observe("I live in Lisbon.", speaker="Ana")
             job = memory.jobs.run("consolidation", enqueue=True)
-            memory.parts.store._connections._timeout_s = 0.2  # from now on, as there are connections
+            memory.parts.store.backend._connections._timeout_s = 0.2  # from now on, as there are connections
             worker = Worker(memory, wait=wait)
             worker.run()
             assert (pauses[:3], pauses[-1]) == ([1, 2, 4], 1)

@@ -14,7 +14,6 @@ import numpy as np
 from engrain.agent.agent import Agent
 from engrain.domain.maintenance.findings import FINDING_KINDS
 from engrain.domain.pagination import encode
-from engrain.domain.ports import Store
 from engrain.domain.records import RELATIONS, Caller, Episode, Fact
 from engrain.errors import InvalidInput, NotFound
 from engrain.retrieval.presets import PRESETS
@@ -23,6 +22,7 @@ from engrain.verbs.signatures import Parameter, Signature, signatures
 from engrain.verbs.table import VERBS
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.world import EMBEDDER, READ_AT, World
+from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, vector_of
 
@@ -50,7 +50,7 @@ class Asker:
 Asked = Iterator[tuple[str, object]]
 
 
-def memory_of(store: Store) -> Memory:
+def memory_of(store: OneCall) -> Memory:
     return Memory(store, embedder=WordEmbedder(), clock=lambda: READ_AT)
 
 

@@ -10,7 +10,6 @@ from datetime import timedelta
 from functools import cached_property
 
 from engrain.domain.filters import Filter
-from engrain.domain.ports import Store
 from engrain.domain.records import ENTITY_TYPES, KINDS, RELATIONS, Caller, Episode, Fact
 from engrain.domain.requests import Ref, Request
 from engrain.domain.runs.runs import RUN_KINDS
@@ -18,6 +17,7 @@ from engrain.domain.text.analysis import terms
 from tests.servers.leaks.hearing import said
 from tests.servers.leaks.world import READ_AT, World, canary_of
 from tests.support.backends import WAYS_TO_SEARCH, Backend
+from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
 from tests.support.sample_search import WORDS, vector_of
 
@@ -85,7 +85,7 @@ def takes_caller(port: type, verb: str) -> bool:
 class Reader:
     """A caller before a store, who knows the name of everything in the world and wants to see it."""
 
-    store: Store
+    store: OneCall
     caller: Caller
     world: World
     refs: dict[Ref, str]

@@ -16,7 +16,6 @@ import numpy as np
 
 from engrain.domain.access.keys import AccessKey
 from engrain.domain.filters import Filter
-from engrain.domain.ports import Store
 from engrain.domain.records import (
     GLOBAL_SCOPE,
     Caller,
@@ -28,6 +27,7 @@ from engrain.domain.records import (
 from engrain.domain.requests import Act, Ref, Request
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import Claim
+from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON
 from tests.support.sample_search import DIMS, WORDS, vector_of
 
@@ -229,7 +229,7 @@ def canary_of(memory: MemoryRecord) -> str:
     return CANARY.findall(memory.content)[0]
 
 
-def live(store: Store, world: World) -> dict[Ref, str]:  # noqa: C901  # one for each kind of step
+def live(store: OneCall, world: World) -> dict[Ref, str]:  # noqa: C901  # one for each kind of step
     """Let a world happen in a store; the canaries of memories by the store's refs."""
     store.use_embedder(EMBEDDER, DIMS)
     _share(store, world)
@@ -261,13 +261,13 @@ def live(store: Store, world: World) -> dict[Ref, str]:  # noqa: C901  # one for
     return refs | _refs_of_owners(store, world, range(min(refs, default=0) - 100, max(refs, default=0) + 100))
 
 
-def _share(store: Store, world: World) -> None:
+def _share(store: OneCall, world: World) -> None:
     """Make the pools that the callers are in."""
     for (_, pool), (founder, *others) in world.pools.items():
         store.create_pool(Act(caller=founder, at=NOON), pool, [each.agent for each in others], {})
 
 
-def _refs_of_owners(store: Store, world: World, refs: range) -> dict[Ref, str]:
+def _refs_of_owners(store: OneCall, world: World, refs: range) -> dict[Ref, str]:
     """Those too that left the searches before anybody asked for a vector: each as its owner loads it."""
     found: dict[Ref, str] = {}
     for caller in world.callers:
@@ -277,7 +277,7 @@ def _refs_of_owners(store: Store, world: World, refs: range) -> dict[Ref, str]:
     return found
 
 
-def _keep_up(store: Store, verb: str) -> dict[Ref, str]:
+def _keep_up(store: OneCall, verb: str) -> dict[Ref, str]:
     while store.flush_index():
         pass
     if verb == "flush_index":

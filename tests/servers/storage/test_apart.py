@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.ports import Store
 from engrain.domain.records import Caller
 from engrain.domain.requests import Act
 from engrain.domain.runs.plans import Action, Plan
 from engrain.domain.runs.runs import Claim
+from tests.support.one_call import OneCall
 from tests.support.sample_records import CALLER, NOON, act, episode, fact, rule
 from tests.support.schemas import DATABASES
 from tests.support.store_samples import keyword, put
@@ -24,7 +24,7 @@ ASKED = Claim(kind="consolidation", worker="w", lease_s=60)
 
 
 @pytest.fixture(params=DATABASES)
-def store(request, tmp_path) -> Iterator[Store]:
+def store(request, tmp_path) -> Iterator[OneCall]:
     """A fresh store in a database of either kind."""
     opened = fresh_store() if request.param == "postgres" else closing(SqliteStore(str(tmp_path / "memory.db")))
     with opened as made:

@@ -28,7 +28,7 @@ from tests.support.races import run_together
 from tests.support.recorded import Recorded, recorded
 from tests.support.sample_records import CALLER, NOON, act, entity, episode, fact, link, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, conversation, embed_all, keyword
-from tests.support.stores import PostgresStore
+from tests.support.stores import PostgresStore, open_verbs
 from tests.support.wiped import fresh_store
 
 
@@ -76,7 +76,7 @@ def test_several_processes_open_a_new_database_at_once(url):
 
 def test_a_store_stands_in_the_schema_that_the_connection_names(url):
     as_superuser(url, f"CREATE SCHEMA memories AUTHORIZATION {server().role}")
-    with closing(open_store(f"{url}?options=-csearch_path%3Dmemories,public")) as store:
+    with closing(open_verbs(f"{url}?options=-csearch_path%3Dmemories,public")) as store:
         [stored] = store.put(act(), [episode("Elsewhere.")])
         assert store.get(CALLER, [stored.id]) == [stored]
     tables = as_superuser(url, "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename = 'episodes'")

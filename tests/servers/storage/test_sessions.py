@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from engrain.domain.ports import Store
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import Claim
 from tests.support.backups import every_row
+from tests.support.one_call import OneCall
 from tests.support.sample_records import NOON, act, episode
 from tests.support.schemas import DATABASES
 from tests.support.store_samples import conversation, flush_index, put
@@ -21,7 +21,7 @@ NIGHT = NOON + timedelta(days=1)
 
 
 @pytest.fixture(params=DATABASES)
-def store(request) -> Iterator[Store]:
+def store(request) -> Iterator[OneCall]:
     """A fresh store in a database of either kind."""
     opened = fresh_store() if request.param == "postgres" else closing(SqliteStore(":memory:"))
     with opened as made:

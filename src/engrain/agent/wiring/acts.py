@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 def with_pools(parts: Parts, caller: Caller) -> Caller:
     """Return the caller with the pools it is in now; one statement."""
-    pools = parts.store.pools_of(caller)
+    pools = parts.store.read(caller, lambda snapshot: snapshot.caller.pools)
     return caller if pools == caller.pools else replace(caller, pools=pools)
 
 
 def new_act(parts: Parts, caller: Caller) -> Act:
     """Return a write by `caller` at this time; references that recalls have left are counted before it."""
     parts.references.flush()
-    return Act(caller=caller, at=parts.clock(), checks_pools=caller.pools != ())
+    return Act(caller=caller, at=parts.clock())
 
 
 def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from engrain.engines.llms.usage_meter import MeteredLLM
     from engrain.retrieval.embeddings.embedding_queue import EmbeddingQueue
     from engrain.retrieval.presets import Preset
-    from engrain.storage.one_call import Store
+    from engrain.storage.store import SqlStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The parts of one Memory as `Memory` wires them; functions of this room take it as their first argument."""
 
-    store: Store
+    store: SqlStore
     queue: EmbeddingQueue
     settings: Settings
     clock: Clock

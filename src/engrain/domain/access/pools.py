@@ -1,17 +1,16 @@
-"""Pools: scopes that some agents of a tenant share, and their part of the Store port."""
+"""Pools: scopes that some agents of a tenant share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import DEFAULT_TENANT, Episode, Fact, MemoryRecord, Record, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
 
-    from engrain.domain.records import Caller
     from engrain.domain.requests import Act
 
 # Key of a memory's metadata with the pool that it was copied from.
@@ -42,40 +41,6 @@ class PoolSync(Record):
     copied: tuple[str, ...] = ()  # ids of the agent's own copies that are new
     unchanged: int = 0
     kept: tuple[str, ...] = ()  # ids of the agent's own facts in whose slot the pool has another content
-
-
-class Pools(Protocol):
-    """Pools as the Store port has them. To agents that are no members a pool does not exist."""
-
-    def pools_of(self, caller: Caller) -> tuple[str, ...]:
-        """Names of the pools the caller's agent is in, sorted; whatever pools the caller itself names."""
-
-    def pools(self, caller: Caller) -> list[Pool]:
-        """Pools the caller's agent is in, by name."""
-
-    def create_pool(self, act: Act, name: str, members: Sequence[str], metadata: Mapping[str, Any]) -> Pool:
-        """Create a pool of the acting agent and `members`.
-
-        Raises:
-            InvalidInput: the tenant has a pool of this name; nothing was written.
-        """
-
-    def join_pool(self, act: Act, name: str, member: str) -> Pool | None:
-        """Add a member, who may be in the pool already; None if the acting agent is in no such pool."""
-
-    def leave_pool(self, act: Act, name: str, member: str) -> Pool | None:
-        """Remove a member, who may have left already; None if the acting agent is in no such pool.
-
-        Raises:
-            InvalidInput: it is the last member; nothing was written.
-        """
-
-    def delete_pool(self, act: Act, name: str) -> bool:
-        """Delete a pool without memories; False if the acting agent is in no such pool.
-
-        Raises:
-            InvalidInput: it has memories, live or not; nothing was written.
-        """
 
 
 def copy_to_scope(memory: MemoryRecord, *, id_: str, act: Act, scope: str) -> MemoryRecord:

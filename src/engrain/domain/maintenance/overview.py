@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.maintenance.stats import Stats
-    from engrain.domain.records import Caller, Entity, Episode, Fact, MemoryRecord, Rule
-    from engrain.domain.requests import Request
+    from engrain.domain.records import Entity, Episode, Fact, MemoryRecord, Rule
     from engrain.domain.runs.runs import PendingSession, Run
 
 # Limits: the newest memories of each kind and scope, and the newest events.
@@ -94,24 +93,6 @@ class Overview(Record):
     content_bytes: Mapping[str, int] = field(hash=False)
     runs: tuple[Run, ...]
     waiting_sessions: tuple[PendingSession, ...]
-
-
-class Overviews(Protocol):
-    """Reads of an overview, as part of the Store port."""
-
-    def activity(
-        self, caller: Caller, *, since: datetime, most: int = MOST_EVENTS
-    ) -> tuple[dict[tuple[str, str], int], datetime | None]:
-        """Counts of events in the caller's scopes by day (UTC, 2026-11-21) and type, of the types in COUNTED.
-
-        Of the newest `most` events from `since` on; and the time of the oldest of these if there are more, else None.
-        """
-
-    def standouts(self, request: Request, *, limit: int, most: int = MOST_MEMORIES) -> Highlights:
-        """Highlights of the newest `most` (happened_at, id) matching memories of each kind and scope.
-
-        At most `limit` memories with a reference, and as many entities.
-        """
 
 
 def days_of(counts: Mapping[tuple[str, str], int], days: tuple[str, ...]) -> tuple[Day, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from engrain.domain.records import Record
 
@@ -57,10 +57,3 @@ class Vitals(Record):
     without_vector_since: datetime | None
     jobs: JobVitals
     pool: PoolVitals | None
-
-
-class Monitored(Protocol):
-    """Vitals, as part of the Store port."""
-
-    def vitals(self, now: datetime) -> Vitals:
-        """Vitals of the database, over all tenants: maintenance. A few short statements, whatever its size."""

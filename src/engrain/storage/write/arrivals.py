@@ -179,16 +179,15 @@ def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] =
 
 def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
     """Check that the caller sees where memories go; it stays in pools that they go to until this unit ends."""
-    caller, shared = work.act.caller, set()
+    shared = set()
     for memory in memories:
-        if memory.tenant_id != caller.tenant_id:
+        if memory.tenant_id != work.tenant_id:
             raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
-        if memory.scope not in (GLOBAL_SCOPE, caller.agent):
+        if memory.scope not in (GLOBAL_SCOPE, work.agent):
             shared.add(memory.scope)
     if not shared:
         return
-    if work.act.checks_pools or not caller.pools:
-        membership.hold_scopes(work, shared)
+    membership.hold_scopes(work, shared)
     for scope in shared:
         checks.choice(scope, work.caller.scopes, name="scope")
 

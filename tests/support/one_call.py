@@ -1,9 +1,12 @@
-"""One call, one transaction: the verbs of the store port as methods, until their callers compose units of work."""
+"""One call, one transaction: functions of the storage rooms as methods of a store, for tests that call one by one.
+
+A caller that names pools is in these pools: the adapter writes its memberships before the call.
+"""
 
 from __future__ import annotations
 
 import threading
-from functools import wraps
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.entities.registry import merged_into
@@ -21,7 +24,6 @@ from engrain.storage.write import arrivals, changes, cleanup, embedding_versions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engrain.domain.ports import Store as _Verbs
     from engrain.storage.store import SqlStore
 
 
@@ -140,10 +142,7 @@ MAINTENANCE: dict[str, Callable[..., Any]] = {
 }
 
 
-if TYPE_CHECKING:
-
-    class Store(SqlStore, _Verbs):
-        """The store as callers see it while they move: units of work, and the old verbs."""
+_OF_POOLS = (pools.create_pool, pools.join_pool, pools.leave_pool, pools.delete_pool)
 
 
 class _Snapshots(threading.local):
@@ -159,6 +158,7 @@ class OneCall:
     def __init__(self, store: SqlStore) -> None:
         self.store = store
         self._inside = _Snapshots()
+        self._joined: dict[tuple[str, str], set[str]] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -169,11 +169,11 @@ class OneCall:
 
     @property
     def _connections(self) -> Any:
-        return self.store.backend._connections  # type: ignore[attr-defined]  # noqa: SLF001
+        return self.store.backend._connections  # type: ignore[attr-defined]
 
     @_connections.setter
     def _connections(self, connections: Any) -> None:
-        self.store.backend._connections = connections  # type: ignore[attr-defined]  # noqa: SLF001
+        self.store.backend._connections = connections  # type: ignore[attr-defined]
 
     def pools(self, caller: Caller) -> Any:
         return self._look_up(caller, pools.list_pools)
@@ -225,8 +225,9 @@ class OneCall:
     def _read(self, caller: Caller, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
         outer = self._inside.snapshot
         if outer is not None and (outer.dialect.name == "sqlite" or self._inside.tenant_id == caller.tenant_id):
-            return _as_known(caller, work)(Snapshot(outer.db, caller, outer.backend, outer.known), *a, **k)
-        return self.store.read(caller, _as_known(caller, work), *a, **k)
+            return work(Snapshot(outer.db, caller, outer.backend, outer.known), *a, **k)
+        self._join_pools(caller)
+        return self.store.read(caller, work, *a, **k)
 
     def _inspect(self, tenant: str | None, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
         outer = self._inside.snapshot
@@ -240,7 +241,27 @@ class OneCall:
 
     def _write(self, act: Any, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
         self._refuse_inside()
-        return self.store.write(act, _as_known(act.caller, work), *a, **k)
+        if work not in _OF_POOLS:
+            self._join_pools(act.caller)
+        return self.store.write(act, work, *a, **k)
+
+    def _join_pools(self, caller: Caller) -> None:
+        """Let the caller's agent be in the pools that it names, of those that it was ever given here."""
+        key, wanted = (caller.tenant_id, caller.agent), set(caller.pools)
+        joined = self._joined.get(key, set())
+        if joined != wanted:
+            self.store.maintain(caller.tenant_id, _change_pools, caller, joined - wanted)
+            self._joined[key] = wanted
+
+
+def _change_pools(tx: Any, caller: Caller, left: set[str]) -> None:
+    member = {"tenant_id": caller.tenant_id, "agent": caller.agent}
+    at = tx.dialect.time(datetime(2026, 1, 1, tzinfo=UTC))
+    for name in left:
+        tx.run("remove_member", **member, pool=name)
+    for name in caller.pools:
+        tx.rows("add_pool", tenant_id=caller.tenant_id, name=name, at=at, metadata=tx.dialect.json({}))
+        tx.rows("add_member", **member, pool=name, at=at)
 
 
 def _read_method(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -265,17 +286,6 @@ def _tenant_method(work: Callable[..., Any]) -> Callable[..., Any]:
 
 def _maintain_method(work: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self, *a, **k: (self._refuse_inside(), self.store.maintain(None, work, *a, **k))[1]
-
-
-def _as_known(caller: Caller, work: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `work` for a caller whose pools were looked up before."""
-
-    @wraps(work)
-    def known(snapshot: Snapshot, *a: Any, **k: Any) -> Any:
-        snapshot._caller = caller  # noqa: SLF001
-        return work(snapshot, *a, **k)
-
-    return known
 
 
 for _table, _method in (
