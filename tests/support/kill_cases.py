@@ -35,7 +35,8 @@ from tests.support.stores import open_verbs
 BACKUP = "ana.backup.gz"
 DONE = "done"
 # The run of a process that was killed is given up when its lease is over, and that was an attempt.
-ATTEMPTS = ("runs", "memory_events", "episodes.consolidation_attempts", "episodes.last_consolidation_error")
+RUNS = ("runs", "memory_events")  # which name their worker, by its process
+ATTEMPTS = (*RUNS, "episodes.consolidation_attempts", "episodes.last_consolidation_error")
 ATTEMPTS += ("episodes.next_consolidation_retry_at",)
 
 
@@ -137,10 +138,7 @@ VERB_CASES = {
     ),
     "handle": in_memory(lambda scene: scene.agent.handle("My name is Ana")),
     "summarize": in_memory(
-        lambda scene: scene.agent.summarize(session="s0", target_tokens=60, store=True),
-        is_whole=False,
-        again_hours=2,
-        leaves_out=ATTEMPTS,
+        lambda scene: scene.agent.summarize(session="s0", target_tokens=60, store=True), leaves_out=RUNS
     ),
     "rules.add": in_memory(lambda scene: scene.agent.rules.add("Lock the door twice", tags=["home"])),
     "rules.mark_helpful": in_memory(lambda scene: scene.agent.rules.mark_helpful(scene.ids["rule"])),
@@ -217,18 +215,13 @@ VERB_CASES = {
                 for number in range(3)
             ]
         ),
-        is_whole=False,
         is_repeatable=True,
     ),
     "consolidation.resolve_conflict": in_memory(
         lambda scene: scene.agent.consolidation.resolve_conflict(scene.ids["home"], scene.ids["moved"])
     ),
     "consolidation.mark_session": in_memory(
-        lambda scene: scene.agent.consolidation.mark_session("later"),
-        is_repeatable=True,
-        is_whole=False,
-        again_hours=2,
-        leaves_out=ATTEMPTS,
+        lambda scene: scene.agent.consolidation.mark_session("later"), is_repeatable=True, leaves_out=RUNS
     ),
     "decay": in_memory(lambda scene: scene.memory.decay(), is_repeatable=True, days=400, is_whole=False),
     "cleanup": in_memory(lambda scene: scene.memory.cleanup(max_entries=3), is_repeatable=True, days=3),

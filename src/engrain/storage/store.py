@@ -271,7 +271,11 @@ class SqlStore:
     def vitals(self, now: datetime) -> Vitals:
         """Measure the database, over all tenants: maintenance. A few short statements, whatever its size."""
         backend = self.backend
-        return self.inspect(None, vitals.measure_vitals, now, tables=backend.tables, pool=backend.count_connections())
+
+        def measure(tx: Transaction) -> Vitals:  # whose connection is one of those in use
+            return vitals.measure_vitals(tx, now, tables=backend.tables, pool=backend.count_connections())
+
+        return self.inspect(None, measure)
 
     def health(self) -> Health:
         """Check that rows, index and file agree; reads everything, so seconds on a large database."""
