@@ -1,4 +1,4 @@
-"""Storage: one Store port over SQLite and PostgreSQL, opened by location."""
+"""Storage: one store over SQLite or PostgreSQL, opened by location."""
 
 from __future__ import annotations
 
