@@ -18,7 +18,6 @@ from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
 from engrain.agent.wiring.arguments import parse_interval
-from engrain.agent.wiring.view import enter
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
 from engrain.agent.writes.memories import replace_fact, store_memory
@@ -60,42 +59,42 @@ class Agent(Queries):
     @property
     def rules(self) -> Rules:
         """Rules: guidance learned from outcomes, and how it fared."""
-        return Rules(self._parts, self._who)
+        return Rules(self._parts, self._caller)
 
     @property
     def entities(self) -> Entities:
         """Entities: the registry of people, places and things that facts are about."""
-        return Entities(self._parts, self._who)
+        return Entities(self._parts, self._caller)
 
     @property
     def graph(self) -> Graph:
         """Graph: entities, observations of them, and their relations."""
-        return Graph(self._parts, self._who)
+        return Graph(self._parts, self._caller)
 
     @property
     def notes(self) -> Notes:
         """Notes: the agent's own, under keys."""
-        return Notes(self._parts, self._who)
+        return Notes(self._parts, self._caller)
 
     @property
     def pools(self) -> Pools:
         """Pools: memories shared with some agents of the tenant."""
-        return Pools(self._parts, self._who)
+        return Pools(self._parts, self._caller)
 
     @property
     def consolidation(self) -> Consolidation:
         """Consolidation, step by step, for an outside consolidator; `Memory.consolidate` does it by itself."""
-        return Consolidation(self._parts, self._who)
+        return Consolidation(self._parts, self._caller)
 
     @property
     def hooks(self) -> Hooks:
         """Hooks: calls of a host around a conversation, which fail open where memory cannot be reached."""
-        return Hooks(self._parts, self._who)
+        return Hooks(self._parts, self._caller)
 
     @property
     def working(self) -> Working:
         """Working memory: messages, tool results and scratchpad of the session, in this process alone."""
-        return Working(self._parts, self._who)
+        return Working(self._parts, self._caller)
 
     def observe(
         self,
@@ -123,7 +122,7 @@ class Agent(Queries):
             InvalidInput: empty, too long (10 MB) or not text, another value out of range, or a key that was used for
                 something else; nothing was written.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         episode = new_episode(
@@ -180,7 +179,7 @@ class Agent(Queries):
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
                 before it begins, or a key that was used for something else; nothing was written.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         known = checks.choice(permanence, DECAY_RATES, name="permanence")
@@ -233,7 +232,7 @@ class Agent(Queries):
             InvalidInput: it is no fact, no longer active, or a value is refused; nothing was written.
         """
         parts = self._parts()
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         start, end = parse_interval(valid_from, valid_to)
         return replace_fact(
             parts,
@@ -256,9 +255,9 @@ class Agent(Queries):
             InvalidInput: it is an episode, or no longer active.
         """
         parts, name = self._parts(), checks.name(id_, name="id")
-        confirmed = parts.store.write(new_act(parts, self._who), changes.confirm, name)
+        confirmed = parts.store.write(new_act(parts, self._caller), changes.confirm, name)
         if confirmed is None:
-            raise memory_not_found(self._who, name)
+            raise memory_not_found(self._caller, name)
         assert not isinstance(confirmed, Episode)
         return confirmed
 
@@ -272,11 +271,11 @@ class Agent(Queries):
         """
         parts, name = self._parts(), checks.name(id_, name="id")
         try:
-            forgotten = parts.store.write(new_act(parts, self._who), removal.forget, name)
+            forgotten = parts.store.write(new_act(parts, self._caller), removal.forget, name)
         finally:
-            parts.note_cache.drop_agent(self._who)
+            parts.note_cache.drop_agent(self._caller)
         if forgotten is None:
-            raise memory_not_found(self._who, name)
+            raise memory_not_found(self._caller, name)
         parts.buffers.drop_recent([forgotten])
         return forgotten
 
@@ -301,9 +300,9 @@ class Agent(Queries):
             return removal.erase(work, names)
 
         try:
-            return parts.store.write(new_act(parts, self._who), erase)
+            return parts.store.write(new_act(parts, self._caller), erase)
         finally:
-            parts.note_cache.drop_agent(self._who)
+            parts.note_cache.drop_agent(self._caller)
             parts.buffers.drop_recent(going)
 
     def link(
@@ -321,7 +320,7 @@ class Agent(Queries):
             InvalidInput: an unknown relation, a weight out of range, or a memory linked to itself.
         """
         parts = self._parts()
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         link = Link(
             source_id=checks.name(source_id, name="source_id"),
             target_id=checks.name(target_id, name="target_id"),
@@ -360,7 +359,7 @@ class Agent(Queries):
         from engrain.agent.learning import summaries
         from engrain.domain.runs.summaries import STRATEGIES
 
-        parts, caller = enter(self)
+        parts, caller = self._parts(), self._caller
         choice = self._choice(query, session, ids)
         target = parts.settings.summarization.target_tokens if target_tokens is None else target_tokens
         is_stored = checks.flag(store, name="store")
@@ -406,7 +405,7 @@ class Agent(Queries):
         from engrain.domain.memories.routing import HandledInput
 
         routing = self.route(content, role=role, speaker=speaker)
-        own, text = self._who.agent, routing.content
+        own, text = self._caller.agent, routing.content
         match routing.route:
             case "recall":
                 return HandledInput(routing=routing, answer=self.recall(text))
@@ -450,7 +449,7 @@ class Agent(Queries):
         try:
             return imports.import_file(
                 parts.store,
-                self._who,
+                self._caller,
                 Path(checks.path(path, name="path")),
                 clock=parts.clock,
                 format_name=checks.choice(format, ["auto", *FORMATS], name="format"),
@@ -458,7 +457,7 @@ class Agent(Queries):
                 progress=progress,
             )
         finally:
-            parts.note_cache.drop_agent(self._who)
+            parts.note_cache.drop_agent(self._caller)
             parts.queue.announce()
 
     def _choice(self, query: object, session: object, ids: Iterable[str] | str | None) -> Choice:
@@ -472,7 +471,7 @@ class Agent(Queries):
             return Choice(by="ids", ids=checks.names(ids, name="id"))
         if query is not None:
             return Choice(by="query", text=checks.content(query, name="query"))
-        own = self._who.session if session is None else checks.name(session, name="session")
+        own = self._caller.session if session is None else checks.name(session, name="session")
         if own is None:
             raise InvalidInput("nothing to summarise is named; give a query, a session or ids")
         return Choice(by="session", text=own)

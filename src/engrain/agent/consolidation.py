@@ -9,7 +9,6 @@ from engrain.agent.learning import consolidation_runs
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_all
 from engrain.agent.wiring.acts import new_act
-from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
@@ -43,7 +42,7 @@ class Consolidation(View):
     def is_session_consolidated(self, session: words.OneSession) -> bool:
         """Check whether this agent has episodes in a session and none of them waits for consolidation."""
         parts, name = self._parts(), checks.name(session, name="session")
-        return parts.store.read(self._who, is_session_consolidated, name, parts.clock())
+        return parts.store.read(self._caller, is_session_consolidated, name, parts.clock())
 
     def episodes(
         self, session: words.OneSession, *, page: words.PageNumber = 0, limit: words.PageLimit = 30
@@ -73,19 +72,19 @@ class Consolidation(View):
 
         parts = self._parts()
         batch = [_parse_fact(fact, index) for index, fact in enumerate(_parse_list(facts))]
-        search = consolidation_runs.search_of(parts)(self._who, extracted_facts.list_questions(batch))
+        search = consolidation_runs.search_of(parts)(self._caller, extracted_facts.list_questions(batch))
 
         def save(work: UnitOfWork) -> SavedFacts:
-            where = work.agent if scope is None else parse_scope(work.caller, scope)
+            where = work.agent if scope is None else checks.choice(scope, work.caller.scopes, name="scope")
             saved = extracted_facts.save_extracted(work, batch, scope=where, search=search)
             for fact in saved.saved:
                 linking.link_learned(work, parts, fact)
             return saved
 
         try:
-            return parts.store.write(new_act(parts, self._who), save)
+            return parts.store.write(new_act(parts, self._caller), save)
         finally:
-            consolidation_runs.announce(parts, self._who)
+            consolidation_runs.announce(parts, self._caller)
 
     def detect_conflicts(self, fact_id: words.FactId) -> list[Fact]:
         """Find active facts of the same subject that may contradict one, by a hybrid search.
@@ -100,9 +99,9 @@ class Consolidation(View):
         from engrain.learning.consolidation.learned_facts import describe
 
         parts = self._parts()
-        fact = parts.store.read(self._who, get_active_fact, checks.name(fact_id, name="fact_id"))
-        search = consolidation_runs.search_of(parts)(self._who, [describe(fact)])
-        return parts.store.search(self._who, extracted_facts.find_conflicts, fact, search=search)
+        fact = parts.store.read(self._caller, get_active_fact, checks.name(fact_id, name="fact_id"))
+        search = consolidation_runs.search_of(parts)(self._caller, [describe(fact)])
+        return parts.store.search(self._caller, extracted_facts.find_conflicts, fact, search=search)
 
     def resolve_conflict(self, old_id: words.DoubtedFact, new_id: words.StandingFact) -> Fact:
         """Lower the confidence of an older fact to 0.3 at most, as a newer one contradicts it.
@@ -116,9 +115,9 @@ class Consolidation(View):
         old, new = checks.name(old_id, name="old_id"), checks.name(new_id, name="new_id")
         parts = self._parts()
         try:
-            return parts.store.write(new_act(parts, self._who), _doubt, old, new)
+            return parts.store.write(new_act(parts, self._caller), _doubt, old, new)
         finally:
-            parts.note_cache.drop_agent(self._who)
+            parts.note_cache.drop_agent(self._caller)
 
     def mark_session(self, session: words.OneSession) -> int:
         """Mark all of a session as consolidated; give the number of episodes that waited.
@@ -129,12 +128,12 @@ class Consolidation(View):
             InvalidInput: the agent's episodes are being consolidated just now; mark the session again later.
         """
         parts, name = self._parts(), checks.name(session, name="session")
-        return consolidation_runs.mark_consolidated(parts, self._who, name)
+        return consolidation_runs.mark_consolidated(parts, self._caller, name)
 
     def _episodes(self, session: str) -> list[Episode]:
         parts, narrowed = self._parts(), Filter(kinds=("episode",), sessions=(session,))
-        request = Request(caller=self._who, filter=narrowed, now=parts.clock())
-        memories = parts.store.read(self._who, lambda snapshot: list(read_all(snapshot, request)))
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        memories = parts.store.read(self._caller, lambda snapshot: list(read_all(snapshot, request)))
         episodes = [memory for memory in memories if isinstance(memory, Episode)]
         return sorted(episodes, key=lambda episode: (episode.turn, episode.created_at, episode.id))
 

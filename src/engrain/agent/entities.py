@@ -53,10 +53,10 @@ class Entities(View):
             InvalidInput: the name is taken by another entity of this type, or a value is refused; nothing was written.
         """
         parts = self._parts()
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         entity = Entity(
             id=parts.ids(),
-            tenant_id=self._who.tenant_id,
+            tenant_id=self._caller.tenant_id,
             canonical_name=checks.name(name, name="name"),
             entity_type=_type(entity_type),
             aliases=checks.names(aliases, name="alias"),
@@ -72,7 +72,7 @@ class Entities(View):
         One that was merged is a tombstone: its `metadata["merged_into"]` is the id of the entity that took it in.
         """
         known = checks.name(id_, name="id")
-        return next(iter(self._parts().store.read(self._who, lookup.load_entities, [known])), None)
+        return next(iter(self._parts().store.read(self._caller, lookup.load_entities, [known])), None)
 
     def update(
         self,
@@ -92,7 +92,7 @@ class Entities(View):
         """
         parts, known = self._parts(), checks.name(id_, name="id")
         return parts.store.write(
-            new_act(parts, self._who),
+            new_act(parts, self._caller),
             _change,
             known,
             canonical_name=checks.optional_name(name, name="name"),
@@ -115,7 +115,7 @@ class Entities(View):
         parts = self._parts()
         most = parse_limit(parts, limit)
         entities = parts.store.read(
-            self._who,
+            self._caller,
             lookup.list_entities,
             entity_type=None if entity_type is None else _type(entity_type),
             after=pagination.decode("entities.find", after) or ("", ""),
@@ -152,7 +152,7 @@ class Entities(View):
         wanted = None if entity_type is None else _type(entity_type)
         is_fuzzy = checks.flag(fuzzy, name="fuzzy") and resolution.is_long_enough(text)
         candidates, facts = parts.store.read(
-            self._who, _find_candidates, text, fuzzy=is_fuzzy, of_type=wanted, with_facts=bool(known.terms)
+            self._caller, _find_candidates, text, fuzzy=is_fuzzy, of_type=wanted, with_facts=bool(known.terms)
         )
         by_entity = {
             entity.id: [fact for fact in facts if fact.entity_id == entity.id]
@@ -172,7 +172,7 @@ class Entities(View):
         """
         parts = self._parts()
         source, target = checks.name(source_id, name="source_id"), checks.name(target_id, name="target_id")
-        return parts.store.write(new_act(parts, self._who), _merge, source, target)
+        return parts.store.write(new_act(parts, self._caller), _merge, source, target)
 
     def unmerge(self, source_id: words.MergedEntity) -> EntityMerge:
         """Undo the merge of an entity: its facts, mentions and aliases go back to it.
@@ -186,7 +186,7 @@ class Entities(View):
         """
         parts = self._parts()
         source = checks.name(source_id, name="source_id")
-        return parts.store.write(new_act(parts, self._who), _unmerge, source)
+        return parts.store.write(new_act(parts, self._caller), _unmerge, source)
 
     def profile(self, id_or_name: words.EntityIdOrName) -> EntityProfile:
         """Show an entity's facts with their history, episodes, rules and related entities.
@@ -199,7 +199,7 @@ class Entities(View):
             InvalidInput: several have that name; the message has their ids.
         """
         parts, named = self._parts(), checks.name(id_or_name, name="id_or_name")
-        return parts.store.read(self._who, _load_profile, named, parts.clock())
+        return parts.store.read(self._caller, _load_profile, named, parts.clock())
 
     def enrich(
         self, ids: words.Ids, *, strategy: words.EnrichStrategy = "accurate", publish: words.Publish = False
@@ -220,7 +220,7 @@ class Entities(View):
         chosen = checks.choice(strategy, ["fast", "accurate"], name="strategy")
         return enrich(
             self._parts(),
-            self._who,
+            self._caller,
             checks.required_names(ids, name="id"),
             accurate=chosen == "accurate",
             publish=checks.flag(publish, name="publish"),
@@ -259,12 +259,12 @@ class Entities(View):
         few = checks.count(most_entities, name="most_entities", high=1_000)
         most = checks.count(limit, name="limit")
         memories = self._parts().store.read(
-            self._who, lookup.find_unenriched, self._unread(), most_entities=few, limit=most
+            self._caller, lookup.find_unenriched, self._unread(), most_entities=few, limit=most
         )
         return [memory.id for memory in memories]
 
     def _unread(self) -> Request:
-        return Request(caller=self._who, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
+        return Request(caller=self._caller, filter=Filter(kinds=("episode", "fact")), now=self._parts().clock())
 
 
 def _change(

@@ -142,12 +142,12 @@ class Graph(View):
 
     def _read(self) -> GraphView:
         parts = self._parts()
-        return parts.store.read(self._who, _read_graph, parts.clock())
+        return parts.store.read(self._caller, _read_graph, parts.clock())
 
     def _add(self, function: Callable[[UnitOfWork, Parts, _Wanted], _Added], wanted: _Wanted) -> _Added:
         """Return what one transaction adds."""
         parts = self._parts()
-        added = parts.store.write(new_act(parts, self._who), function, parts, wanted)
+        added = parts.store.write(new_act(parts, self._caller), function, parts, wanted)
         parts.queue.announce()
         return added
 
@@ -155,7 +155,7 @@ class Graph(View):
         """Return what one transaction deletes."""
         parts = self._parts()
         try:
-            return parts.store.write(new_act(parts, self._who), function, wanted)
+            return parts.store.write(new_act(parts, self._caller), function, wanted)
         finally:
             parts.note_cache.clear()  # a fact that is about nobody any more may take the place of another agent's note
 

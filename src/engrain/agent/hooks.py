@@ -52,11 +52,11 @@ class Hooks(View):
         chosen = parts.settings.context.budget_tokens if budget_tokens is None else budget_tokens
         budget = checks.count(chosen, name="budget_tokens", high=10_000_000)
         late = fail_open.drain(parts)
-        queries = Queries(self._parts, self._who)
+        queries = Queries(self._parts, self._caller)
         block = _open(lambda: queries.context(prompt, budget_tokens=budget), counted="contexts_degraded")
         if isinstance(block, Degraded):
             why = (block.with_prefix("no context: "), *late)
-            request_id = self._who.request_id
+            request_id = self._caller.request_id
             return ContextBlock(text="", tokens=0, budget_tokens=budget, degraded=why, request_id=request_id)
         return replace(block, degraded=(*block.degraded, *late)) if late else block
 
@@ -86,7 +86,7 @@ class Hooks(View):
         Raises:
             InvalidInput: as `Agent.observe`; nothing was written.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         act = Act(caller=caller, at=parts.clock())
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         episode = new_episode(
@@ -115,7 +115,7 @@ class Hooks(View):
         Raises:
             InvalidInput: the agent's view has no session, or the limit lies outside 0-1000.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         session, most = checks.name(caller.session, name="session"), checks.count(limit, name="limit")
         return fail_open.recent_turns(parts, caller, session, most)
 
@@ -128,7 +128,7 @@ class Hooks(View):
         Raises:
             InvalidInput: the agent's view has no session.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         session = checks.name(caller.session, name="session")
         late = fail_open.drain(parts)
         waiting = _open(

@@ -96,7 +96,7 @@ class Keys(View):
         """
         parts, text, stored = self._parts(), str(secret), None
         if (parsed := parse_secret(text)) is not None:
-            stored = parts.store.read(replace(self._who, tenant_id=parsed.tenant_id), keys.find_key, parsed.key_id)
+            stored = parts.store.read(replace(self._caller, tenant_id=parsed.tenant_id), keys.find_key, parsed.key_id)
         now = parts.clock()
         if not _is_right(text, stored) or stored is None or not stored.key.is_valid(now):
             metrics.count("keys_refused")
@@ -105,7 +105,7 @@ class Keys(View):
         return stored.key.grant
 
     def _of(self, tenant: str | None) -> Caller:
-        return self._who if tenant is None else replace(self._who, tenant_id=checks.name(tenant, name="tenant"))
+        return self._caller if tenant is None else replace(self._caller, tenant_id=checks.name(tenant, name="tenant"))
 
     def _act(self, tenant: str | None) -> Act:
         return Act(caller=self._of(tenant), at=self._parts().clock())

@@ -77,7 +77,7 @@ class Notes(View):
             InvalidInput: an empty key or content, or one that is too long; nothing was written.
         """
         parts = self._parts()
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         draft = _draft(parts, act, checks.name(key, name="key"), checks.content(content))
         try:
             stored = parts.store.write(act, _save, parts, draft)
@@ -98,7 +98,7 @@ class Notes(View):
             InvalidInput: an empty key, or one that is too long.
         """
         note_key = checks.name(key, name="key")
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
 
         def read() -> Note | None:
             fact = parts.store.read(caller, _find_active, note_key)
@@ -134,7 +134,7 @@ class Notes(View):
             InvalidInput: an empty key or id, or a limit outside 0-1000.
         """
         key_or_id, most = checks.name(note, name="note"), checks.count(limit, name="limit")
-        return self._parts().store.read(self._who, _load_related, key_or_id, most)
+        return self._parts().store.read(self._caller, _load_related, key_or_id, most)
 
     def search(
         self,
@@ -165,7 +165,7 @@ class Notes(View):
             min_similarity=checks.number(min_similarity, name="min_similarity", low=0, high=1),
             category=checks.optional_name(category, name="category"),
         )
-        answer = search_counted(parts, self._who, search_query, Filter())
+        answer = search_counted(parts, self._caller, search_query, Filter())
         hits = [
             NoteHit(note=note_of(hit.memory), score=hit.score, source=hit_source(hit.why))
             for hit in answer
@@ -187,14 +187,14 @@ class Notes(View):
             InvalidInput: an empty key, or one that is too long.
         """
         parts = self._parts()
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         sought = _draft(parts, act, checks.name(key, name="key"), "")
         try:
             forgotten = parts.store.write(act, _forget, sought)
         finally:
             parts.note_cache.drop(sought)
         if forgotten is None:
-            raise NotFound(f"agent {self._who.agent} has no note {sought.predicate!r}; list shows the keys")
+            raise NotFound(f"agent {self._caller.agent} has no note {sought.predicate!r}; list shows the keys")
         return note_of(forgotten)
 
     def summarize_old(self, older_than_days: words.OlderThanDays = 30) -> int:
@@ -209,7 +209,7 @@ class Notes(View):
             InvalidInput: a number of days outside 0-36,500.
         """
         days = checks.number(older_than_days, name="older_than_days", low=0, high=36_500)
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         limit = act.at - timedelta(days=days)
         request = _request(caller, Filter(until=limit), act.at)
@@ -222,7 +222,7 @@ class Notes(View):
 
     def invalidate(self) -> int:
         """Drop this agent's notes from the cache; give their number."""
-        return self._parts().note_cache.drop_agent(self._who)
+        return self._parts().note_cache.drop_agent(self._caller)
 
     def clear_cache(self) -> None:
         """Drop every agent's notes from the cache of this Memory."""
@@ -230,13 +230,13 @@ class Notes(View):
 
     def cache_stats(self) -> NoteCacheStats:
         """Count this agent's notes in the cache, and the hits and misses of its recalls."""
-        return self._parts().note_cache.stats(self._who)
+        return self._parts().note_cache.stats(self._caller)
 
     def _newest(self, verb: str, narrowed: Filter, limit: int, after: str | None) -> Page[Note]:
         """Return a page of notes, as of one moment; other facts of the agent are passed over."""
         parts = self._parts()
         narrowed = replace(narrowed, after=pagination.decode_moment(verb, after))
-        facts = parts.store.read(self._who, _load_live, _request(self._who, narrowed, parts.clock()), limit)
+        facts = parts.store.read(self._caller, _load_live, _request(self._caller, narrowed, parts.clock()), limit)
         page = pagination.cut(verb, facts, limit, lambda fact: (fact.happened_at, fact.id))
         return Page(items=tuple(map(note_of, page)), next=page.next)
 

@@ -56,12 +56,12 @@ class Pools(View):
         parts = self._parts()
         named = checks.name(name, name="pool")
         joined = [parse_agent(member, name="member") for member in checks.names(members, name="member")]
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         return parts.store.write(act, pools.create_pool, named, joined, checks.metadata(metadata))
 
     def list(self) -> list[Pool]:
         """List the pools that this agent is in, by name."""
-        return self._parts().store.read(self._who, pools.list_pools)
+        return self._parts().store.read(self._caller, pools.list_pools)
 
     def add(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Add an agent of the tenant to a pool; it sees the whole pool at once. Twice is once.
@@ -72,7 +72,7 @@ class Pools(View):
         """
         named, joined = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
-        return self._there(parts.store.write(new_act(parts, self._who), pools.join_pool, named, joined), named)
+        return self._there(parts.store.write(new_act(parts, self._caller), pools.join_pool, named, joined), named)
 
     def remove(self, name: words.PoolName, member: words.PoolMember) -> Pool:
         """Remove a member from a pool, or leave it; its next call sees nothing of it. Twice is once.
@@ -83,7 +83,7 @@ class Pools(View):
         """
         named, left = checks.name(name, name="pool"), parse_agent(member, name="member")
         parts = self._parts()
-        return self._there(parts.store.write(new_act(parts, self._who), pools.leave_pool, named, left), named)
+        return self._there(parts.store.write(new_act(parts, self._caller), pools.leave_pool, named, left), named)
 
     def delete(self, name: words.PoolName) -> None:
         """Delete an empty pool.
@@ -94,8 +94,8 @@ class Pools(View):
         """
         named = checks.name(name, name="pool")
         parts = self._parts()
-        if not parts.store.write(new_act(parts, self._who), pools.delete_pool, named):
-            raise _pool_not_found(self._who, named)
+        if not parts.store.write(new_act(parts, self._caller), pools.delete_pool, named):
+            raise _pool_not_found(self._caller, named)
 
     def contribute(self, name: words.PoolName, id_: words.Id) -> MemoryRecord:
         """Copy a memory that this agent sees into a pool; the copy is linked `derived_from` it.
@@ -109,7 +109,7 @@ class Pools(View):
         """
         pool, original_id = checks.name(name, name="pool"), checks.name(id_, name="id")
         parts = self._parts()
-        stored = parts.store.write(new_act(parts, self._who), _contribute, parts, pool, original_id)
+        stored = parts.store.write(new_act(parts, self._caller), _contribute, parts, pool, original_id)
         parts.queue.announce()
         return stored
 
@@ -135,7 +135,7 @@ class Pools(View):
         search_query = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
         narrowed = Filter(scopes=(pool_scope(named),))
         return search_counted(
-            parts, self._who, search_query, narrowed, check=lambda snapshot: _check_member(snapshot, named)
+            parts, self._caller, search_query, narrowed, check=lambda snapshot: _check_member(snapshot, named)
         )
 
     def sync_to_agent(self, name: words.PoolName) -> PoolSync:
@@ -149,7 +149,7 @@ class Pools(View):
         """
         named = checks.name(name, name="pool")
         parts = self._parts()
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         pages: list[PoolSync] = []
         last: str | None = None
         try:
@@ -157,7 +157,7 @@ class Pools(View):
                 page, last = parts.store.write(act, _sync_page, parts, named, last)
                 pages.append(page)
         finally:
-            parts.note_cache.drop_agent(self._who)
+            parts.note_cache.drop_agent(self._caller)
             parts.queue.announce()
         return PoolSync(
             pool=named,
@@ -168,7 +168,7 @@ class Pools(View):
 
     def _there(self, pool: Pool | None, name: str) -> Pool:
         if pool is None:
-            raise _pool_not_found(self._who, name)
+            raise _pool_not_found(self._caller, name)
         return pool
 
 

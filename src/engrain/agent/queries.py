@@ -55,7 +55,7 @@ class Queries(View):
     @property
     def caller(self) -> Caller:
         """The tenant, agent, session and request id that every call carries; its pools are read at each."""
-        return self._who
+        return self._caller
 
     def recall(
         self,
@@ -126,7 +126,7 @@ class Queries(View):
             if scope is not None:
                 checks.choice(scope, snapshot.caller.scopes, name="scope")
 
-        return search_counted(parts, self._who, search_query, narrowed, check=check)
+        return search_counted(parts, self._caller, search_query, narrowed, check=check)
 
     def context(
         self,
@@ -169,7 +169,7 @@ class Queries(View):
         )
         superseded = checks.flag(include_superseded, name="include_superseded")
         return context_blocks.build_block(
-            parts, self._who, replace(request, include_superseded=superseded, line_options=line_options)
+            parts, self._caller, replace(request, include_superseded=superseded, line_options=line_options)
         )
 
     def messages(
@@ -211,7 +211,7 @@ class Queries(View):
             tools=tools,
             summarise=summarise,
         )
-        return context_blocks.build_messages(parts, self._who, request, chat_window)
+        return context_blocks.build_messages(parts, self._caller, request, chat_window)
 
     def get(self, id_: words.Id, *, as_of: words.AsOf | None = None) -> MemoryRecord | None:
         """Read one memory by id, be it live, superseded or forgotten; None where this agent sees none.
@@ -225,8 +225,8 @@ class Queries(View):
         name, then = checks.name(id_, name="id"), checks.moment(as_of, name="as_of")
         parts = self._parts()
         if then is None:
-            return next(iter(get_counted(parts, self._who, [name])), None)
-        memory = parts.store.read(self._who, find_memory, name)
+            return next(iter(get_counted(parts, self._caller, [name])), None)
+        memory = parts.store.read(self._caller, find_memory, name)
         return memory if memory is not None and memory.was_believed(then) else None
 
     def facts(
@@ -255,9 +255,9 @@ class Queries(View):
             include_inactive=checks.flag(include_inactive, name="include_inactive"),
             after=pagination.decode_moment("facts", after),
         )
-        request = Request(caller=self._who, filter=narrowed, now=parts.clock())
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
         most = checks.count(limit, name="limit")
-        newest = parts.store.read(self._who, recency.load_newest, request, most + 1)
+        newest = parts.store.read(self._caller, recency.load_newest, request, most + 1)
         facts = [fact for fact in newest if isinstance(fact, Fact)]
         return pagination.cut("facts", facts, most, lambda fact: (fact.happened_at, fact.id))
 
@@ -313,7 +313,7 @@ class Queries(View):
         """
         from engrain.agent.learning import reflection
 
-        return reflection.latest_reflection(self._parts(), self._who)
+        return reflection.latest_reflection(self._parts(), self._caller)
 
     def links(
         self, id_: words.Id, *, direction: words.LinkDirection = "both", relation: words.OfRelation | None = None
@@ -326,7 +326,7 @@ class Queries(View):
             InvalidInput: an unknown direction or relation.
         """
         return self._parts().store.read(
-            self._who,
+            self._caller,
             history.load_links,
             checks.name(id_, name="id"),
             direction=checks.choice(direction, _DIRECTIONS, name="direction"),
@@ -338,7 +338,7 @@ class Queries(View):
 
         Empty where this agent sees no such fact.
         """
-        return self._parts().store.read(self._who, history.load_history, checks.name(id_, name="id"))
+        return self._parts().store.read(self._caller, history.load_history, checks.name(id_, name="id"))
 
     def events(
         self,
@@ -357,7 +357,7 @@ class Queries(View):
         """
         most = checks.count(limit, name="limit")
         events = self._parts().store.read(
-            self._who,
+            self._caller,
             history.load_events,
             memory_id=checks.optional_name(id_, name="id"),
             event_type=checks.optional_name(event_type, name="event_type"),
@@ -375,7 +375,7 @@ class Queries(View):
             InvalidInput: a scope that this agent does not see.
         """
         parts = self._parts()
-        return parts.store.read(self._who, _count_memories, parts.clock(), scope)
+        return parts.store.read(self._caller, _count_memories, parts.clock(), scope)
 
     def overview(self, *, days: words.Days = 30, limit: words.MostOfEach = 10) -> Overview:
         """Show counts, activity by day, newest and most used memories, entities, runs and backlog.
@@ -394,7 +394,7 @@ class Queries(View):
             limit=checks.count(limit, name="limit", high=overview.MOST),
         )
         parts.references.flush()
-        return overview.read_overview(parts.store, self._who, request, now=parts.clock())
+        return overview.read_overview(parts.store, self._caller, request, now=parts.clock())
 
     def audit(
         self,
@@ -426,15 +426,15 @@ class Queries(View):
             unused_days=checks.number(unused_days, name="unused_days", low=0, high=36_500),
         )
         parts.references.flush()
-        return audit.audit(parts.store, self._who, options, now=parts.clock(), progress=progress)
+        return audit.audit(parts.store, self._caller, options, now=parts.clock(), progress=progress)
 
     def _newest(self, name: str, narrowed: Filter, limit: int, after: str | None) -> Page[MemoryRecord]:
         """A page of the list `name`, newest first, and one statement."""
         parts = self._parts()
         narrowed = replace(narrowed, after=pagination.decode_moment(name, after))
         most = checks.count(limit, name="limit")
-        request = Request(caller=self._who, filter=narrowed, now=parts.clock())
-        memories = parts.store.read(self._who, recency.load_newest, request, most + 1)
+        request = Request(caller=self._caller, filter=narrowed, now=parts.clock())
+        memories = parts.store.read(self._caller, recency.load_newest, request, most + 1)
         return pagination.cut(name, memories, most, lambda memory: (memory.happened_at, memory.id))
 
 

@@ -44,7 +44,7 @@ class Rules(View):
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         act = new_act(parts, caller)
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         rule = Rule(
@@ -98,14 +98,14 @@ class Rules(View):
         most = checks.count(limit, name="limit", high=1000)
         position = pagination.decode_moment("rules.applications", after)
         rule = checks.name(id_, name="id")
-        marks = self._parts().store.read(self._who, load_applications, rule, most + 1, after=position)
+        marks = self._parts().store.read(self._caller, load_applications, rule, most + 1, after=position)
         return pagination.cut("rules.applications", marks, most, lambda mark: (mark.created_at, mark.id))
 
     def _mark(self, id_: str, outcome: Outcome, reason: str | None) -> Rule:
         parts, name = self._parts(), checks.name(id_, name="id")
         thresholds = Thresholds(**parts.settings.maturity.model_dump())
-        act = new_act(parts, self._who)
+        act = new_act(parts, self._caller)
         marked = parts.store.write(act, changes.mark, name, outcome, reason=reason, thresholds=thresholds)
         if marked is None:
-            raise memory_not_found(self._who, name)
+            raise memory_not_found(self._caller, name)
         return marked

@@ -52,7 +52,7 @@ class Working(View):
         Raises:
             InvalidInput: as `Agent.observe`; nothing was added.
         """
-        parts, caller = self._parts(), self._who
+        parts, caller = self._parts(), self._caller
         key = checks.optional_name(idempotency_key, name="idempotency_key")
         message = new_episode(
             parts,
@@ -90,15 +90,15 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.tool_results[tool], session.result_sizes[tool] = answer, size
 
-        return parts.buffers.working.change(self._who, work)
+        return parts.buffers.working.change(self._caller, work)
 
     def tool_results(self) -> dict[str, Any]:
         """Read the answers of tools, by name."""
-        return self._parts().buffers.working.copy(self._who).tool_results
+        return self._parts().buffers.working.copy(self._caller).tool_results
 
     def scratchpad(self) -> str:
         """Read the scratchpad of the session."""
-        return self._parts().buffers.working.copy(self._who).scratchpad
+        return self._parts().buffers.working.copy(self._caller).scratchpad
 
     def write_scratchpad(self, text: words.ScratchpadText) -> str:
         """Replace the text of the scratchpad.
@@ -113,12 +113,12 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.scratchpad = notes
 
-        self._parts().buffers.working.change(self._who, work)
+        self._parts().buffers.working.change(self._caller, work)
         return notes
 
     def messages(self) -> list[Episode]:
         """List the messages of the session that are not stored yet, oldest first."""
-        return self._parts().buffers.working.copy(self._who).messages
+        return self._parts().buffers.working.copy(self._caller).messages
 
     def flush(self) -> WorkingStats:
         """Store all messages as episodes.
@@ -126,12 +126,12 @@ class Working(View):
         Where the database takes none they stay, and `degraded` says so.
         """
         parts = self._parts()
-        return fail_open.flush_working(parts, self._who, most_tokens=None)
+        return fail_open.flush_working(parts, self._caller, most_tokens=None)
 
     def clear(self) -> None:
         """Drop messages, tool results and scratchpad; none of them becomes an episode."""
-        self._parts().buffers.working.clear(self._who)
+        self._parts().buffers.working.clear(self._caller)
 
     def stats(self) -> WorkingStats:
         """Count the messages, tokens and tool results of the session."""
-        return self._parts().buffers.working.copy(self._who).stats()
+        return self._parts().buffers.working.copy(self._caller).stats()

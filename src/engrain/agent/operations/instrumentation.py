@@ -98,7 +98,7 @@ def _instrumented(work: Callable[..., Any], verb: _Verb) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         tracer = tracing.current_tracer()
         if tracer is not None or _VerbLog.is_on:
-            caller = getattr(self, "_who", None)
+            caller = getattr(self, "_caller", None)
             return _call_traced(verb, tracer, caller, lambda: work(self, *arguments, **named))
         start = time.perf_counter()
         try:

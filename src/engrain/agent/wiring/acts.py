@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import derived_id
@@ -11,12 +10,6 @@ from engrain.domain.requests import Act
 if TYPE_CHECKING:
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.records import Caller
-
-
-def with_pools(parts: Parts, caller: Caller) -> Caller:
-    """Return the caller with the pools it is in now; one statement."""
-    pools = parts.store.read(caller, lambda snapshot: snapshot.caller.pools)
-    return caller if pools == caller.pools else replace(caller, pools=pools)
 
 
 def new_act(parts: Parts, caller: Caller) -> Act:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
-    from engrain.domain.records import Caller
     from engrain.retrieval.presets import Preset
 
 
@@ -26,11 +25,6 @@ def parse_interval(valid_from: object, valid_to: object) -> tuple[datetime | Non
     if start is not None and end is not None and end < start:
         raise InvalidInput(f"valid_to {end:%Y-%m-%d} lies before valid_from {start:%Y-%m-%d}")
     return start, end
-
-
-def parse_scope(caller: Caller, scope: object) -> str:
-    """Return the scope to write to: "global", which is the default, the agent's own, or that of a pool it is in."""
-    return GLOBAL_SCOPE if scope is None else checks.choice(scope, caller.scopes, name="scope")
 
 
 def parse_agent(value: object, *, name: str = "agent") -> str:

@@ -179,11 +179,11 @@ def lock_facts(work: UnitOfWork, ids: Sequence[str], *, beside: Sequence[Fact] =
 
 def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
     """Check that the caller sees where memories go; it stays in pools that they go to until this unit ends."""
-    shared = set()
+    caller, shared = work.act.caller, set()
     for memory in memories:
-        if memory.tenant_id != work.tenant_id:
+        if memory.tenant_id != caller.tenant_id:
             raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
-        if memory.scope not in (GLOBAL_SCOPE, work.agent):
+        if memory.scope not in (GLOBAL_SCOPE, caller.agent):
             shared.add(memory.scope)
     if not shared:
         return
