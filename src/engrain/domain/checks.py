@@ -168,7 +168,7 @@ def flag(value: object, *, name: str) -> bool:
     return value
 
 
-def metadata(value: object) -> dict[str, Any]:
+def metadata(value: object, *, name: str = "metadata") -> dict[str, Any]:
     """A JSON object from a mapping; empty from None.
 
     Raises:
@@ -177,10 +177,10 @@ def metadata(value: object) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"metadata must be a mapping, not {type(value).__name__} ({_shown(value)})")
+        raise InvalidInput(f"{name} must be a mapping, not {type(value).__name__} ({_shown(value)})")
     if all(type(key) is str and type(item) is str for key, item in value.items()):
         return {_storable(key): _storable(item) for key, item in value.items()}  # a tenth of the time
-    return cast("dict[str, Any]", _json(dict(value), name="metadata"))
+    return cast("dict[str, Any]", _json(dict(value), name=name))
 
 
 def json_values(value: object, *, name: str) -> tuple[Any, ...]:

@@ -29,10 +29,10 @@ _TABLES: Mapping[str, tuple[ExportKind, ...]] = {
     "rules": ("rule",),
 }
 # Columns with another name in the export, or with a meaning in this database alone.
-_EXCLUDED = frozenset("tenant_id agent scope entity_id event_time canonical_name entity_type asking turn".split())
-_STATE = frozenset(
-    "consolidation_status consolidation_attempts last_consolidation_error next_consolidation_retry_at "
-    "reference_count last_referenced_at mention_count".split()
+UNEXPORTED = frozenset(
+    "tenant_id agent scope entity_id event_time canonical_name entity_type asking turn consolidation_status "
+    "consolidation_attempts last_consolidation_error next_consolidation_retry_at reference_count last_referenced_at "
+    "mention_count".split()
 )
 
 
@@ -124,7 +124,7 @@ def _lines(records: Iterable[_Record], names: Mapping[str, str]) -> Iterator[str
 def _line(record: _Record, names: Mapping[str, str]) -> dict[str, Any]:
     """A record as `engrain import` reads it, without what belongs to this database alone."""
     row = record.row
-    fields = {name: value for name, value in row.items() if name not in _EXCLUDED | _STATE}
+    fields = {name: value for name, value in row.items() if name not in UNEXPORTED}
     match record.kind:
         case "entity":
             own = {"kind": "entity", "name": row["canonical_name"], "type": row["entity_type"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
@@ -14,28 +15,29 @@ from engrain.domain.records import (
     DECAY_RATES,
     GLOBAL_SCOPE,
     MATURITIES,
-    RULE_CONFIDENCE,
-    RULE_DECAY_RATE,
     Entity,
     Episode,
     Fact,
     MemoryRecord,
+    Record,
     Rule,
 )
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
+from engrain.portability.exports import UNEXPORTED
 from engrain.portability.formats import ImportedEntity, ImportedFact, ImportedRule, ImportedTurn
 from engrain.storage import selection
 from engrain.storage.entities import lookup, registry
+from engrain.storage.rows import KIND_RECORDS, column_types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
+    from engrain.domain.records import Kind
     from engrain.domain.requests import Act
+    from engrain.storage.rows import ColumnType
     from engrain.storage.unit_of_work import UnitOfWork
-
-_MAX_INT = 2**63 - 1
 
 
 @dataclass(kw_only=True)
@@ -122,7 +124,8 @@ class RecordConverter:
         session = checks.optional_name(turn.session, name="session")
         parts = (caller.tenant_id, caller.agent, session or "", turn.source_id, turn.role, content)
         metadata = {**turn.metadata, **({"title": turn.title} if turn.title else {})}
-        tokens = fields.get("tokens")
+        given = _parse_columns("episode", fields)
+        given.setdefault("importance", importance.importance_of(content, role=turn.role))
         return Episode(
             id=self._id(fields, *parts, at=turn.event_time),
             tenant_id=caller.tenant_id,
@@ -134,34 +137,28 @@ class RecordConverter:
             content=content,
             event_time=turn.event_time or self.act.at,
             created_at=self.act.at,
-            expires_at=checks.moment(fields.get("expires_at"), name="expires_at"),
-            importance=_number(fields, "importance", importance.importance_of(content, role=turn.role), high=10),
-            tokens=None if tokens is None else checks.count(tokens, name="tokens", high=_MAX_INT),
-            model=checks.optional_name(fields.get("model"), name="model"),
-            tool_calls=checks.json_values(fields.get("tool_calls"), name="tool_calls"),
             tags=checks.names(turn.tags, name="tag"),
             metadata=checks.metadata(metadata),
+            **given,
         )
 
     def _fact(self, statement: ImportedFact) -> Fact:
         caller, fields = self.act.caller, statement.fields
         subject = caller.agent if statement.subject is None else checks.name(statement.subject, name="subject")
         predicate, content = checks.name(statement.predicate, name="predicate"), checks.content(statement.content)
-        permanence = checks.choice(fields.get("permanence", "standard"), DECAY_RATES, name="permanence")
         created_at = min(statement.stored_at or self.act.at, self.act.at)
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end < start:
             raise InvalidInput(f"valid_to {end.isoformat()} lies before valid_from {start.isoformat()}")
+        parts = (caller.tenant_id, caller.agent, "statement", subject, statement.source_id)
+        given = _parse_columns("fact", fields)
+        derived = {
+            "category": fact_category(predicate, content),
+            "importance": importance.importance_of(content),
+            "decay_rate": DECAY_RATES[given.get("permanence", "standard")],
+        }
         return Fact(
-            id=self._id(
-                fields,
-                caller.tenant_id,
-                caller.agent,
-                "statement",
-                subject,
-                statement.source_id,
-                at=statement.stored_at,
-            ),
+            id=self._id(fields, *parts, at=statement.stored_at),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=_scope(fields, caller.agent, note=statement.subject is None),
@@ -169,50 +166,32 @@ class RecordConverter:
             predicate=predicate,
             entity_id=None if statement.about is None else self._entity_id(statement.about),
             content=content,
-            category=checks.optional_name(fields.get("category"), name="category") or fact_category(predicate, content),
-            source=checks.optional_name(fields.get("source"), name="source"),
-            confidence=_number(fields, "confidence", 1.0),
-            importance=_number(fields, "importance", importance.importance_of(content), high=10),
-            permanence=permanence,
-            decay_rate=_number(fields, "decay_rate", DECAY_RATES[permanence], high=1_000),
-            validity=checks.validity(fields.get("validity", "active")),
             valid_from=start,
             valid_to=end,
             created_at=created_at,
-            invalidated_at=checks.moment(fields.get("invalidated_at"), name="invalidated_at"),
             supersedes_id=self._referenced_id(fields.get("supersedes_id")),
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             last_confirmed_at=statement.confirmed_at or created_at,
             tags=checks.names(statement.tags, name="tag"),
             metadata=checks.metadata(statement.metadata),
+            **{**derived, **given},
         )
 
     def _rule(self, rule: ImportedRule) -> Rule:
         caller, fields = self.act.caller, rule.fields
-        content = checks.content(rule.content)
         created_at = min(rule.stored_at or self.act.at, self.act.at)
         return Rule(
             id=self._id(fields, caller.tenant_id, caller.agent, "guidance", rule.source_id, at=rule.stored_at),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
             scope=_scope(fields, caller.agent),
-            content=content,
-            maturity=checks.choice(fields.get("maturity", "candidate"), MATURITIES, name="maturity"),
-            confidence=_number(fields, "confidence", RULE_CONFIDENCE),
-            permanence=checks.choice(fields.get("permanence", "standard"), DECAY_RATES, name="permanence"),
-            decay_rate=_number(fields, "decay_rate", RULE_DECAY_RATE, high=1_000),
-            effectiveness_score=_number(fields, "effectiveness_score", 0.0),
+            content=checks.content(rule.content),
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             created_at=created_at,
             last_confirmed_at=checks.moment(fields.get("last_confirmed_at"), name="last_confirmed_at") or created_at,
             tags=checks.names(rule.tags, name="tag"),
             metadata=checks.metadata(rule.metadata),
-            applied_count=_count(fields, "applied_count"),
-            success_count=_count(fields, "success_count"),
-            harmful_count=_count(fields, "harmful_count"),
-            invalidated_at=checks.moment(fields.get("invalidated_at"), name="invalidated_at"),
-            last_applied_at=checks.moment(fields.get("last_applied_at"), name="last_applied_at"),
-            last_evaluated_at=checks.moment(fields.get("last_evaluated_at"), name="last_evaluated_at"),
+            **_parse_columns("rule", fields),
         )
 
     def _id(self, fields: Mapping[str, object], *parts: str, at: datetime | None) -> str:
@@ -253,9 +232,40 @@ def _scope(fields: Mapping[str, object], agent: str, *, note: bool = False) -> s
     return GLOBAL_SCOPE if fields.get("scope") == GLOBAL_SCOPE and not note else agent
 
 
-def _number(fields: Mapping[str, Any], name: str, default: float, *, high: float = 1) -> float:
-    return default if fields.get(name) is None else checks.number(fields[name], name=name, low=0, high=high)
+def _parse_columns(kind: Kind, fields: Mapping[str, object]) -> dict[str, Any]:
+    """Parse the columns of an export that a memory takes as they are; those that a line lacks are left out."""
+    if not fields:
+        return {}
+    return {name: parse(fields[name]) for name, parse in _COLUMNS[kind].items() if fields.get(name) is not None}
 
 
-def _count(fields: Mapping[str, Any], name: str) -> int:
-    return checks.count(fields.get(name, 0), name=name, high=_MAX_INT)
+def _parsers(record: type[Record]) -> Mapping[str, Callable[[object], Any]]:
+    columns = {name: type_ for name, type_ in column_types(record).items() if name not in _OWN | UNEXPORTED}
+    return {name: _SPECIAL.get(name) or partial(_PARSERS[type_], name=name) for name, type_ in columns.items()}
+
+
+def _parse_number(value: object, *, name: str) -> float:
+    return checks.number(value, name=name, low=0, high=_LARGEST.get(name, 1))
+
+
+# Columns that belong to the importing agent, refer to others, or depend on them.
+_OWN = frozenset(
+    "id session role speaker content created_at subject predicate valid_from valid_to supersedes_id source_episode_id "
+    "last_confirmed_at tags metadata".split()
+)
+_LARGEST = {"importance": 10, "decay_rate": 1_000}
+_SPECIAL: Mapping[str, Callable[[object], Any]] = {
+    "permanence": partial(checks.choice, known=DECAY_RATES, name="permanence"),
+    "maturity": partial(checks.choice, known=MATURITIES, name="maturity"),
+    "validity": checks.validity,
+}
+_PARSERS: Mapping[ColumnType, Callable[..., Any]] = {
+    "text": checks.optional_name,
+    "whole": partial(checks.count, high=2**63 - 1),
+    "number": _parse_number,
+    "time": checks.moment,
+    "names": checks.names,
+    "list": checks.json_values,
+    "object": checks.metadata,
+}
+_COLUMNS = {kind: _parsers(record) for kind, record in KIND_RECORDS.items()}
