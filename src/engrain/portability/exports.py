@@ -46,14 +46,6 @@ class ExportReport(Record):
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """One row with its kind."""
-
-    kind: ExportKind
-    row: Row
-
-
 def export(
     store: SqlStore,
     path: Path,
@@ -91,7 +83,7 @@ def export(
 
 def _records(
     source: SqlExtraction, extent: Extent, kinds: Collection[ExportKind], names: dict[str, str]
-) -> Iterator[_Record]:
+) -> Iterator[tuple[ExportKind, Row]]:
     """The records of the requested kinds, entities first; names of all entities go into `names` by id."""
     for table, table_kinds in _TABLES.items():
         if table != "entities" and not set(table_kinds) & set(kinds):
@@ -101,31 +93,32 @@ def _records(
                 names[row["id"]] = row["canonical_name"]
             kind = "note" if table == "facts" and _is_note(row, extent.agent) else table_kinds[0]
             if kind in kinds:
-                yield _Record(kind, row)
+                yield kind, row
 
 
 def _is_note(row: Row, agent: str | None) -> bool:
     return row["entity_id"] is None and row["scope"] == agent == row["subject"]
 
 
-def _count(records: Iterable[_Record], counted: Counter[str], progress: Progress | None) -> Iterator[_Record]:
-    for number, record in enumerate(records, start=1):
-        counted[record.kind] += 1
+def _count(
+    records: Iterable[tuple[ExportKind, Row]], counted: Counter[str], progress: Progress | None
+) -> Iterator[tuple[ExportKind, Row]]:
+    for number, (kind, row) in enumerate(records, start=1):
+        counted[kind] += 1
         if progress is not None and number % 1_000 == 0:
             progress(number)
-        yield record
+        yield kind, row
 
 
-def _lines(records: Iterable[_Record], names: Mapping[str, str]) -> Iterator[str]:
-    for record in records:
-        yield json.dumps(_line(record, names), ensure_ascii=False, sort_keys=True)
+def _lines(records: Iterable[tuple[ExportKind, Row]], names: Mapping[str, str]) -> Iterator[str]:
+    for kind, row in records:
+        yield json.dumps(export_row(kind, row, names), ensure_ascii=False, sort_keys=True)
 
 
-def _line(record: _Record, names: Mapping[str, str]) -> dict[str, Any]:
-    """A record as `engrain import` reads it, without what belongs to this database alone."""
-    row = record.row
+def export_row(kind: ExportKind, row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+    """Convert a row to a record that `engrain import` reads, without what belongs to this database alone."""
     fields = {name: value for name, value in row.items() if name not in UNEXPORTED}
-    match record.kind:
+    match kind:
         case "entity":
             own = {"kind": "entity", "name": row["canonical_name"], "type": row["entity_type"]}
             return {**own, "aliases": row["aliases"], "metadata": row["metadata"]}
@@ -144,21 +137,21 @@ def _global_scope(row: Row) -> dict[str, str]:
     return {"scope": "global"} if row["scope"] == "global" else {}
 
 
-def _pages(records: Iterable[_Record]) -> Iterator[str]:
+def _pages(records: Iterable[tuple[ExportKind, Row]]) -> Iterator[str]:
     """Pages of facts by subject with their past, notes, rules, and conversations by session."""
     by_kind: dict[str, list[Row]] = defaultdict(list)
-    for record in records:
-        by_kind[record.kind].append(record.row)
-    for title, kind, page in (
+    for kind, row in records:
+        by_kind[kind].append(row)
+    for title, of_kind, page in (
         ("Who and what", "entity", _entities),
         ("Facts", "fact", _facts),
         ("Notes", "note", _notes),
         ("Rules", "rule", _rules),
         ("Conversations", "episode", _episodes),
     ):
-        if by_kind[kind]:
+        if by_kind[of_kind]:
             yield f"# {title}\n"
-            yield from page(by_kind[kind])
+            yield from page(by_kind[of_kind])
 
 
 def _entities(rows: list[Row]) -> Iterator[str]:

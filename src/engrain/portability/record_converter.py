@@ -244,6 +244,11 @@ def _parsers(record: type[Record]) -> Mapping[str, Callable[[object], Any]]:
     return {name: _SPECIAL.get(name) or partial(_PARSERS[type_], name=name) for name, type_ in columns.items()}
 
 
+def imported_columns(kind: Kind) -> frozenset[str]:
+    """Return the columns of an export that an import takes over."""
+    return _OWN | _COLUMNS[kind].keys()
+
+
 def _parse_number(value: object, *, name: str) -> float:
     return checks.number(value, name=name, low=0, high=_LARGEST.get(name, 1))
 

@@ -64,13 +64,13 @@ def _check(line: Line, header: Header) -> None:
         return
     if line.table == DEPARTURES:
         return
-    for name, check in _checks_of(line.table):
+    for name, check in column_checks(line.table):
         check(name, row[name])
 
 
 @cache
-def _checks_of(table: str) -> Sequence[tuple[str, Callable[[str, Any], None]]]:
-    """The checks of a table's columns."""
+def column_checks(table: str) -> Sequence[tuple[str, Callable[[str, Any], None]]]:
+    """Return the columns of a table in a backup, each with the check of its values."""
     return [(name, _CHECKS[TABLES[table].columns[name]]) for name in BACKED_UP[table]]
 
 

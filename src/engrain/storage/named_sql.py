@@ -3,6 +3,8 @@
 -- name --
 -- What it is for
 SELECT ...;
+
+`COLUMNS OF runs` are the columns of a table that has a record, its fields, and `VALUES OF runs` their values by name.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from engrain.storage.rows import TABLE_RECORDS, column_types
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_FIELDS = re.compile(r"\b(COLUMNS|VALUES) OF (\w+)")
 _HEADING = re.compile(r"^-- (\w+) --$", re.MULTILINE)
 
 
@@ -21,7 +26,13 @@ def load_sql(package: str, name: str) -> Mapping[str, str]:
     """Load the statements of one file by name."""
     text = (files(package) / name).read_text(encoding="utf-8")
     _, *rest = _HEADING.split(text)
-    return {name: _strip_comments(body) for name, body in zip(rest[::2], rest[1::2], strict=True)}
+    statements = zip(rest[::2], rest[1::2], strict=True)
+    return {name: _FIELDS.sub(_list_fields, _strip_comments(body)) for name, body in statements}
+
+
+def _list_fields(match: re.Match[str]) -> str:
+    prefix = ":" if match[1] == "VALUES" else ""
+    return ", ".join(f"{prefix}{name}" for name in column_types(TABLE_RECORDS[match[2]]))
 
 
 def _strip_comments(body: str) -> str:

@@ -163,12 +163,12 @@ UPDATE rules SET doc = :doc WHERE tenant_id = :tenant_id AND id = :id;
 
 -- applications --
 -- List the applications of a rule, newest first
-SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
+SELECT COLUMNS OF rule_applications FROM rule_applications
 WHERE tenant_id = :tenant_id AND rule_id = :rule_id ORDER BY created_at DESC, id DESC LIMIT :limit;
 
 -- more_applications --
 -- List the applications of a rule, newest first, after a position in that order
-SELECT id, tenant_id, rule_id, agent, outcome, context, created_at FROM rule_applications
+SELECT COLUMNS OF rule_applications FROM rule_applications
 WHERE tenant_id = :tenant_id AND rule_id = :rule_id AND (created_at, id) < (:after_at, :after_id)
 ORDER BY created_at DESC, id DESC LIMIT :limit;
 
@@ -480,11 +480,6 @@ FROM jobs;
 -- Find the number of the newest version, 0 before the first
 SELECT coalesce(max(version), 0) FROM embedding_versions WHERE tenant_id = '';
 
--- add_version --
--- Add a version of an embedder
-INSERT INTO embedding_versions (tenant_id, version, name, dims, state, created_at, activated_at)
-VALUES ('', :version, :name, :dims, :state, :created_at, :activated_at);
-
 -- retire_version --
 -- Retire the active version
 UPDATE embedding_versions SET state = 'retired' WHERE tenant_id = '' AND state = 'active';
@@ -639,13 +634,11 @@ WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :
 
 -- keys_of --
 -- List the keys of a tenant, newest first
-SELECT id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
-FROM access_keys WHERE tenant_id = :tenant_id ORDER BY created_at DESC, id DESC;
+SELECT COLUMNS OF access_keys FROM access_keys WHERE tenant_id = :tenant_id ORDER BY created_at DESC, id DESC;
 
 -- find_key --
 -- Read one key, and the digest of its secret
-SELECT digest, id, tenant_id, agent, role, name, created_at, expires_at, revoked_at, last_used_at
-FROM access_keys WHERE tenant_id = :tenant_id AND id = :id;
+SELECT digest, COLUMNS OF access_keys FROM access_keys WHERE tenant_id = :tenant_id AND id = :id;
 
 -- revoke_key --
 -- Revoke a key, unless it is revoked already
@@ -658,10 +651,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND (last_used_at IS NULL OR last_used
 
 -- add_job --
 -- Add a job, unless its schedule's firing has one
-INSERT INTO jobs (tenant_id, id, name, dedupe_key, status, run_at, attempts, lease_until, worker, report, last_error,
-    created_at, finished_at)
-VALUES (:tenant_id, :id, :name, :dedupe_key, :status, :run_at, :attempts, :lease_until, :worker, :report, :last_error,
-    :created_at, :finished_at)
+INSERT INTO jobs (COLUMNS OF jobs) VALUES (VALUES OF jobs)
 ON CONFLICT DO NOTHING RETURNING id;
 
 -- set_job --

@@ -28,6 +28,16 @@ _GENERIC_TYPES: Mapping[str, ColumnType] = {"tuple": "list", "Mapping": "object"
 
 KIND_TABLES: Mapping[Kind, str] = {"episode": "episodes", "fact": "facts", "rule": "rules"}
 KIND_RECORDS: Mapping[Kind, type[Episode | Fact | Rule]] = {"episode": Episode, "fact": Fact, "rule": Rule}
+TABLE_RECORDS: Mapping[str, type[Record]] = {
+    **{KIND_TABLES[kind]: record for kind, record in KIND_RECORDS.items()},
+    "memory_events": Event,
+    "entities": Entity,
+    "embedding_versions": EmbeddingVersion,
+    "rule_applications": Application,
+    "runs": Run,
+    "access_keys": AccessKey,
+    "jobs": Job,
+}
 
 
 def column_types(record: type[Record]) -> dict[str, ColumnType]:

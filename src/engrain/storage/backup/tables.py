@@ -9,12 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engrain.domain.access.keys import AccessKey
-from engrain.domain.records import EmbeddingVersion, Entity, Event, Record
-from engrain.domain.rules.maturity import Application
-from engrain.domain.runs.jobs import Job
-from engrain.domain.runs.runs import Run
-from engrain.storage.rows import KIND_RECORDS, KIND_TABLES, column_types
+from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,14 +54,14 @@ class Table:
     unrecorded: Sequence[str] = ()
 
 
-def _columns(texts: str, record: type[Record] | None = None, **others: ColumnType) -> dict[str, ColumnType]:
-    fields = {} if record is None else column_types(record)
+def _columns(texts: str = "", *, of: str = "", **others: ColumnType) -> dict[str, ColumnType]:
+    fields = column_types(TABLE_RECORDS[of]) if of else {}
     return {**dict.fromkeys(texts.split(), "text"), **others, **fields}
 
 
 def _memories(kind: Kind, references: Mapping[str, str], **more: ColumnType) -> Table:
     return Table(
-        columns=_columns("", KIND_RECORDS[kind], doc="whole", **more),
+        columns=_columns(of=KIND_TABLES[kind], doc="whole", **more),
         kind=kind,
         references=references,
         local=frozenset({"doc"}),
@@ -108,7 +103,7 @@ _MENTIONED = (
 TABLES: Mapping[str, Table] = {
     "memory_metadata": Table(columns=_columns("tenant_id key value"), key=("tenant_id", "key"), share=_NOTHING),
     "embedding_versions": Table(
-        columns=_columns("tenant_id", EmbeddingVersion), key=("tenant_id", "version"), is_local=True
+        columns=_columns("tenant_id", of="embedding_versions"), key=("tenant_id", "version"), is_local=True
     ),
     "pools": Table(
         columns=_columns("tenant_id name", created_at="time", metadata="object"),
@@ -118,7 +113,7 @@ TABLES: Mapping[str, Table] = {
     "pool_members": Table(
         columns=_columns("tenant_id pool agent", joined_at="time"), key=("tenant_id", "pool", "agent"), share=_NOTHING
     ),
-    "entities": Table(columns=_columns("", Entity), kind="entity", share=_MENTIONED),
+    "entities": Table(columns=_columns(of="entities"), kind="entity", share=_MENTIONED),
     "episodes": _memories("episode", {}, asking="number"),
     "sessions_consolidations": Table(
         columns=_columns("tenant_id scope session", first_seen_at="time", consolidated_at="time"),
@@ -129,7 +124,9 @@ TABLES: Mapping[str, Table] = {
     ),
     "facts": _memories("fact", {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"}),
     "rules": _memories("rule", {"source_episode_id": "episode"}),
-    "rule_applications": Table(columns=_columns("", Application), references={"rule_id": "rule"}, is_dependent=True),
+    "rule_applications": Table(
+        columns=_columns(of="rule_applications"), references={"rule_id": "rule"}, is_dependent=True
+    ),
     "memory_links": Table(
         columns=_columns(
             "tenant_id source_kind source_id target_kind target_id relation", weight="number", created_at="time"
@@ -145,17 +142,17 @@ TABLES: Mapping[str, Table] = {
         is_dependent=True,
     ),
     # One that goes on is a worker's business.
-    "runs": Table(columns=_columns("", Run), backed_up="kept.status <> 'running'", share="kept.agent = :agent"),
+    "runs": Table(columns=_columns(of="runs"), backed_up="kept.status <> 'running'", share="kept.agent = :agent"),
     "memory_events": Table(
-        columns=_columns("", Event),
+        columns=_columns(of="memory_events"),
         share="(kept.scope = :agent OR (kept.scope = 'global' AND kept.actor = :agent))",
     ),
     "tombstones": Table(
         columns=_columns("tenant_id id kind scope digest", erased_at="time"), share="kept.scope = :agent"
     ),
     # A machine's business and no memory; an old file would let in again who was shut out since.
-    "jobs": Table(columns=_columns("", Job), is_local=True),
-    "access_keys": Table(columns=_columns("digest", AccessKey), is_local=True),
+    "jobs": Table(columns=_columns(of="jobs"), is_local=True),
+    "access_keys": Table(columns=_columns("digest", of="access_keys"), is_local=True),
     # Of the searches, once they have the memories. Forgotten episodes: facts and rules say so themselves, an episode's
     # end may be mere time.
     DEPARTURES: Table(columns=_columns("tenant_id id"), references={"id": "episode"}, where="state = 3"),

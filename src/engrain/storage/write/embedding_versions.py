@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from engrain.domain import events
+from engrain.domain.records import EmbeddingVersion
 from engrain.domain.requests import Unembedded
 from engrain.domain.text.indexing import embedding_text
 from engrain.errors import EngineUnavailable, InvalidInput
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Act
     from engrain.storage.transaction import Transaction
 
@@ -120,11 +120,18 @@ def check_vectors(version: EmbeddingVersion, count: int, vectors: NDArray[np.flo
     return rows
 
 
-def _add_version(tx: Transaction, name: str, dims: int, *, state: str, now: datetime) -> EmbeddingVersion:
+def _add_version(
+    tx: Transaction, name: str, dims: int, *, state: Literal["building", "active"], now: datetime
+) -> EmbeddingVersion:
     found = tx.one("last_version")
     assert found is not None
-    number = int(found[0]) + 1
-    at = tx.dialect.time(now)
-    activated = at if state == "active" else None
-    tx.run("add_version", version=number, name=name, dims=dims, state=state, created_at=at, activated_at=activated)
-    return next(known for known in load_versions(tx) if known.version == number)
+    version = EmbeddingVersion(
+        version=int(found[0]) + 1,
+        name=name,
+        dims=dims,
+        state=state,
+        created_at=now,
+        activated_at=now if state == "active" else None,
+    )
+    tx.add(tx.statements.records.embedding_versions, "embedding_versions", version, tenant_id="")
+    return version
