@@ -45,6 +45,7 @@ check: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python -m bench.speed
+	$(BIN)/python -m bench.everyday
 	@set -e; for data in $(DATA); do $(BIN)/python -m bench.retrieval $$data $(RETRIEVAL); done
 	@test -n "$(DATA)" || echo 'Retrieval: make bench DATA="locomo10.json longmemeval_s.json"; bench/README.md says where they are.'
 

@@ -1,0 +1,1 @@
+"""Scripted conversations of several days, with what a good memory answers at each step."""

@@ -1,0 +1,76 @@
+"""`python -m bench.everyday`: the share of expectations that hold in scripted conversations of several days.
+
+Each script is a conversation with what a good memory answers at its steps. Nothing needs a language model. The baseline
+is plain vectors: every text as it was said, by the same embedder, the nearest by cosine first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.everyday import report
+from bench.everyday.engrain_host import EngrainHost
+from bench.everyday.parsing import KINDS, ScriptError, load_scripts
+from bench.everyday.runner import judge_script
+from bench.everyday.shared_embedder import SharedEmbedder
+from bench.everyday.vectors_host import VectorsHost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.everyday.runner import Verdict
+    from bench.everyday.script import Script
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the scripts and print the tables; 2 where a script is not valid."""
+    parser = argparse.ArgumentParser(prog="python -m bench.everyday", description=__doc__)
+    parser.add_argument("--kind", choices=KINDS, help="only the scripts of one kind")
+    parser.add_argument("--script", metavar="NAME", help="only one script, such as companion/cat_name")
+    parser.add_argument("--baseline", choices=["vectors", "none"], default="vectors", help="what to compare with")
+    parser.add_argument("--db", default=":memory:", metavar="URL", help="an empty PostgreSQL database")
+    parser.add_argument("--verbose", action="store_true", help="list what fails with the baseline, too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure and verdict there")
+    chosen = parser.parse_args(arguments)
+    try:
+        scripts = load_scripts(chosen.kind, chosen.script)
+    except ScriptError as error:
+        print(f"bench.everyday: {error}", file=sys.stderr)
+        return 2
+    begun = time.process_time()
+    verdicts = judge_scripts(scripts, location=chosen.db, with_vectors=chosen.baseline == "vectors")
+    for memory, of_memory in verdicts.items():
+        if memory == "engrain" or chosen.verbose:
+            print(f"What fails with {memory}:\n{report.format_failures(of_memory)}\n")
+    for grouping in report.GROUPINGS:
+        print(f"{report.format_table(verdicts, grouping)}\n")
+    spent_s = time.process_time() - begun
+    print(f"{len(scripts)} scripts, {sum(len(script.steps) for script in scripts):,} steps; {spent_s:.0f} s of CPU")
+    if chosen.json is not None:
+        chosen.json.write_text(json.dumps(report.as_json(verdicts), indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+def judge_scripts(
+    scripts: Sequence[Script], *, location: str = ":memory:", with_vectors: bool = True
+) -> dict[str, list[Verdict]]:
+    """Run scripts with engrain, and with plain vectors if asked for; return the verdicts of each in order."""
+    embedder = SharedEmbedder()
+    verdicts: dict[str, list[Verdict]] = {"engrain": []}
+    if with_vectors:
+        verdicts["vectors"] = []
+    for script in scripts:
+        with EngrainHost(script, embedder=embedder, location=location) as host:
+            verdicts["engrain"] += judge_script(script, host)
+        if with_vectors:
+            verdicts["vectors"] += judge_script(script, VectorsHost(embedder=embedder))
+    return verdicts
+
+
+if __name__ == "__main__":
+    sys.exit(main())

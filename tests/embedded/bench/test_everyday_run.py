@@ -1,0 +1,85 @@
+"""Two scripts for real: one that this memory keeps to in full, and one of the bench's own by its command."""
+
+import json
+
+import pytest
+
+from bench.everyday.__main__ import judge_scripts, main
+from bench.everyday.parsing import parse_script
+
+WHOLE = """title: Everything the host can do
+topic: plain
+--- monday 2026-03-02 09:00
+remember [home]: user | lives in | Lisbon
+    from: 2026-01-01
+Ana [cat]: My cat is called Miso.
+confirm: home
+--- tuesday 2026-03-03 09:00 user ben
+Ben: My dog is called Bolt.
+--- wednesday 2026-03-04 09:00
+ask: What is my cat called?
+    first: Miso
+    not hits: Bolt
+    evidence: some
+    block: Miso
+    block at most: 60
+correct [home]: Porto
+facts: user | lives in
+    has: Porto
+    has not: Lisbon
+    count: 1
+facts: user | lives in
+    as of: 2026-03-03
+    has: Lisbon
+entity [tom]: Tomás | person
+    aliases: Tom
+profile: Tom
+    count: 0
+handle: My favourite colour is teal.
+    speaker: Ana
+    names not: cat
+handle: What is my favourite colour?
+    first: teal
+forget: cat
+ask: What is my cat called?
+    not hits: Miso
+    not block: Miso
+ask: my home
+    since: not a time
+    not hits: Miso
+again 2: Ana: Where do I live? => In Porto.
+"""
+
+
+@pytest.fixture
+def whole(tmp_path):
+    path = tmp_path / "companion" / "whole.txt"
+    path.parent.mkdir()
+    path.write_text(WHOLE, encoding="utf-8")
+    return parse_script(path)
+
+
+def test_a_script_goes_through_the_public_library(whole):
+    verdicts = judge_scripts([whole])
+    problems = [verdict.problem for verdict in verdicts["engrain"] if not verdict.holds]
+    assert len(verdicts["engrain"]) == sum(len(step.expectations) for step in whole.steps)
+    assert [problem.split(":")[0] for problem in problems] == ["InvalidInput"]
+    assert {verdict.expectation.aspect for verdict in verdicts["vectors"]} == {"hits", "block"}
+    assert [verdict.expectation.text for verdict in verdicts["vectors"] if not verdict.holds] == []
+
+
+def test_the_command_prints_the_tables_and_writes_every_figure(tmp_path, capsys):
+    figures = tmp_path / "figures.json"
+    assert main(["--script", "support/phone_plans", "--json", str(figures)]) == 0
+    printed = capsys.readouterr().out
+    assert [line.split()[0] for line in printed.splitlines() if line.endswith("vectors")] == ["kind", "topic", "aspect"]
+    written = json.loads(figures.read_text(encoding="utf-8"))
+    assert set(written) == {"engrain", "vectors"}
+    assert written["engrain"]["kind"]["support"]["expected"] == len(written["engrain"]["verdicts"])
+    assert 0 < written["engrain"]["share"] <= 1
+    assert printed.count("<-") == sum(verdict["problem"] is not None for verdict in written["engrain"]["verdicts"])
+
+
+def test_an_unknown_script_is_told(capsys):
+    assert main(["--script", "nothing"]) == 2
+    assert "no script nothing" in capsys.readouterr().err
