@@ -245,6 +245,10 @@ class OneCall:
             self._join_pools(act.caller)
         return self.store.write(act, work, *a, **k)
 
+    def forget_pools(self) -> None:
+        """Forget what agents were let be in, of which nothing is left."""
+        self._joined.clear()
+
     def _join_pools(self, caller: Caller) -> None:
         """Let the caller's agent be in the pools that it names, of those that it was ever given here."""
         key, wanted = (caller.tenant_id, caller.agent), set(caller.pools)

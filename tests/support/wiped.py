@@ -60,6 +60,7 @@ class _Opened:
     def renew(self) -> None:
         """Empty the database and forget what was in it."""
         _wipe(self.url)
+        self.store.forget_pools()
         vars(self.store.store.backend).clear()
         vars(self.store.store.backend).update(_copied(self.state))
 
