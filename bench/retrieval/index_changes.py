@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _INDEXING, _ANALYSIS = "engrain.domain.text.indexing", "engrain.domain.text.analysis"
-# Both remember stems of words.
-_CACHED = ((_INDEXING, "_first_terms"), (_ANALYSIS, "_stem"))
+_NEIGHBOURS = "engrain.storage.search.neighbour_words"
+# Caches of stems, and of the words of turns.
+_CACHED = ((_ANALYSIS, "_STEMS"), (_INDEXING, "heading_terms"), (_INDEXING, "_cached_terms"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ AS_SHIPPED = IndexChange(name="as shipped")
 CHANGES = (
     IndexChange(
         name="without neighbours",
-        constants=((_INDEXING, "NEIGHBOURS", 0), ("engrain.storage.search.neighbour_words", "NEIGHBOURS", 0)),
+        constants=((_INDEXING, "NEIGHBOURS", 0), (_NEIGHBOURS, "NEIGHBOURS", 0), (_NEIGHBOURS, "_OFFSETS", [])),
     ),
     IndexChange(name="without stems", constants=((_ANALYSIS, "_stem", _unstemmed),)),
     IndexChange(name="without stop words", constants=((_ANALYSIS, "STOP_WORDS", frozenset[str]()),)),
@@ -63,6 +64,5 @@ def _set(constants: tuple[tuple[str, str, Any], ...] | list[tuple[str, str, Any]
     for module, name, value in constants:
         setattr(importlib.import_module(module), name, value)
     for module, name in _CACHED:
-        remembered = getattr(importlib.import_module(module), name)
-        if hasattr(remembered, "cache_clear"):
-            remembered.cache_clear()
+        cache = getattr(importlib.import_module(module), name)
+        (cache.clear if isinstance(cache, dict) else cache.cache_clear)()

@@ -194,12 +194,13 @@ _CHILD = """
 import sys
 from datetime import timedelta
 from engrain.storage import open_store
+from engrain.storage.write.changes import mark
 from tests.support.sample_records import NOON, act
-store = open_verbs(sys.stdin.readline().strip(), busy_timeout_s=60)
+store = open_store(sys.stdin.readline().strip(), busy_timeout_s=60)
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(40):
-    store.mark(act(NOON + timedelta(days=1)), sys.argv[1], sys.argv[2])
+    store.write(act(NOON + timedelta(days=1)), mark, sys.argv[1], sys.argv[2])
 store.close()
 """
 
