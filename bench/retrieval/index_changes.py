@@ -37,7 +37,7 @@ AS_SHIPPED = IndexChange(name="as shipped")
 CHANGES = (
     IndexChange(
         name="without neighbours",
-        constants=((_INDEXING, "NEIGHBOURS", 0), (_NEIGHBOURS, "NEIGHBOURS", 0), (_NEIGHBOURS, "_OFFSETS", [])),
+        constants=((_INDEXING, "NEIGHBOURS", 0), (_NEIGHBOURS, "NEIGHBOURS", 0), (_NEIGHBOURS, "_OFFSETS", ())),
     ),
     IndexChange(name="without stems", constants=((_ANALYSIS, "_stem", _unstemmed),)),
     IndexChange(name="without stop words", constants=((_ANALYSIS, "STOP_WORDS", frozenset[str]()),)),
