@@ -175,32 +175,25 @@ class _Restore:
 
     def _add(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
         """Add rows of one table and tenant; returns their number."""
-        match table:
-            case "episodes" | "facts" | "rules":
-                return self._add_memories(table, tenant, rows)
-            case "entities":
-                return self._add_entities(tenant, rows)
-            case "tombstones":
-                return self._add_tombstones(rows)
-            case _ if table in {DEPARTURES, VECTORS}:
-                return self._add_search_rows(table, tenant, rows)
-            case _:
-                return self.target.add(table, [moved for row in rows if (moved := self._move(table, tenant, row))])
+        if table in {DEPARTURES, VECTORS}:
+            if self.options.dry_run or (table == VECTORS and not self.keeps_vectors):
+                return 0
+            rows = [row for row in rows if self.names.target_of_memory(tenant, row["id"], new=True) is not None]
+        elif table in MEMORIES:
+            rows = self._choose_new_memories(table, tenant, rows)
+        elif table == "entities":
+            rows = self._choose_new_entities(tenant, rows)
+        moved = [target for row in rows if (target := self._move(table, tenant, row)) is not None]
+        if table == "facts":
+            self._resolve_slots(moved)
+        elif table == "tombstones":  # a memory that is there stays
+            fates = self.target.fates(self.plan.tenant(tenant), [row["id"] for row in moved])
+            moved = [row for row in moved if row["id"] not in fates]
+        return self.target.add(table, moved)
 
-    def _move(self, table: str, tenant: str, row: Row) -> Row | None:
-        """The target row of a row that is no memory; None where a row it needs is missing."""
-        match table:
-            case "rule_applications" | "memory_links" | "memory_entities":
-                return self._dependent(table, tenant, row)
-            case "memory_events":
-                return self._event(tenant, row)
-            case "runs":
-                return self._run(tenant, row)
-            case _:
-                return self.plan.move(row)
-
-    def _add_memories(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
-        ids = {row["id"]: self.plan.id(row["id"], scope=row["scope"]) for row in rows}
+    def _choose_new_memories(self, table: str, tenant: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the memories that are neither there nor erased."""
+        ids = {row["id"]: self._id(table, row) for row in rows}
         fates = self.target.fates(self.plan.tenant(tenant), list(ids.values()))
         erased = {id_ for id_, target in ids.items() if fates.get(target) == "erased"}
         if not self.plan.is_unchanged:  # erased under its own id too
@@ -210,111 +203,81 @@ class _Restore:
             self.target.remove_tombstones(self.plan.tenant(tenant), [ids[id_] for id_ in erased])
             erased = set()
         present = {id_: target for id_, target in ids.items() if id_ not in erased and fates.get(target) == "there"}
-        new = [row for row in rows if row["id"] not in erased and row["id"] not in present]
         self.counts["erased"] += len(erased)
         self.counts["present"] += len(present)
-        kind = TABLES[table].kind
-        assert kind is not None
-        self.names.become(tenant, kind, present.items(), is_new=False)
-        moved = []
-        for row in new:  # one by one: a fact may supersede the one before it
-            moved.append(self._move_memory(tenant, row, ids[row["id"]]))
-            self.names.become(tenant, kind, [(row["id"], ids[row["id"]])], is_new=True)
-        return self.target.add(table, self._resolve_slots(moved) if table == "facts" else moved)
+        self.names.become(tenant, _kind(table), present.items(), is_new=False)
+        return [row for row in rows if row["id"] not in erased and row["id"] not in present]
 
-    def _move_memory(self, tenant: str, row: Row, id_: str) -> dict[str, Any]:
-        moved = self.plan.move(row) | {"id": id_, "metadata": self._replace_ids(tenant, row["metadata"])}
-        for column, kind in (("source_episode_id", "episode"), ("entity_id", "entity")):
-            if column in row:
-                moved[column] = self.names.target(tenant, kind, row[column])
-        if row.get("supersedes_id") is not None:
-            moved["supersedes_id"] = self.names.target(tenant, "fact", row["supersedes_id"])
-            if moved["supersedes_id"] is None:
-                self.later.append((tenant, row["id"], row["supersedes_id"]))
-        return moved
-
-    def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Supersede the facts whose slots others have."""
-        taken: set[tuple[str | None, ...]] = set()
-        resolved = []
-        for fact in facts:
-            subject = None if fact["entity_id"] else fact["subject"]
-            slot = (fact["scope"], fact["predicate"], fact["entity_id"], subject)
-            is_active = fact["validity"] == "active"
-            if is_active and (slot in taken or self.target.holder(fact) is not None):
-                self.counts["superseded"] += 1
-                at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
-                fact |= {"validity": "superseded", "invalidated_at": at, "valid_to": fact["valid_to"] or at}
-            elif is_active:
-                taken.add(slot)
-            resolved.append(fact)
-        return resolved
-
-    def _add_entities(self, tenant: str, rows: Sequence[Row]) -> int:
-        added = 0
+    def _choose_new_entities(self, tenant: str, rows: Sequence[Row]) -> list[Row]:
+        """Return the entities that are not known there, by their id or by name and type."""
+        new = []
         for row in rows:
-            target, id_ = self.plan.tenant(tenant), self.plan.id(row["id"], scope=None)
-            known = self.target.entity(target, id_, row["canonical_name"], row["entity_type"])
+            id_ = self.plan.id(row["id"], scope=None)
+            known = self.target.entity(self.plan.tenant(tenant), id_, row["canonical_name"], row["entity_type"])
             self.names.become(tenant, "entity", [(row["id"], known or id_)], is_new=known is None)
             if known is None:
-                moved = {**row, "tenant_id": target, "id": id_, "metadata": self._replace_ids(tenant, row["metadata"])}
-                added += self.target.add("entities", [moved])
-        return added
+                new.append(row)
+        return new
 
-    def _add_tombstones(self, rows: Sequence[Row]) -> int:
-        """Add the tombstones of the backup; an existing memory stays."""
-        moved = [self.plan.move(row) | {"id": self.plan.id(row["id"], scope=row["scope"])} for row in rows]
-        fates = self.target.fates(moved[0]["tenant_id"], [row["id"] for row in moved])
-        return self.target.add("tombstones", [row for row in moved if row["id"] not in fates])
-
-    def _dependent(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:
-        """A link, a mention or an application of a rule; None where one of its ends is missing."""
-        moved = self.plan.move(row)
-        match table:
-            case "memory_links":
-                ends = {"source_id": row["source_kind"], "target_id": row["target_kind"]}
-            case "memory_entities":
-                ends = {"entity_id": "entity", "memory_id": row["memory_kind"]}
-            case _:
-                ends = {"rule_id": "rule"}
-        for column, kind in ends.items():
-            moved[column] = self.names.target(tenant, kind, row[column])
-            if moved[column] is None:
+    def _move(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:
+        """Convert a row to one of the target; None where a row that it depends on is missing."""
+        shape, moved = TABLES[table], self.plan.move(row)
+        if not self.plan.is_unchanged:
+            mixed = [name for name in row if shape.columns[name] in {"object", "names"}]  # ids among other texts
+            moved |= {name: self._replace_ids(tenant, row[name]) for name in mixed}
+        for column, kind in shape.references.items():
+            moved[column] = self.names.target(tenant, row.get(kind, kind), row[column])
+            if moved[column] is None and shape.is_dependent:
                 return None
-        if table == "rule_applications" and moved["rule_id"] != row["rule_id"]:
-            moved["id"] = self.plan.id(row["id"], scope=self.plan.source.agent)
+        if table == "memory_events":
+            self._move_event(tenant, row, moved)
+        if "id" in row:
+            moved["id"] = self._target_id(table, tenant, row, moved)
         return moved
 
-    def _event(self, tenant: str, row: Row) -> dict[str, Any]:
-        """An event; one of a memory that stays erased loses its payload."""
-        moved = self.plan.move(row) | {
-            "id": self.plan.id(row["id"], scope=row["scope"]),
-            "run_id": self._run_id(row["run_id"]),
-        }
+    def _target_id(self, table: str, tenant: str, row: Row, moved: Row) -> str:
+        """Return the id of a moved row; a memory has it from now on, so that the next ones may refer to it."""
+        if table in {DEPARTURES, VECTORS}:
+            return str(self.names.target_of_memory(tenant, row["id"]))
+        if table == "entities":
+            return str(self.names.target(tenant, "entity", row["id"]))
+        if table == "rule_applications" and moved["rule_id"] == row["rule_id"]:
+            return str(row["id"])
+        id_ = self._id(table, row)
+        if table in MEMORIES:
+            self.names.become(tenant, _kind(table), [(row["id"], id_)], is_new=True)
+            if row.get("supersedes_id") is not None and moved["supersedes_id"] is None:
+                self.later.append((tenant, row["id"], row["supersedes_id"]))
+        return id_
+
+    def _id(self, table: str, row: Row) -> str:
+        return self.plan.id(
+            row["id"], scope=row["scope"] if "scope" in TABLES[table].columns else self.plan.source.agent
+        )
+
+    def _move_event(self, tenant: str, row: Row, moved: dict[str, Any]) -> None:
+        """Move what an event refers to; one of a memory that stays erased loses its payload."""
+        if row["run_id"] is not None:
+            moved["run_id"] = self.plan.id(row["run_id"], scope=self.plan.source.agent)
         memory = row["memory_id"]
-        if memory is None:
-            return moved
-        target = self.names.anything(tenant, memory)
-        is_silent = target is None and self.names.has_memory(tenant, memory)
-        moved["memory_id"] = target or self.plan.id(memory, scope=row["scope"])
-        moved["payload"] = {} if is_silent else self._replace_ids(tenant, row["payload"])
-        return moved
+        if memory is not None:
+            target = self.names.anything(tenant, memory)
+            moved["memory_id"] = target or self.plan.id(memory, scope=row["scope"])
+            if target is None and self.names.has_memory(tenant, memory):
+                moved["payload"] = {}
 
-    def _run(self, tenant: str, row: Row) -> dict[str, Any]:
-        """A run of learning, with its episodes and report."""
-        fields = {name: self._replace_ids(tenant, row[name]) for name in ("episode_ids", "report")}
-        return self.plan.move(row) | fields | {"id": self._run_id(row["id"])}
-
-    def _run_id(self, id_: str | None) -> str | None:
-        return None if id_ is None else self.plan.id(id_, scope=self.plan.source.agent)
-
-    def _add_search_rows(self, table: str, tenant: str, rows: Sequence[Row]) -> int:
-        """Add vectors and departures of memories that this restore added."""
-        if self.options.dry_run or (table == VECTORS and not self.keeps_vectors):
-            return 0
-        targets = ((self.names.target_of_memory(tenant, row["id"], new=True), row) for row in rows)
-        moved = [{**self.plan.move(row), "id": target} for target, row in targets if target is not None]
-        return self.target.add(table, moved)
+    def _resolve_slots(self, facts: Sequence[dict[str, Any]]) -> None:
+        """Supersede the facts whose slots others have."""
+        taken: set[tuple[str | None, ...]] = set()
+        for fact in facts:
+            if fact["validity"] != "active":
+                continue
+            slot = (fact["scope"], fact["predicate"], fact["entity_id"], None if fact["entity_id"] else fact["subject"])
+            if slot in taken or self.target.holder(fact) is not None:
+                self.counts["superseded"] += 1
+                at = max(self.act.at, datetime.fromisoformat(fact["created_at"])).isoformat()
+                fact.update(validity="superseded", invalidated_at=at, valid_to=fact["valid_to"] or at)
+            taken.add(slot)
 
     def _supersede_later(self) -> None:
         """Supersede facts that came later in the file than their successors."""
@@ -327,9 +290,13 @@ class _Restore:
         )
 
     def _replace_ids(self, tenant: str, value: Any) -> Any:
-        if self.plan.is_unchanged:
-            return value
         return relocation.replace_ids(value, lambda id_: self.names.anything(tenant, id_))
+
+
+def _kind(table: str) -> str:
+    kind = TABLES[table].kind
+    assert kind is not None
+    return kind
 
 
 def _batches(reader: BackupReader) -> Iterator[tuple[str, list[Row]]]:
