@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -224,13 +223,11 @@ class Maintenance(ABC):
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """
         from engrain.portability import backups
-        from engrain.storage.migrations import HEAD
 
         parts, is_whole = self.parts, checks.flag(vectors, name="vectors")
         target, extent = Path(checks.path(path, name="path")), self._extent(agent, tenant)
         parts.references.flush()
-        origin = backups.BackupOrigin(version=version("engrain"), schema=HEAD, made_at=parts.clock())
-        return backups.backup(parts.store, target, extent, origin=origin, vectors=is_whole, progress=progress)
+        return backups.backup(parts.store, target, extent, made_at=parts.clock(), vectors=is_whole, progress=progress)
 
     def restore(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain.records import GLOBAL_SCOPE, Record
 from engrain.portability import relocation, sealed_files
-from engrain.portability.backup_reader import BackupReader
+from engrain.portability.backup_lines import BackupReader
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
 from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.requests import Act
-    from engrain.portability.backup_reader import Header
+    from engrain.portability.backup_lines import Header
     from engrain.portability.relocation import Relocation
     from engrain.storage.backup.restoration import SqlRestoration
     from engrain.storage.store import SqlStore

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import UnionType
 
     from engrain.domain.maintenance.backups import Row
-    from engrain.portability.backup_reader import BackupReader, Header, Line
+    from engrain.portability.backup_lines import BackupReader, Header, Line
     from engrain.storage.backup.named_ids import NamedIds
     from engrain.storage.rows import ColumnType
 

@@ -1,4 +1,8 @@
-"""Reader of backups: header and rows, verified line by line against their counts and digests."""
+"""Lines of a backup: written with their counts and digests, and read back verified line by line.
+
+The first line is a header, then each table has a line that begins it, its rows, and a line that ends it with
+their count and SHA-256; the last line has the count and digest of all lines before it.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,23 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from engrain.domain import checks
 from engrain.domain.maintenance.backups import Extent, VectorSpace
+from engrain.domain.records import Record
 from engrain.errors import InvalidInput, UnusableBackup
-from engrain.portability.backups import FORMAT, KIND
 from engrain.portability.canonical_json import encode_row
 from engrain.storage.backup.tables import BACKED_UP
 from engrain.storage.migrations import HEAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from engrain.domain.maintenance.backups import Row
-    from engrain.portability.sealed_files import SealedFile
+    from engrain.portability.sealed_files import SealedFile, SealedWriter
 
     _NumberedLine = tuple[int, tuple[bytes, dict[str, Any]]]
 
+_FORMAT = 1
+_KIND = "engrain backup"
+_PROGRESS_EVERY = 1_000
 _HEADER = frozenset("kind format engrain schema made_at tenant agent embedder tables".split())
 
 
@@ -38,6 +45,29 @@ class Header:
     embedder: VectorSpace | None
     tables: tuple[str, ...]
 
+    def to_line(self) -> dict[str, Any]:
+        """Return the first line."""
+        return {
+            "kind": _KIND,
+            "format": _FORMAT,
+            "engrain": self.engrain,
+            "schema": self.schema,
+            "made_at": self.made_at.isoformat(),
+            "tenant": self.extent.tenant_id,
+            "agent": self.extent.agent,
+            "embedder": None if self.embedder is None else self.embedder.to_dict(),
+            "tables": list(self.tables),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableBackup(Record):
+    """One table of a backup: the number of rows, and the SHA-256 of their lines, hexadecimal."""
+
+    table: str
+    rows: int
+    sha256: str
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -47,6 +77,41 @@ class Line:
     table: str
     row: Row
     size: int
+
+
+class BackupWriter:
+    """Writer of the lines of a backup, which counts and digests them."""
+
+    def __init__(self, writer: SealedWriter, header: Header) -> None:
+        """Write the header."""
+        self._writer = writer
+        self._all = hashlib.sha256()
+        self._count = 0
+        self._write(header.to_line())
+
+    def table(self, table: str, rows: Iterable[Row], progress: Callable[[str, int], None] | None) -> TableBackup:
+        """Write a table; `progress` gets it and the number of its rows so far."""
+        self._write({"begin": table})
+        digest = hashlib.sha256()
+        count = 0
+        for count, row in enumerate(rows, start=1):
+            digest.update(self._write(row))
+            if progress is not None and count % _PROGRESS_EVERY == 0:
+                progress(table, count)
+        self._write({"end": table, "rows": count, "sha256": digest.hexdigest()})
+        return TableBackup(table=table, rows=count, sha256=digest.hexdigest())
+
+    def end(self) -> str:
+        """Write the last line and the seal; returns the digest of the file."""
+        self._write({"lines": self._count, "sha256": self._all.hexdigest()})
+        return self._writer.seal()
+
+    def _write(self, value: Row) -> bytes:
+        line = encode_row(value)
+        self._writer.write(line)
+        self._all.update(line)
+        self._count += 1
+        return line
 
 
 class BackupReader:
@@ -128,10 +193,10 @@ class BackupReader:
             header = json.loads(raw)
         except (ValueError, RecursionError):
             header = None
-        if not isinstance(header, dict) or header.get("kind") != KIND:
+        if not isinstance(header, dict) or header.get("kind") != _KIND:
             raise UnusableBackup(f"{self._path} is no backup of engrain; name a file that `engrain backup` wrote")
         form, version = header.get("format"), header.get("engrain")
-        if not isinstance(form, int) or form > FORMAT or str(header.get("schema")) > HEAD:
+        if not isinstance(form, int) or form > _FORMAT or str(header.get("schema")) > HEAD:
             raise UnusableBackup(
                 f"{self._path} was written by a newer engrain ({version}, format {form}): upgrade engrain first"
             )
@@ -145,7 +210,7 @@ class BackupReader:
 
 
 def _parse_header(fields: dict[str, Any]) -> Header:
-    if fields.keys() != _HEADER or fields["format"] != FORMAT:
+    if fields.keys() != _HEADER or fields["format"] != _FORMAT:
         raise ValueError("its keys are others")
     made_at = datetime.fromisoformat(fields["made_at"])
     if made_at.utcoffset() != UTC.utcoffset(None):
