@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bench.speed.language import SpokenTurn
 
-_ROWS_AT_ONCE = 200  # as many as an import writes in one transaction
+_ROWS_AT_ONCE = 500  # as many as an import writes in one transaction
 _TOKENIZER = "tokenize = 'unicode61 remove_diacritics 0'"
 _SCHEMA = f"""
 PRAGMA journal_mode = wal;

@@ -80,7 +80,7 @@ TABLE: tuple[Line | str, ...] = (
     Line("times the limit: hooks.message, linked by spelling / insert", _ratio("message_us", "plain_insert_us")),
     Line("times the limit: observe and indexing / insert", _ratio("observe_and_index_us", "plain_insert_us")),
     Line("import of a file", _per_second("import_us")),
-    Line("  limit: bare inserts, 200 a transaction", _per_second("plain_bulk_us")),
+    Line("  limit: bare inserts, 500 a transaction", _per_second("plain_bulk_us")),
     Line("times the limit: import / inserts", _ratio("import_us", "plain_bulk_us")),
     Line("vectors attached", _per_second("attach_us")),
     "CATCHING UP AND STARTING",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import UnitOfWork
 
-_BATCH = 200
+_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

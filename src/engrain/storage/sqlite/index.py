@@ -163,13 +163,12 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         if key not in numbers:
             numbers[key] = find_or_add_namespace(tx, memory)
     namespaces = {doc: numbers[memory.tenant_id, memory.kind, memory.scope] for doc, memory in memories.items()}
-    rows = tx.rows("indexed_lengths", docs=tx.dialect.listed(memories))
-    gone = {doc for doc, state, *_ in rows if state == GONE}  # of a restored backup: forgotten where it was made
+    states = {doc: state for doc, state, *_ in tx.rows("indexed_lengths", docs=tx.dialect.listed(memories))}
     words: Words = {}
     turns: dict[int, Episode] = {}
     for doc, memory in memories.items():
         if isinstance(memory, Episode) and memory.session is not None:
-            if doc not in gone:
+            if states.get(doc) != GONE:  # of a restored backup: forgotten where it was made
                 turns[doc] = memory
         elif is_searched(memory):
             words[doc] = (own_terms(memory), ())
@@ -178,7 +177,7 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
         near = {doc: found for doc, found in around.items() if doc <= last}
         namespaces |= dict.fromkeys(near, numbers[tenant_id, "episode", scope])
         words |= near
-    packed = word_index.index_words(tx, namespaces, words)
+    packed = word_index.index_words(tx, namespaces, words, new=memories.keys() - states.keys())
     tx.run_each(
         "write_entries",
         [

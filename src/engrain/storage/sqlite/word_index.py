@@ -27,16 +27,19 @@ GONE: Final = 3  # the state of a memory that left the searches
 _POSTINGS_AT_ONCE = 400
 
 
-def index_words(tx: Transaction, namespaces: Mapping[int, int], words: Words) -> dict[int, bm25.IndexedWords]:
+def index_words(
+    tx: Transaction, namespaces: Mapping[int, int], words: Words, *, new: Collection[int] = ()
+) -> dict[int, bm25.IndexedWords]:
     """Index docs of some namespaces under their own words and those of their neighbours, in place of earlier ones.
 
-    Returns the counts to store with the docs.
+    Those that are `new` have no earlier ones. Returns the counts to store with the docs.
     """
     packed = dict(zip(words, bm25.pack_all(list(words.values())), strict=True))
     memories, lengths = Counter(namespaces[doc] for doc in words), Counter[int]()
     for doc, indexed in packed.items():
         lengths[namespaces[doc]] += indexed.length
-    for _, _, namespace, length in tx.rows("indexed_lengths", docs=tx.dialect.listed(words)):
+    before = [doc for doc in words if doc not in new]
+    for _, _, namespace, length in tx.rows("indexed_lengths", docs=tx.dialect.listed(before)):
         if length is not None:
             memories[namespace] -= 1
             lengths[namespace] -= length
