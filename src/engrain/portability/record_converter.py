@@ -123,7 +123,7 @@ class RecordConverter:
         content = checks.content(turn.content)
         session = checks.optional_name(turn.session, name="session")
         parts = (caller.tenant_id, caller.agent, session or "", turn.source_id, turn.role, content)
-        metadata = {**turn.metadata, **({"title": turn.title} if turn.title else {})}
+        metadata = {**turn.metadata, "title": turn.title} if turn.title else turn.metadata
         given = _parse_columns("episode", fields)
         given.setdefault("importance", importance.importance_of(content, role=turn.role))
         return Episode(
@@ -137,7 +137,7 @@ class RecordConverter:
             content=content,
             event_time=turn.event_time or self.act.at,
             created_at=self.act.at,
-            tags=checks.names(turn.tags, name="tag"),
+            tags=checks.names(turn.tags, name="tag") if turn.tags else (),
             metadata=checks.metadata(metadata),
             **given,
         )

@@ -104,7 +104,7 @@ class _Stems(dict[str, str]):
             return self[word[:_MAX_WORD_LENGTH]]
         if len(self) >= _MOST_STEMS:
             self.clear()
-        stem = self[word] = _stem(word)
+        stem = self[word] = "" if word in STOP_WORDS else _stem(word)
         return stem
 
 
@@ -112,8 +112,6 @@ _STEMS: Final = _Stems()
 
 
 def _stem(word: str) -> str:
-    if word in STOP_WORDS:
-        return ""
     if word.isdigit():
         return word.lstrip("0") or "0"  # a query says "7 May" for "07 May"
     return str(_stemmer().stemWord(word))

@@ -51,7 +51,7 @@ class PostgresIndex:
             if isinstance(memory, Episode) and memory.session is not None:
                 turns[doc] = memory
             else:
-                words[doc] = (own_terms(memory), ())
+                words[doc] = ([bm25.encode(own_terms(memory))], ())
         for (_, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
             namespaces |= dict.fromkeys(around, numbers["episode", scope])
             words |= around
@@ -173,13 +173,13 @@ def _spell(term: str) -> str:
     return f"{bm25.code(term):08x}"
 
 
-def _glue(namespace: int, own: Sequence[str], near: Sequence[str]) -> str:
+def _glue(namespace: int, own: Sequence[bm25.Terms], near: Sequence[bm25.Terms]) -> str:
     """The codes of a memory's words as a tsvector is written: no character of theirs needs quoting."""
-    glued = [
-        f"{namespace}{column}" + f" {namespace}{column}".join(map(_spell, set(terms)))
-        for column, terms in (("o", own), ("n", near))
-        if terms
-    ]
+    glued = []
+    for column, side in (("o", own), ("n", near)):
+        words = {word for terms in side for word in terms.words}
+        if words:
+            glued.append(f"{namespace}{column}" + f" {namespace}{column}".join(map(_spell, words)))
     return " ".join(glued)
 
 

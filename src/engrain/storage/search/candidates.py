@@ -64,5 +64,5 @@ def rank_unindexed(
     memories: Mapping[Ref, MemoryRecord], terms: Collection[str], corpus: bm25.Corpus, limit: int
 ) -> list[Candidate]:
     """Rank a few memories outside the index that hold any of the terms, by their own words; best first."""
-    packed = bm25.pack_all([(own_terms(memory), ()) for memory in memories.values()])
+    packed = bm25.pack_all([([bm25.encode(own_terms(memory))], ()) for memory in memories.values()])
     return take_best(np.array(list(memories), np.int64), bm25.scores(packed, terms, corpus), limit)

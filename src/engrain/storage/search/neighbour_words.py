@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.records import Episode
+    from engrain.domain.text import bm25
     from engrain.storage.transaction import Transaction
 
 # Own words and those of the neighbours, by doc.
-Words = dict[int, tuple["Sequence[str]", "Sequence[str]"]]
+Words = dict[int, "bm25.Text"]
 # Tenant, scope and session.
 Session = tuple[str, str, str]
 # Turn of a session as the index needs it: turn, doc, speaker, event_time, content, expires_at.
@@ -86,15 +87,15 @@ def _find_stretches(changed: Collection[int]) -> Iterator[tuple[int, int]]:
 def _collect_words(session: Iterable[_Turn], changed: Collection[int], now: datetime) -> Words:
     """Collect the words of the turns near the changed ones of a session, each with those of the live ones near it."""
     near = {turn + offset for turn in changed for offset in (0, *_OFFSETS)}
-    owns: dict[int, tuple[int, Sequence[str]]] = {}
-    lent: dict[int, Sequence[str]] = {}
+    owns: dict[int, tuple[int, Sequence[bm25.Terms]]] = {}
+    lent: dict[int, list[bm25.Terms]] = {}
     for turn, doc, speaker, event_time, content, expires_at in session:
         begins, goes_on = content_terms(content)
         if turn in near:
-            owns[doc] = (turn, [*heading_terms(speaker, event_time.date()), *begins, *goes_on])
+            owns[doc] = (turn, (heading_terms(speaker, event_time.date()), begins, goes_on))
         if expires_at is None or expires_at > now:
-            lent[turn] = [*lent[turn], *begins] if turn in lent else begins
+            lent.setdefault(turn, []).append(begins)
     return {
-        doc: (own, [term for offset in _OFFSETS for term in lent.get(turn + offset, ())])
+        doc: (own, [terms for offset in _OFFSETS for terms in lent.get(turn + offset, ())])
         for doc, (turn, own) in owns.items()
     }

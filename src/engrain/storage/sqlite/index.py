@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from engrain.domain.records import Episode, MemoryRecord
+from engrain.domain.text import bm25
 from engrain.domain.text.indexing import is_searched, own_terms
 from engrain.storage import selection
 from engrain.storage.search.neighbour_words import group_by_session, load_words_around
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from engrain.domain.text import bm25
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
 
@@ -69,7 +69,7 @@ class SqliteIndex:
         index_all(tx)
         tx.run("put_back", doc=doc)
         tx.run("put_back_vectors", doc=doc, change=take_numbers(tx, "change", 1))
-        _index_again(tx, {doc: find_or_add_namespace(tx, memory)}, {doc: (own_terms(memory), ())})
+        _index_again(tx, {doc: find_or_add_namespace(tx, memory)}, {doc: ([bm25.encode(own_terms(memory))], ())})
 
     def erase(self, tx: Transaction, doc: int, memory: MemoryRecord, at: datetime) -> None:
         self.take_out(tx, memory.tenant_id, [doc], turns=[memory] if isinstance(memory, Episode) else [], at=at)
@@ -171,7 +171,7 @@ def _index(tx: Transaction, memories: Mapping[int, MemoryRecord]) -> None:
             if states.get(doc) != GONE:  # of a restored backup: forgotten where it was made
                 turns[doc] = memory
         elif is_searched(memory):
-            words[doc] = (own_terms(memory), ())
+            words[doc] = ([bm25.encode(own_terms(memory))], ())
     last = max(memories)
     for (tenant_id, scope, _), around in load_words_around(tx, turns.values(), at_hand=turns).items():
         near = {doc: found for doc, found in around.items() if doc <= last}

@@ -43,10 +43,23 @@ def index_words(
         if length is not None:
             memories[namespace] -= 1
             lengths[namespace] -= length
+    glued: dict[tuple[int, int], str] = {}
+
+    def glue(namespace: int, side: Sequence[bm25.Terms]) -> str:
+        """Glue terms that neighbours share once."""
+        texts = []
+        for terms in side:
+            key = namespace, id(terms)
+            text = glued.get(key)
+            if text is None:
+                text = glued[key] = _glue(namespace, terms.words)
+            texts.append(text)
+        return " ".join(texts)
+
     tx.run_each(
         "replace_words",
         [
-            {"doc": doc, "own": _glue(namespaces[doc], own), "near": _glue(namespaces[doc], near)}
+            {"doc": doc, "own": glue(namespaces[doc], own), "near": glue(namespaces[doc], near)}
             for doc, (own, near) in words.items()
         ],
     )
