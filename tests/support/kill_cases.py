@@ -149,11 +149,7 @@ VERB_CASES = {
         lambda scene: scene.agent.entities.merge(scene.ids["Anna Silva"], scene.ids["Ana Silva"])
     ),
     "entities.unmerge": in_memory(lambda scene: scene.agent.entities.unmerge(scene.ids["Benno Reis"])),
-    "entities.enrich": in_memory(
-        lambda scene: scene.agent.entities.enrich([scene.ids["turn1"], scene.ids["turn2"]], publish=True),
-        is_whole=False,
-        leaves_out=("memory_events",),
-    ),
+    "entities.enrich": in_memory(lambda scene: scene.agent.entities.enrich([scene.ids["turn1"]], publish=True)),
     "entities.enrich_waiting": in_memory(
         lambda scene: scene.agent.entities.enrich_waiting(publish=True), is_whole=False
     ),
@@ -186,11 +182,9 @@ VERB_CASES = {
     "pools.remove": in_memory(lambda scene: scene.agent.pools.remove("crew", FRIEND), is_repeatable=True),
     "pools.delete": in_memory(lambda scene: scene.agent.pools.delete("empty")),
     "pools.contribute": in_memory(
-        lambda scene: scene.agent.pools.contribute("crew", scene.ids["home"]), is_whole=False, is_repeatable=True
+        lambda scene: scene.agent.pools.contribute("crew", scene.ids["home"]), is_repeatable=True
     ),
-    "pools.sync_to_agent": in_memory(
-        lambda scene: scene.agent.pools.sync_to_agent("crew"), is_repeatable=True, is_whole=False
-    ),
+    "pools.sync_to_agent": in_memory(lambda scene: scene.agent.pools.sync_to_agent("crew"), is_repeatable=True),
     "working.append": in_memory(lambda scene: scene.agent.working.append("A word of the moment"), is_durable=False),
     "working.tool_result": in_memory(lambda scene: scene.agent.working.tool_result("weather", {"rain": True})),
     "working.write_scratchpad": in_memory(lambda scene: scene.agent.working.write_scratchpad("Ask for the seat")),
