@@ -277,7 +277,7 @@ def _traits(memory: MemoryRecord) -> Traits:
         "referenced_at": memory.last_referenced_at,
     }
     if isinstance(memory, Episode):
-        said = {name: getattr(memory, name) for name in ("session", "turn", "role", "speaker")}
+        said = {name: getattr(memory, name) for name in ("session", "turn", "role", "speaker", "content")}
         return Traits(**shared, **said, asking=question_share(memory.content), confirmed_at=memory.created_at)
     fades = {"confidence": memory.confidence, "decay_rate": memory.decay_rate}
     return Traits(**shared, **fades, confirmed_at=memory.last_confirmed_at)

@@ -50,7 +50,15 @@ def build(
 
         def part(entry: Entry, content: str) -> Entry:
             position = entry.position
-            return build_entry(entry.memory, entry.section, recipe, options, position=position, content=content)
+            return build_entry(
+                entry.memory,
+                entry.section,
+                recipe,
+                options,
+                position=position,
+                content=content,
+                repeats=entry.repeats,
+            )
 
         for section in recipe.sections:
             if section.name in empty:

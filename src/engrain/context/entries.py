@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Rule
+from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
+from engrain.domain.text.repetition import repeat_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
     from datetime import timedelta
 
     from engrain.context.recipes import LineStyle, Recipe, SectionName
@@ -51,6 +52,7 @@ class Entry:
         day: the heading of its day, for episodes with dates.
         value: what it is worth beside entries of other sections; None where the query did not find it.
         is_clipped: whether the line holds a part of it alone.
+        repeats: the near-identical turns that it stands for.
     """
 
     section: SectionName
@@ -60,6 +62,7 @@ class Entry:
     day: str | None
     value: float | None
     is_clipped: bool = False
+    repeats: Repeats | None = None
 
 
 def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) -> tuple[Entry, ...]:
@@ -68,9 +71,11 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
     Facts stand by score (those that hold no more behind, the newest first), rules by maturity and score, what was said
     by score less the price of its length; ties by created_at, the newest first, and id.
     """
-    values = _values(sources.hits, recipe)
-    scores = {hit.memory.id: hit.score for hit in sources.hits}
-    memories = [hit.memory for hit in sources.hits if not _is_reflection(hit.memory)]
+    recent, recent_repeats = _merge_repeats(sources.recent)
+    hits = _with_recent(sources.hits, recent)
+    values = _values(hits, recipe)
+    scores = {hit.memory.id: hit.score for hit in hits}
+    memories = [hit.memory for hit in hits if not _is_reflection(hit.memory)]
     by_section: Mapping[SectionName, Sequence[MemoryRecord]] = {
         **{
             section: sorted(
@@ -79,9 +84,10 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
             )
             for kind, section in _SECTION_OF.items()
         },
-        "recent": sources.recent,
+        "recent": recent,
         "reflection": [sources.reflection] if sources.reflection else [],
     }
+    repeats = recent_repeats | {hit.memory.id: hit.repeats for hit in hits if hit.repeats}
     placed = [(section.name, memory) for section in recipe.sections for memory in by_section[section.name]]
     return tuple(
         build_entry(
@@ -91,6 +97,7 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
             options,
             position=position,
             value=values[memory.id] if section in _BY_QUERY else None,
+            repeats=repeats.get(memory.id),
         )
         for position, (section, memory) in enumerate(placed)
     )
@@ -105,17 +112,45 @@ def build_entry(
     position: int,
     value: float | None = None,
     content: str | None = None,
+    repeats: Repeats | None = None,
 ) -> Entry:
     """A memory as it would stand in a section; with `content` in place of its own it counts as clipped."""
     return Entry(
         section=section,
         memory=memory,
-        text=_line(memory, recipe.style, options, content),
+        text=_line(memory, recipe.style, options, content, repeats=repeats),
         position=position,
         day=f"### {memory.happened_at.date()}" if options.with_dates and isinstance(memory, Episode) else None,
         value=value,
         is_clipped=content is not None,
+        repeats=repeats,
     )
+
+
+def _merge_repeats(recent: Sequence[Episode]) -> tuple[list[Episode], dict[str, Repeats | None]]:
+    """The newest of near-identical turns, and the repeats that it stands for by its id."""
+    groups: dict[Hashable, list[Episode]] = {}
+    for turn in recent:
+        groups.setdefault(_key(turn), []).append(turn)
+    newest = [turns[0] for turns in groups.values()]
+    return newest, {
+        turns[0].id: Repeats.of(turn.event_time for turn in turns) for turns in groups.values() if len(turns) > 1
+    }
+
+
+def _with_recent(hits: Sequence[Hit], recent: Sequence[Episode]) -> list[Hit]:
+    """The hits, the newest of a turn's repeats in its place, so that what stands among the recent stands once."""
+    newest = {_key(turn): turn for turn in recent}
+    return [
+        replace(hit, memory=newest.get(_key(hit.memory), hit.memory))
+        if hit.repeats and isinstance(hit.memory, Episode)
+        else hit
+        for hit in hits
+    ]
+
+
+def _key(turn: Episode) -> Hashable:
+    return repeat_key(turn.content, role=turn.role, speaker=turn.speaker)
 
 
 def break_tie(memory: MemoryRecord) -> tuple[timedelta, str]:
@@ -159,7 +194,9 @@ def _is_reflection(memory: MemoryRecord) -> bool:
     return isinstance(memory, Fact) and memory.category == REFLECTION
 
 
-def _line(memory: MemoryRecord, style: LineStyle, options: LineOptions, content: str | None) -> str:
+def _line(
+    memory: MemoryRecord, style: LineStyle, options: LineOptions, content: str | None, *, repeats: Repeats | None
+) -> str:
     """The line of a memory; an episode's date stands in the heading of its day."""
     text = flatten(memory.content if content is None else content)
     match memory:
@@ -168,7 +205,7 @@ def _line(memory: MemoryRecord, style: LineStyle, options: LineOptions, content:
         case Rule() if style == "judged":
             text = f"{text} (maturity: {memory.maturity}, effectiveness: {memory.effectiveness_score:.2f})"
         case Episode():
-            text = f"{flatten(memory.speaker or memory.role)}: {text}"
+            text = f"{flatten(memory.speaker or memory.role)}: {text}{f' ({repeats})' if repeats else ''}"
     return f"- {text}{_source(memory) if options.with_sources else ''}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args, overload
@@ -33,6 +33,7 @@ REFLECTION = "reflection"  # category of facts that reflect on others
 SUMMARY = "summary"  # category of facts that summarize others
 DEFAULT_TENANT = "default"
 
+_MOST_TIMES = 10
 _FREE_TEXT, _DIGEST_BYTES = "observation", 6
 _HEXADECIMAL = frozenset("0123456789abcdef")
 # Exponential decay per day: how fast an unconfirmed fact fades.
@@ -406,6 +407,26 @@ class Explanation(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats(Record):
+    """The near-identical turns that one hit stands for: their number with it, and when they were said."""
+
+    count: int
+    first_at: datetime
+    last_at: datetime
+    times: tuple[datetime, ...]  # of the newest ten, newest first
+
+    @classmethod
+    def of(cls, moments: Iterable[datetime]) -> Repeats:
+        """The number and times of turns said at these moments, of which there is one at least."""
+        times = sorted(moments, reverse=True)
+        return cls(count=len(times), first_at=times[-1], last_at=times[0], times=tuple(times[:_MOST_TIMES]))
+
+    def __str__(self) -> str:
+        first, last = self.first_at.date(), self.last_at.date()
+        return f"said {self.count} times, {first}{'' if first == last else f' to {last}'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Record):
     """A memory that a search returned, with its score and explanation."""
 
@@ -413,6 +434,7 @@ class Hit(Record):
     memory: MemoryRecord
     why: Explanation
     neighbours: tuple[MemoryRecord, ...] = ()  # of an episode, if requested: the turns around it, in order
+    repeats: Repeats | None = None  # None where no other turn found says the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class Candidate:
 
 
 class Traits(NamedTuple):
-    """Properties of a memory that ranking uses besides its words. `session` to `asking` belong to episodes alone.
+    """Properties of a memory that ranking uses besides its words. `session` to `content` belong to episodes alone.
 
     An episode does not fade: its confidence is 1, its decay rate 0, and it is confirmed when it is created. A rule has
     no importance of its own: 5, the middle. A tuple, as a search makes hundreds: a frozen dataclass takes four times
@@ -65,6 +65,7 @@ class Traits(NamedTuple):
     role: Role | None = None
     speaker: str | None = None
     asking: float = 0.0
+    content: str = ""
     confidence: float = 1.0
     decay_rate: float = 0.0
 

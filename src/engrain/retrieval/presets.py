@@ -25,7 +25,8 @@ class Preset:
     the scores. From each list `depth` candidates are taken, or `depth_per_hit` for each requested hit where those are
     more. `private`: only facts about the agent itself in its own scope. `min_confidence`: effective
     confidence below which nothing is a hit. `ties`: of equal scores the better rank of this list comes first, before
-    the newest and the id decide. `evidence`: the calibration of its scores as evidence, where it was measured.
+    the newest and the id decide. `merges_repeats`: near-identical turns are one hit, and turns that only repeat the
+    query are none. `evidence`: the calibration of its scores as evidence, where it was measured.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Preset:
     private: bool = False
     min_confidence: float = 0.0
     ties: str | None = None
+    merges_repeats: bool = False
     evidence: Calibration | None = None
 
     def depth_for(self, limit: int) -> int:
@@ -49,7 +51,16 @@ class Preset:
 ENGRAIN = Preset(
     name="engrain",
     fusion="value",
-    weights={"vector": 1.0, "keyword": 0.5, "session": 0.2, "speaker": 0.3, "statement": 0.3, "moment": 0.1},
+    weights={
+        "vector": 1.0,
+        "keyword": 0.5,
+        "session": 0.2,
+        "speaker": 0.3,
+        "statement": 0.3,
+        "moment": 0.1,
+        "novelty": 1.0,
+    },
+    merges_repeats=True,
     evidence=Calibration(intercept=-10.17, score=6.32, cover=2.08),
 )
 

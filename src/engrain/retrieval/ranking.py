@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.memories import decay
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
 from engrain.retrieval import speakers
 from engrain.retrieval.contributions import ContributionRow, total
 from engrain.retrieval.fusion import MAX_IMPORTANCE
@@ -102,6 +104,17 @@ def confidence(candidates: RankingInput) -> dict[Ref, Gain]:
     }
 
 
+def novelty(candidates: RankingInput) -> dict[Ref, Gain]:
+    """The loss of a question that mostly repeats the query; `raw` is the share of it that does not."""
+    query_terms = frozenset(terms(candidates.text))
+    lost = {
+        ref: measure_repetition(traits.content, query_terms)
+        for ref, traits in candidates.traits.items()
+        if traits.asking >= LEAST_QUESTION_SHARE
+    }
+    return {ref: Gain(1.0 - share, -share * candidates.scores[ref]) for ref, share in lost.items() if share > 0}
+
+
 def age(candidates: RankingInput) -> dict[Ref, Gain]:
     """The loss of the whole score with the time since the last change, in steps; `raw` is the share that is left."""
     return {
@@ -111,7 +124,7 @@ def age(candidates: RankingInput) -> dict[Ref, Gain]:
     }
 
 
-# In the order of their use: the session reads the fused scores, the age the whole score.
+# In the order of their use: the session reads the fused scores, novelty and age the whole score.
 SIGNALS: Mapping[str, Callable[[RankingInput], Mapping[Ref, Gain]]] = {
     "session": session,
     "speaker": speaker,
@@ -120,6 +133,7 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Mapping[Ref, Gain]]] = {
     "importance": importance,
     "recency": recency,
     "confidence": confidence,
+    "novelty": novelty,
     "age": age,
 }
 

@@ -10,10 +10,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import is_note
-from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord
+from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord, Repeats
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import own_terms
-from engrain.retrieval import channels, contributions, evidence, fusion, notes, ranking, speakers, time_expressions
+from engrain.retrieval import (
+    channels,
+    contributions,
+    evidence,
+    fusion,
+    notes,
+    ranking,
+    repeats,
+    speakers,
+    time_expressions,
+)
 from engrain.storage.search import matching, namespaces, recency
 from engrain.storage.search.traits import load_traits
 
@@ -144,21 +154,22 @@ def _answer(
         return _nothing_to_search(query), 0
     known = matching.list_speakers(snapshot) if "speaker" in query.preset.weights else []
     about = speakers.remove_speaker_names(query.text, known)
-    lists, faults = _query_channels(snapshot, request, query, vectors, about=about)
+    found = _find_candidates(snapshot, request, query, vectors, about=about)
+    lists = found.lists
     waiting = namespaces.count_waiting(snapshot) if "vector" in lists else 0
     degraded = [INDEX_BEHIND] if snapshot.index_is_behind else []
     if waiting:
         message = f"{waiting:,} memories have no vector yet and were searched by their words alone"
         degraded.append(Degraded(code="vectors_pending", message=message))
-    degraded += faults
+    degraded += found.faults
     dropped: tuple[DroppedCandidate, ...] = ()
     if not any(lists.values()) and not terms(query.text) and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
         hits = _newest(snapshot, request, query)
         count = len(hits)
     else:
-        candidates = _rank(snapshot, request, query, lists, known=known)
-        hits, dropped = _choose(snapshot, request, query, candidates)
+        candidates = _rank(snapshot, request, query, found, known=known)
+        hits, dropped = _choose(snapshot, request, query, candidates, echoes=found.echoes)
         count = len(candidates.scores)
     chance, level = _evidence(query, hits, about, lists)
     answer = Answer(
@@ -184,14 +195,56 @@ def _evidence(
     return evidence.assess(calibration, hits[0] if hits else None, set(query_terms))
 
 
-def _query_channels(
+@dataclass(frozen=True, slots=True)
+class _ChannelLists:
+    """Lists of the channels, cut at `depth`, and why some channels could not answer.
+
+    For presets that merge repeats: the traits of all that was found, and what stands in no list, as it only repeats the
+    query.
+    """
+
+    lists: Mapping[str, Sequence[Candidate]]
+    faults: Sequence[Degraded]
+    depth: int
+    traits: Mapping[Ref, Traits]
+    echoes: Mapping[Ref, Traits]
+
+
+def _find_candidates(
     snapshot: Snapshot, request: Request, query: SearchQuery, vectors: QueryEmbedding, *, about: str
-) -> tuple[dict[str, Sequence[Candidate]], list[Degraded]]:
-    """Get the list of every channel that the preset weighs, and why some channels cannot answer.
+) -> _ChannelLists:
+    """Ask the channels, deeper where turns that only repeat the query, or each other, have filled their lists.
 
     `about` is the text to embed. Its vector is begun within the snapshot, as it depends on the speakers there, and so
     that the other channels answer meanwhile.
     """
+    depth, vector = query.preset.depth_for(query.limit), vectors.begin(about)
+    lists, faults = _query_channels(snapshot, request, query, vector, depth=depth)
+    traits: dict[Ref, Traits] = {}
+    if not query.preset.merges_repeats:
+        return _ChannelLists(lists, faults, depth, traits, {})
+    query_terms = terms(query.text)
+    for deeper in range(repeats.MOST_ROUNDS + 1):
+        refs = {candidate.ref for candidates in lists.values() for candidate in candidates}
+        traits |= load_traits(snapshot, request, refs - traits.keys())
+        echoes = repeats.find_echoes(traits, query_terms)
+        if deeper == repeats.MOST_ROUNDS or not repeats.is_crowded(lists.values(), depth, traits, echoes):
+            break
+        depth *= repeats.DEEPER
+        lists, faults = _query_channels(snapshot, request, query, vector, depth=depth)
+    left = repeats.drop_echoes(lists, echoes) if echoes else None
+    return _ChannelLists(left or lists, faults, depth, traits, {ref: traits[ref] for ref in echoes} if left else {})
+
+
+def _query_channels(
+    snapshot: Snapshot,
+    request: Request,
+    query: SearchQuery,
+    vector: Callable[[], NDArray[np.float32] | Degraded],
+    *,
+    depth: int,
+) -> tuple[dict[str, Sequence[Candidate]], list[Degraded]]:
+    """Get the list of every channel that the preset weighs, and why some channels cannot answer."""
     preset = query.preset
     lists: dict[str, Sequence[Candidate]] = {}
     degraded: list[Degraded] = []
@@ -200,8 +253,8 @@ def _query_channels(
         request=request,
         text=query.text,
         terms=tuple(dict.fromkeys(terms(query.text)))[: channels.MAX_TERMS],
-        depth=preset.depth_for(query.limit),
-        vector=vectors.begin(about),
+        depth=depth,
+        vector=vector,
         lists=lists,
         completes=preset.fusion == "value",
     )
@@ -242,20 +295,24 @@ def _rank(
     snapshot: Snapshot,
     request: Request,
     query: SearchQuery,
-    lists: Mapping[str, Sequence[Candidate]],
+    channel_lists: _ChannelLists,
     *,
     known: Sequence[str],
 ) -> _Candidates:
     """Fuse the lists, and add the ranking signals; `known` are all speakers."""
-    preset = _with_keywords_for_vectors(query.preset, lists)
-    fused = fusion.fuse(lists, preset, depth=preset.depth_for(query.limit))
-    needs_traits = bool(preset.weights.keys() & ranking.SIGNALS.keys()) or _min_confidence(query) > 0 or query.explains
+    preset = _with_keywords_for_vectors(query.preset, channel_lists.lists)
+    fused = fusion.fuse(channel_lists.lists, preset, depth=channel_lists.depth)
+    has_signals = preset.merges_repeats or bool(preset.weights.keys() & ranking.SIGNALS.keys())
+    needs_traits = has_signals or _min_confidence(query) > 0 or query.explains
     if not fused or not needs_traits:
         return _candidates(preset, fused, {})
     relative = time_expressions.parse_relative_span(query.text) if "moment" in preset.weights else None
     anchors = _anchors(snapshot, request, relative)
-    all_traits = load_traits(snapshot, request, {*fused, *anchors})
-    traits = {ref: found for ref, found in all_traits.items() if ref in fused}
+    all_traits = {
+        **channel_lists.traits,
+        **load_traits(snapshot, request, {*fused, *anchors} - channel_lists.traits.keys()),
+    }
+    traits = {ref: own for ref, own in all_traits.items() if ref in fused}
     spans = (
         *time_expressions.parse_spans(query.text, request.now),
         *(relative.around(all_traits[ref].happened_at) for ref in anchors if relative and ref in all_traits),
@@ -291,10 +348,11 @@ def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Cand
 
 
 def _choose(
-    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: _Candidates
+    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: _Candidates, *, echoes: Mapping[Ref, Traits]
 ) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
     """Make hits of the best `limit`, and say why others are none. Only hits and ties with the last are loaded."""
     refused = _refused(request, query, candidates)
+    repeated = _merge_repeats(query.preset, candidates, refused)
     scores = {ref: score for ref, score in candidates.scores.items() if ref not in refused}
     best = heapq.nlargest(query.limit, scores.values())
     wanted = [ref for ref, score in scores.items() if score >= best[-1]] if best else []
@@ -304,13 +362,42 @@ def _choose(
     chosen = ranked[: query.limit]
     query_terms = list(dict.fromkeys(terms(query.text)))
     hits = tuple(
-        Hit(score=scores[ref], memory=loaded[ref], why=_with_terms(candidates.why(ref), loaded[ref], query_terms))
+        Hit(
+            score=scores[ref],
+            memory=loaded[ref],
+            why=_with_terms(candidates.why(ref), loaded[ref], query_terms),
+            repeats=repeated.get(ref),
+        )
         for ref in chosen
     )
     if not query.explains:
         return hits, ()
     reasons = dict.fromkeys(candidates.scores, "below the limit") | refused
-    return hits, _dropped(candidates, {ref: why for ref, why in reasons.items() if ref not in set(chosen)})
+    dropped = _dropped(candidates, {ref: why for ref, why in reasons.items() if ref not in set(chosen)})
+    return hits, (*dropped, *_dropped_echoes(query.preset, echoes))[:MAX_DROPPED]
+
+
+def _merge_repeats(preset: Preset, candidates: _Candidates, refused: dict[Ref, str]) -> dict[Ref, Repeats]:
+    """The best of near-identical turns, with their number and dates; the others are added to those `refused`."""
+    merged: dict[Ref, Repeats] = {}
+    if not preset.merges_repeats:
+        return merged
+    left = {ref: turn for ref, turn in candidates.traits.items() if ref not in refused}
+    for refs in repeats.group_repeats(left):
+        best, *others = sorted(
+            refs,
+            key=lambda ref: _order(candidates.scores[ref], _rank_in(candidates.rows[ref], preset.ties), left[ref]),
+        )
+        merged[best] = Repeats.of(left[ref].happened_at for ref in refs)
+        refused |= dict.fromkeys(others, f"says the same as {left[best].id}")
+    return merged
+
+
+def _dropped_echoes(preset: Preset, echoes: Mapping[Ref, Traits]) -> list[DroppedCandidate]:
+    """The turns that only repeat the query, newest first."""
+    why = Explanation(preset=preset.name, contributions=())
+    newest = sorted(echoes.values(), key=lambda turn: (_END_OF_TIME - turn.happened_at, turn.id))
+    return [DroppedCandidate(id=turn.id, score=0.0, reason="says nothing beside the query", why=why) for turn in newest]
 
 
 def _refused(request: Request, query: SearchQuery, candidates: _Candidates) -> dict[Ref, str]:
@@ -356,7 +443,7 @@ def _rank_in(rows: Sequence[ContributionRow], channel: str | None) -> float:
     return ranks[0] if ranks else math.inf
 
 
-def _order(score: float, rank: float, memory: MemoryRecord) -> tuple[float, float, timedelta, str]:
+def _order(score: float, rank: float, memory: MemoryRecord | Traits) -> tuple[float, float, timedelta, str]:
     return -score, rank, _END_OF_TIME - memory.happened_at, memory.id
 
 

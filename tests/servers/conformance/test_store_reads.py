@@ -77,10 +77,12 @@ def test_traits_say_what_a_ranking_weighs(store):
         said.id: Traits(
             **{**of_turns, "id": said.id, "scope": "pool:team", "session": "monday", "turn": 1, "role": "assistant"},
             speaker="Ben",
+            content="One.",
             importance=7.5,
         ),
         stored[1].id: Traits(
             **{**of_turns, "id": stored[1].id, "scope": "aide", "turn": 0, "role": "user", "referenced_at": LATER},
+            content="Four.",
             importance=5.0,
         ),
         stated.id: Traits(

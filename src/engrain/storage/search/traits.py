@@ -25,9 +25,9 @@ IMPORTANCE: Mapping[Kind, str] = {
 }
 _FADES = "confidence, decay_rate, last_confirmed_at"
 _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
-_UNSAID = "NULL, NULL, NULL, NULL, CAST(0 AS double precision)"
+_UNSAID = "NULL, NULL, NULL, NULL, CAST(0 AS double precision), ''"
 _OF_KIND: Mapping[Kind, tuple[str, str]] = {
-    "episode": ("session, turn, role, speaker, asking", _LASTS),
+    "episode": ("session, turn, role, speaker, asking, content", _LASTS),
     "fact": (_UNSAID, _FADES),
     "rule": (_UNSAID, _FADES),
 }
@@ -56,7 +56,7 @@ def _select_traits(kind: Kind) -> str:
 
 def _read_traits(row: Sequence[Any], moment: Callable[[Any], datetime]) -> Traits:
     """The traits of a row; its times are most often one and the same."""
-    happened_at, created_at, confirmed_at, referenced_at = row[9], row[10], row[14], row[15]
+    happened_at, created_at, confirmed_at, referenced_at = row[10], row[11], row[15], row[16]
     created = moment(created_at)
     return Traits(
         kind=row[1],
@@ -67,11 +67,12 @@ def _read_traits(row: Sequence[Any], moment: Callable[[Any], datetime]) -> Trait
         role=row[6],
         speaker=row[7],
         asking=row[8],
+        content=row[9],
         happened_at=created if happened_at == created_at else moment(happened_at),
         created_at=created,
-        importance=row[11],
-        confidence=row[12],
-        decay_rate=row[13],
+        importance=row[12],
+        confidence=row[13],
+        decay_rate=row[14],
         confirmed_at=created if confirmed_at == created_at else None if confirmed_at is None else moment(confirmed_at),
         referenced_at=None if referenced_at is None else moment(referenced_at),
     )

@@ -60,9 +60,14 @@ def _why(explanation: Explanation) -> str:
 
 def _cells(hit: Hit) -> tuple[str, ...]:
     memory = hit.memory
-    score, text = f"{hit.score:.3f}", statement_with_end(memory)
+    score, text = f"{hit.score:.3f}", f"{statement_with_end(memory)}{_repeats(hit)}"
     values = (f"{memory.happened_at:%Y-%m-%d}", speaker(memory), score, _why(hit.why), memory.id, text)
     return tuple(map(output.one_line, values))
+
+
+def _repeats(hit: Hit) -> str:
+    """The number and dates of the turns that a hit stands for; nothing for itself alone."""
+    return f" ({hit.repeats})" if hit.repeats else ""
 
 
 def _neighbour_cells(memory: MemoryRecord) -> tuple[str, ...]:
@@ -82,7 +87,7 @@ def _table(hits: Sequence[Hit]) -> Table:
     shown.add_column("text, why and id", ratio=1, overflow="fold")
     for hit in hits:
         date, name, score, reasons, id_, _ = _cells(hit)
-        text = Text(_screenful(output.printable(statement_with_end(hit.memory))))
+        text = Text(f"{_screenful(output.printable(statement_with_end(hit.memory)))}{_repeats(hit)}")
         text.append(f"\n{reasons}\n{id_}", style="dim")
         for beside in hit.neighbours:
             turn = _screenful(output.printable(statement(beside)))

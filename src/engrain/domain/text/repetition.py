@@ -1,0 +1,168 @@
+"""Repetition among turns: keys by which near-identical ones are equal, and turns that say nothing new. Pure.
+
+A memory stores the questions that it is asked, and the answers of an agent that does not know. Neither answers the
+question when it is asked again.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engrain.domain.text.analysis import stems, terms
+from engrain.domain.text.indexing import question_share
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable
+
+    from engrain.domain.records import Role
+
+# Longer turns are neither a question that is asked again nor an answer of "I don't know".
+_MOST_CHARACTERS = 600
+_MOST_CACHED_CHARACTERS = 4_000
+# Of a long text so much is compared at first; the rest only where that much is equal.
+_BEGINNING = 300
+LEAST_QUESTION_SHARE = 0.5
+# Less than this share of a question's words in the query is what they are both about.
+_LEAST_REPETITION = 0.5
+
+_STRIPPED = ".,!?;:\"'()[]*_~`\u2026\u201c\u201d\u2018\u2019\u00ab\u00bb\uff1f\uff01\u3002"
+_APOSTROPHES = str.maketrans("", "", "'\u2019")
+_DASHES = frozenset({"-", "--", "\u2013", "\u2014"})
+_OPENINGS = frozenset("hey hi hello oh ok okay well so btw".split())
+
+# Words of a question that ask for nothing: "Hey, do you remember what my cat's name is again?"
+_FILLERS = frozenset(
+    stems(
+        """
+        again already afternoon asked asking btw evening ever forget forgot good happen hello help hey hi know let like
+        maybe mention mentioned morning ok okay once please question quick quickly really recall remember remind right
+        said say see sorry still sure tell thank thanks thing think told want well whats whens wheres whos wonder
+        wondering yet
+        """.split()
+    )
+)
+_QUESTION_STARTS = frozenset(
+    "what whats who whos whose whom where wheres when whens which how why do does did is are was were can could "
+    "will would have has had tell remind".split()
+)
+
+_CONTRACTIONS = (
+    (re.compile(r"\b(ca|could|did|do|does|had|has|have|is|are|was|were|would)n['\u2019]?t\b"), r"\1 not"),
+    (re.compile(r"\bca not\b|\bcannot\b"), "can not"),
+    (re.compile(r"\b(i|you|we|it|that|they)['\u2019](m|ve|s|re)\b"), r"\1 have"),
+    (re.compile(r"\b(actually|also|currently|honestly|personally|quite|really|still|unfortunately|yet) "), ""),
+)
+_RECORDS = (
+    "access|answer|anything|clue|context|data|details?|idea|info|information|knowledge|memor(?:y|ies)|mentions?|notes?|"
+    "records?|way"
+)
+_DENIAL = re.compile(
+    rf"""
+    \b(?:i|we)\ (?:do|did|can|could|would)\ not\ (?:know|remember|recall|tell|say)\b
+    | \b(?:i|we)\ (?:am|are|was|were|have)\ not\ (?:sure|aware|certain|able\ to)\b
+    | \b(?:i|we)\ (?:do|did|can|could|have)\ not\ (?:seem\ to\ )?(?:have|find|found|see|seen|got)\b
+      (?:\ \S+){{0,4}}?\ (?:{_RECORDS})\b
+    | \b(?:have|had|has|find|found|see|is|are|hold|holds)\ (?:no|nothing)\b(?:\ \S+){{0,3}}?\ (?:{_RECORDS})\b
+    | ^(?:no|not\ any)\ (?:{_RECORDS})\b | \bno\ idea\b | ^not\ sure\b
+    | \b(?:have|has|had|did|was|were|is|are)\ not\ (?:been\ |yet\ |ever\ )?(?:told?|tell|mention(?:ed)?|shared?|said
+      |say|provided?|stated?|specified|recorded|given?|discussed|stored|saved|informed)\b
+    | \bnothing\ (?:stored|saved|recorded|noted|about)\b
+    """,
+    re.VERBOSE,
+)
+_OFFER = re.compile(
+    r"^(?:if you|could you|can you|would you|please|let me know|feel free|just (?:tell|let)|tell me|happy to|sorry"
+    r"|i (?:am|have) (?:sorry|afraid)|i apologi[sz]e|unfortunately"
+    r"|(?:and |then |so )?i(?: will| would|['\u2019](?:ll|d))? (?:can |gladly |happily )?"
+    r"(?:remember|help|save|note|store|keep|be happy))\b"
+)
+_CLAUSE_END = re.compile(r"(?<=[.!?])\s+|\n+|[,;:]\s+|\s[-\u2013\u2014]+\s|\s(?=(?:but|though|however)\s)")
+
+
+def repeat_key(content: str, *, role: Role | None, speaker: str | None) -> Hashable:
+    """The key by which near-identical turns are equal.
+
+    Questions, and an assistant's answers that say nothing, are equal where they have the same terms; statements of one
+    speaker where they have the same words in order, whatever their case and punctuation, as one other word may be a
+    name, a number or a "not".
+    """
+    if len(content) <= _MOST_CHARACTERS and (is_question(content) or is_non_answer(content, role=role)):
+        asked = frozenset(terms(content)) - _FILLERS
+        if asked:
+            return "asked", asked
+    if len(content) <= _MOST_CACHED_CHARACTERS:
+        return role, speaker, _cached_words(content)
+    return role, speaker, len(content), content[:_BEGINNING], hash(content)
+
+
+def is_question(content: str) -> bool:
+    """True if at least half of a turn's words stand in questions."""
+    return question_share(content) >= LEAST_QUESTION_SHARE
+
+
+def is_echo(content: str, query_terms: Collection[str], *, role: Role | None) -> bool:
+    """True if a turn says nothing beside the query: a question of its words alone, or an answer that says nothing."""
+    if len(content) > _MOST_CHARACTERS:
+        return False
+    if is_question(content) or _begins_as_question(content):
+        own = frozenset(terms(content))
+        if own <= _FILLERS.union(query_terms) and not own.isdisjoint(query_terms):
+            return True
+    return is_non_answer(content, role=role)
+
+
+def measure_repetition(content: str, query_terms: Collection[str]) -> float:
+    """The share of a question's terms that the query has, 0-1; 0 for less than half, and for a long turn."""
+    if len(content) > _MOST_CHARACTERS:
+        return 0.0
+    own = frozenset(terms(content)) - _FILLERS.difference(query_terms)
+    share = len(own.intersection(query_terms)) / len(own) if own else 0.0
+    return share if share >= _LEAST_REPETITION else 0.0
+
+
+def is_non_answer(content: str, *, role: Role | None) -> bool:
+    """True if an assistant says that it does not know, and nothing else but what it asks or offers.
+
+    A person's "I don't know my blood type." is something to remember.
+    """
+    return role == "assistant" and len(content) <= _MOST_CHARACTERS and _denies(content)
+
+
+@lru_cache(maxsize=4_096)
+def _denies(content: str) -> bool:
+    clauses = [_expand(clause) for clause in _CLAUSE_END.split(content.casefold())]
+    denies = [_DENIAL.search(clause) is not None for clause in clauses]
+    return any(denies) and all(
+        denied or clause.endswith("?") or _OFFER.match(clause) is not None or not set(terms(clause)) - _FILLERS
+        for clause, denied in zip(clauses, denies, strict=True)
+    )
+
+
+def _expand(clause: str) -> str:
+    """The clause with its contractions in full and without adverbs."""
+    for pattern, full in _CONTRACTIONS:
+        clause = pattern.sub(full, clause)
+    return clause.strip()
+
+
+def _begins_as_question(content: str) -> bool:
+    """True for a question without its mark: "whats my cats name"."""
+    first = [word for word in _words(" ".join(content.split(None, 3)[:3])) if word not in _OPENINGS]
+    return bool(first) and first[0] in _QUESTION_STARTS
+
+
+def _words(content: str) -> tuple[str, ...]:
+    """Words in order, folded, without the punctuation around them; symbols stay, as in "C++" and "5 %"."""
+    folded = content.lower() if content.isascii() else unicodedata.normalize("NFKC", content).casefold()
+    stripped = (word.strip(_STRIPPED).translate(_APOSTROPHES) for word in folded.split())
+    return tuple(word for word in stripped if word and word not in _DASHES)
+
+
+@lru_cache(maxsize=4_096)
+def _cached_words(content: str) -> tuple[str, ...]:
+    """The words that a turn is compared by: without an opening such as "Hey,"; the text itself where it has none."""
+    found = _words(content)
+    return (found[1:] if len(found) > 1 and found[0] in _OPENINGS else found) or (content.strip(),)

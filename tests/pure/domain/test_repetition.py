@@ -1,0 +1,147 @@
+"""Turns that say the same, and turns that say nothing beside a query."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.repetition import is_echo, is_non_answer, measure_repetition, repeat_key
+
+QUERY = "What's my cat's name?"
+WORDS = st.lists(st.sampled_from("Miso cat name river 7 not Ana tram".split()), min_size=1, max_size=6)
+
+
+def key(content, *, role="user", speaker=None):
+    return repeat_key(content, role=role, speaker=speaker)
+
+
+def echoes(content, query=QUERY, *, role="user"):
+    return is_echo(content, terms(query), role=role)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("My cat is called Miso.", "my cat is  called Miso!"),
+        ("Hey, my cat is called Miso.", "My cat is called \u201cMiso\u201d"),
+        ("What's my cat's name?", "Hey, do you remember what my cat's name is?"),
+        ("\U0001f44d", " \U0001f44d"),
+    ],
+)
+def test_turns_that_say_the_same_have_one_key(one, other):
+    assert key(one) == key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("My cat is called Miso.", "My cat is called Moso."),
+        ("I run 7 km.", "I run 17 km."),
+        ("It cost 3.50.", "It cost 35.0."),
+        ("It cost $5.", "It cost \u20ac5."),
+        ("I write C++.", "I write C."),
+        ("I eat meat.", "I do not eat meat."),
+        ("I will move to Porto.", "I moved to Porto."),
+        ("What is my cat's name?", "What is my dog's name?"),
+        ("Did I run 7 km?", "Did I run 8 km?"),
+        ("My cat is called Miso.", "Is my cat called Miso?"),
+        ("\U0001f602", "\U0001f62d"),
+    ],
+)
+def test_turns_that_say_different_things_have_two_keys(one, other):
+    assert key(one) != key(other)
+
+
+def test_statements_of_two_speakers_are_two_things_and_a_question_is_one():
+    assert key("I love it!", speaker="Ana") != key("I love it!", speaker="Ben")
+    assert key("I love it!") != key("I love it!", role="assistant")
+    assert key(QUERY, speaker="Ana") == key(QUERY, role="assistant")
+
+
+@given(WORDS, WORDS)
+def test_turns_of_one_key_have_the_same_words(one, other):
+    same = key(" ".join(one)) == key(" ".join(other) + " .")
+    assert same == (list(map(str.lower, one)) == list(map(str.lower, other)))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        QUERY,
+        "whats my cats name",
+        "Good morning! What is my cat's name again?",
+        "Do you remember the name of my cat?",
+        "Tell me my cat's name",
+    ],
+)
+def test_a_question_of_the_query_s_words_alone_is_an_echo(content):
+    assert echoes(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "query"),
+    [
+        ("My cat is called Miso.", QUERY),
+        ("Isn't my cat's name Miso?", QUERY),
+        ("What's my dog's name?", QUERY),
+        ("My cat is called Miso.", "Is my cat called Miso?"),
+        ("cat name Miso", "cat name Miso"),
+        ("Did you sleep well?", QUERY),
+    ],
+)
+def test_what_says_more_or_states_is_no_echo(content, query):
+    assert not echoes(content, query)
+
+
+@given(WORDS, WORDS)
+def test_a_statement_is_never_an_echo_of_a_person(content, query):
+    assert not echoes(" ".join(["So", *content]), " ".join(query))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I don't know your cat's name.",
+        "I\u2019m sorry, but I don\u2019t know your cat\u2019s name. If you tell me, I'll remember it!",
+        "I don't have any information about your cat.",
+        "I have no record of that. Could you tell me?",
+        "You haven't told me your cat's name yet.",
+        "I'm not sure what your blood type is.",
+        "There is no information about your blood type in my memory.",
+        "Your cat's name has not been mentioned.",
+        "Unfortunately, I cannot recall that. Let me know and I will note it.",
+    ],
+)
+def test_an_assistant_that_does_not_know_says_nothing(content):
+    assert is_non_answer(content, role="assistant")
+    assert echoes(content, "What is my blood type?", role="assistant")
+    assert not is_non_answer(content, role="user")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Your cat is called Miso.",
+        "I don't know her surname, but your sister is called Ana.",
+        "I don't have a cat, I am a program.",
+        "I remember that you don't eat meat.",
+        "You said that you know Rust.",
+    ],
+)
+def test_an_assistant_that_tells_something_says_something(content):
+    assert not is_non_answer(content, role="assistant")
+
+
+def test_repetition_is_the_share_of_a_question_that_the_query_has():
+    query = terms(QUERY)
+    assert measure_repetition("What did I call my cat?", query) == 0.5
+    assert measure_repetition("What's my cat's name?", query) == 1.0
+    assert measure_repetition("Where did the black cat of Ana sleep?", query) == 0.0
+    assert measure_repetition("What did you say?", query) == 0.0
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_has_a_key_and_a_share(content, query):
+    assert hash(key(content)) == hash(key(content))
+    assert 0 <= measure_repetition(content, terms(query)) <= 1
+    assert echoes(content, query) in (True, False)

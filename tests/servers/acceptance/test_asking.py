@@ -1,0 +1,114 @@
+"""A memory that is asked the same again and again: the answer stays the first hit, and repeats are one."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from engrain.domain.records import format_time
+from engrain.service import Memory
+from tests.support.clock import NOON, Clock
+from tests.support.sample_search import DIMS, vector_of
+
+QUESTION = "What's my cat's name?"
+PARAPHRASES = (QUESTION, "What is the name of my cat?", "whats my cats name", "What did I call my cat?")
+DAY = timedelta(days=1)
+
+
+class WordEmbedder:
+    """Vectors that depend on words alone."""
+
+    name, dims = "test:words", DIMS
+
+    def embed(self, texts, *, role):  # noqa: ARG002  # the port's signature
+        return np.array([vector_of(text) for text in texts]).reshape(-1, DIMS)
+
+
+@pytest.fixture(params=["none", "words"])
+def memory(location, request):
+    embedder = WordEmbedder() if request.param == "words" else "none"
+    with Memory.open(location, embedder=embedder, clock=Clock(microseconds=1)) as memory:
+        yield memory
+
+
+def ask(memory, count, *, stores_first=False, questions=(QUESTION,), answer="I don't know your cat's name."):
+    """Tell of a cat and some other things, and ask for its name in `count` sessions."""
+    told = memory.agent("aide", session="told").hooks
+    told.message("My cat is called Miso.")
+    told.message("I have a sister in Porto.")
+    for number in range(count):
+        session = memory.agent("aide", session=f"asked {number}")
+        question = questions[number % len(questions)]
+        if stores_first:
+            session.hooks.message(question)
+        session.recall(question)
+        if not stores_first:
+            session.hooks.message(question)
+        if answer:
+            session.hooks.message(answer, role="assistant")
+    return memory.agent("aide", session="now")
+
+
+def contents(answer):
+    return [hit.memory.content for hit in answer]
+
+
+@pytest.mark.parametrize("stores_first", [False, True])
+@pytest.mark.parametrize("count", [1, 10, 100])
+def test_the_answer_is_the_first_hit_however_often_it_was_asked(memory, count, stores_first):
+    agent = ask(memory, count, stores_first=stores_first)
+    answer = agent.recall(QUESTION)
+    assert contents(answer) == ["My cat is called Miso.", "I have a sister in Porto."][: len(answer)]
+    block = agent.context(QUESTION).text
+    assert "Miso" in block
+    assert "name" not in block
+
+
+def test_candidates_are_deep_enough_for_more_copies_than_a_list_holds(memory):
+    agent = ask(memory, 0)
+    now = NOON + DAY
+    for number in range(320):
+        agent.observe(QUESTION, session=f"asked {number // 40}", event_time=now)
+    assert contents(agent.recall(QUESTION))[0] == "My cat is called Miso."
+
+
+def test_other_words_for_the_question_do_not_outrank_the_answer(memory):
+    assert contents(ask(memory, 12, questions=PARAPHRASES).recall(QUESTION))[0] == "My cat is called Miso."
+
+
+def test_near_identical_turns_are_one_hit_and_one_line_with_count_and_dates(memory):
+    agent = memory.agent("aide")
+    for day, text in enumerate(["I ran 7 km.", "i ran 7 km", "I ran 8 km.", "Hey, I ran 7 km!"]):
+        agent.observe(text, session=f"day {day}", event_time=NOON + day * DAY)
+    hits = agent.recall("I ran how many km?").hits
+    assert sorted(hit.memory.content.lower().strip("hey, .!") for hit in hits) == ["i ran 7 km", "i ran 8 km"]
+    seven, eight = sorted(hits, key=lambda hit: hit.memory.content == "I ran 8 km.")
+    assert (seven.repeats.count, eight.repeats) == (3, None)
+    first, second, last = (format_time(NOON + day * DAY) for day in (0, 1, 3))
+    expected = {"count": 3, "first_at": first, "last_at": last, "times": [last, second, first]}
+    assert seven.to_dict()["repeats"] == expected
+    block = agent.context("I ran how many km?").text
+    assert block.count("7 km") == 1
+    assert f"(said 3 times, {first[:10]} to {last[:10]})" in block
+    recent = agent.context("I ran how many km?", recent_episodes=4, budget_tokens=60).text
+    assert recent.count("7 km") == 1
+
+
+def test_a_candidate_that_is_no_hit_says_why(memory):
+    agent = ask(memory, 2)
+    agent.observe("My cat is called Miso!", session="again")
+    reasons = {candidate.reason for candidate in agent.recall(QUESTION, explain=True).dropped}
+    same = agent.recall(QUESTION)[0]
+    assert same.repeats.count == 2
+    assert reasons == {"says nothing beside the query", f"says the same as {same.memory.id}"}
+
+
+def test_where_there_is_nothing_else_the_question_is_a_hit(memory):
+    agent = memory.agent("aide")
+    agent.observe(QUESTION, session="asked")
+    assert contents(agent.recall(QUESTION)) == [QUESTION]
+
+
+@pytest.mark.parametrize("preset", ["hybrid", "recall", "assistant", "weighted", "semantic", "keyword"])
+def test_other_rankings_hold_every_turn(memory, preset):
+    assert QUESTION in contents(ask(memory, 2).recall(QUESTION, preset=preset))
