@@ -17,7 +17,7 @@ from engrain.domain.maintenance.backups import Extent, VectorSpace
 from engrain.domain.records import Record
 from engrain.errors import InvalidInput, UnusableBackup
 from engrain.portability.canonical_json import encode_row
-from engrain.storage.backup.tables import BACKED_UP
+from engrain.storage.backup.tables import BACKED_UP, DEFAULTS
 from engrain.storage.migrations import HEAD
 
 if TYPE_CHECKING:
@@ -145,11 +145,12 @@ class BackupReader:
                 total.update(raw)
                 if "end" in value:
                     break
-                if set(value) != set(BACKED_UP[table]):
+                row = self._complete(table, value)
+                if set(row) != set(BACKED_UP[table]):
                     self._refuse(number, f"its columns are not those of {table} in this version of engrain")
                 digest.update(raw)
                 count += 1
-                yield Line(number, table, value, len(raw))
+                yield Line(number, table, row, len(raw))
             if value != {"end": table, "rows": count, "sha256": digest.hexdigest()}:
                 self._refuse(number, f"table {table} has {count} rows that are not those it promises")
         number, (_, value) = self._next(lines)
@@ -168,7 +169,11 @@ class BackupReader:
             elif "end" in row:
                 table = ""
             elif table:
-                yield Line(number, table, row, len(raw))
+                yield Line(number, table, self._complete(table, row), len(raw))
+
+    def _complete(self, table: str, row: Row) -> Row:
+        """Add the columns that an older schema did not have, with their defaults."""
+        return row if self.header.schema == HEAD else {**DEFAULTS.get(table, {}), **row}
 
     def _next(self, lines: Iterator[_NumberedLine]) -> _NumberedLine:
         line = next(lines, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
@@ -43,6 +43,17 @@ TABLE_RECORDS: Mapping[str, type[Record]] = {
 def column_types(record: type[Record]) -> dict[str, ColumnType]:
     """Return the columns of a record's table, which are its fields, with their types."""
     return {field.name: _column_type(str(field.type)) for field in fields(record)}  # type: ignore[arg-type]  # every Record is a dataclass
+
+
+def column_defaults(record: type[Record]) -> dict[str, Any]:
+    """Return the defaults of a record's fields as JSON, by name, of those that have one."""
+    defaults: dict[str, Any] = {}
+    for field in fields(record):  # type: ignore[arg-type]  # likewise
+        if field.default_factory is not MISSING:
+            defaults[field.name] = field.default_factory()
+        elif field.default is not MISSING:
+            defaults[field.name] = list(field.default) if isinstance(field.default, tuple) else field.default
+    return defaults
 
 
 def _column_type(annotation: str) -> ColumnType:

@@ -159,6 +159,21 @@ def test_a_row_that_no_memory_can_have_is_refused_though_every_digest_is_right(f
     assert why in refuses(forged(file.with_name("forged"), changed(said(file), table, **values)))
 
 
+def test_rows_of_an_older_schema_get_the_defaults_of_columns_that_it_did_not_have(tmp_path, file, refuses):
+    header, *rest = said(file)
+    lines = [{name: value for name, value in line.items() if name != "source"} for line in rest]
+    assert "columns are not those of facts" in refuses(forged(tmp_path / "now", [header, *lines]))
+    older = {**header, "schema": "mem_000"}
+    with memory_in("sqlite", tmp_path) as memory:
+        memory.restore(forged(tmp_path / "older", [older, *lines]))
+        facts = everything(memory)["facts"]
+        assert facts
+        assert {row["source"] for row in facts} == {None}
+    for needed in ("content", "tenant_id", "scope"):
+        lines = [{name: value for name, value in line.items() if name != needed} for line in rest]
+        assert "columns are not those of" in refuses(forged(tmp_path / "short", [older, *lines]))
+
+
 def test_counts_digests_and_lines_are_as_promised(tmp_path, file, refuses):
     lines = said(file)
     first = lines.index({"begin": "episodes"}) + 1

@@ -7,9 +7,9 @@ the fields of the record, so that a new field is in all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_types
+from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_defaults, column_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -171,6 +171,16 @@ BACKED_UP: Mapping[str, Sequence[str]] = {
     if not table.is_local
 }
 """Tables of a backup with their columns."""
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    name: {
+        column: value
+        for column, value in column_defaults(TABLE_RECORDS[name]).items()
+        if column not in {*TABLES[name].key, "scope"}
+    }
+    for name in BACKED_UP
+    if name in TABLE_RECORDS
+}
+"""Values of columns that rows of an older schema may lack, as JSON."""
 
 
 def extent_bindings(extent: Extent) -> dict[str, str]:
