@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Caller
 from engrain.errors import InvalidInput
+from engrain.storage.write import removal
 from tests.support.sample_records import CALLER, LATER, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import DIMS, EMBEDDER, axis, embed_all, flush_index, nearest, put, refs
 
@@ -208,3 +209,20 @@ def test_vectors_that_come_and_go_are_seen_at_once(store):
         query = axis(int(rng.integers(DIMS)))
         expected = sorted(living, key=lambda id_: (living[id_] @ query, id_), reverse=True)
         assert list(nearest(store, query, known)) == expected
+
+
+def test_a_unit_that_searched_what_it_wrote_and_failed_leaves_the_searches_as_they_were(store):
+    stored = put(store, [fact("Lisbon"), fact("tea", subject="Ben", predicate="drinks")])
+    refs_ = embed_all(store, {memory.id: axis(place) for place, memory in enumerate(stored)})
+    before = nearest(store, axis(0), refs_)
+
+    def forget_and_search(work):
+        removal.forget(work, stored[0].id)
+        assert len(work.search_vectors(request(), axis(0), 9)) == 1
+        raise InvalidInput("on second thoughts")
+
+    with pytest.raises(InvalidInput):
+        store.store.write(act(), forget_and_search)
+    assert nearest(store, axis(0), refs_) == before
+    store.forget(act(), stored[1].id)
+    assert list(nearest(store, axis(0), refs_)) == [stored[0].id]

@@ -14,6 +14,7 @@ from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
 from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
 from engrain.storage.transaction import Transaction
+from engrain.storage.unit_of_work import UnitOfWork
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from engrain.domain.requests import Ref, Request
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.transaction import Connection
-    from engrain.storage.unit_of_work import Snapshot, UnitOfWork
+    from engrain.storage.unit_of_work import Snapshot
 
 _Result = TypeVar("_Result")
 _ALL = -1  # what SQLite takes for no limit
@@ -55,6 +56,7 @@ class SqliteBackend:
         self._narrow = narrow
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         self._vectors = VectorCache()
+        self._changes_before = 0  # of the writer's connection, when its transaction began
         self._index = index.SqliteIndex()
         try:
             self.created = schema.prepare(self._connections) == ""
@@ -74,6 +76,7 @@ class SqliteBackend:
         is_repeatable: bool,  # noqa: ARG002  # nothing is lost while committing
     ) -> _Result:
         with self._connections.writing() as db:
+            self._changes_before = self._connections.count_changes()
             return work(db)
 
     def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:  # noqa: ARG002  # likewise
@@ -133,10 +136,12 @@ class SqliteBackend:
         if where.dims != len(vector) or not where.spaces:
             return []
         exact = Cosines(snapshot, where, vector)
+        # What a unit of work has written may yet be rolled back: it goes into no cache that outlives it.
+        vectors = VectorCache() if self._has_written(snapshot) else self._vectors
 
         def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
             only = None if among is None else np.array(among, np.int64)
-            docs = self._vectors.shortlist(snapshot, where, vector, limit=count, among=only)
+            docs = vectors.shortlist(snapshot, where, vector, limit=count, among=only)
             return sorted(exact.of(docs, ahead=also), key=candidates.best_first)[:count]
 
         only_live = not (where.has_expired or where.has_unindexed)
@@ -153,6 +158,9 @@ class SqliteBackend:
         if request.filter.is_narrow or not only_live:
             others = matching.filter_docs(snapshot, request, others)
         return sorted(best + exact.of(others), key=candidates.best_first)
+
+    def _has_written(self, snapshot: Snapshot) -> bool:
+        return isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
 
     def new_index(self) -> index.SqliteIndex:
         return self._index

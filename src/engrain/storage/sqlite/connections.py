@@ -75,6 +75,10 @@ class Connections:
             finally:
                 self._writer.pragma("mmap_size", _MAPPED_BYTES)
 
+    def count_changes(self) -> int:
+        """Count the rows that the writer has changed since it was opened."""
+        return self._writer.total_changes()
+
     def overwrite_removed(self) -> None:
         """Overwrite with zeros what the transaction removes from here on, in the file and, once committed, in its log.
 
