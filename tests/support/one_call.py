@@ -167,6 +167,18 @@ class OneCall:
             self._refuse_inside()
         return getattr(self.store, name) if hasattr(self.store, name) else getattr(self.store.backend, name)
 
+    def read(self, caller: Caller, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
+        self._join_pools(caller)
+        return self.store.read(caller, work, *a, **k)
+
+    def search(self, caller: Caller, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
+        self._join_pools(caller)
+        return self.store.search(caller, work, *a, **k)
+
+    def write(self, act: Any, work: Callable[..., Any], *a: Any, **k: Any) -> Any:
+        self._join_pools(act.caller)
+        return self.store.write(act, work, *a, **k)
+
     @property
     def _connections(self) -> Any:
         return self.store.backend._connections  # type: ignore[attr-defined]

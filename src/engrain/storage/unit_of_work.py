@@ -103,8 +103,9 @@ class Snapshot(Transaction):
         return self._caller
 
     def look_up_pools(self) -> Caller:
-        """Look up the pools that the caller is in by now, whatever was known of them."""
-        pools = self.rows("pools_of", tenant_id=self.tenant_id, agent=self.agent)
+        """Look up the pools that the caller is in by now; a transaction that only reads does so once."""
+        member = {"tenant_id": self.tenant_id, "agent": self.agent}
+        pools = self.once(("pools", self.tenant_id, self.agent), lambda: self.rows("pools_of", **member))
         self._caller = replace(self._identity, pools=tuple(name for (name,) in pools))
         return self._caller
 
