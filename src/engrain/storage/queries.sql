@@ -53,6 +53,19 @@ WHERE tenant_id = :tenant_id AND scope = stretch.value ->> 1 AND session = stret
         WHERE memory_index.tenant_id = :tenant_id AND memory_index.doc = episodes.doc AND state = 3
     );
 
+-- held_slots --
+-- List those of some slots, given as (place, scope, predicate, entity, subject), that an active fact fills, by their places
+SELECT CAST(given.value ->> 0 AS integer) FROM EACH :slots AS given
+WHERE EXISTS (
+    SELECT 1 FROM facts
+    WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate = given.value ->> 2
+        AND entity_id = given.value ->> 3 AND validity = 'active'
+) OR given.value ->> 3 IS NULL AND EXISTS (
+    SELECT 1 FROM facts
+    WHERE tenant_id = :tenant_id AND scope = given.value ->> 1 AND predicate = given.value ->> 2
+        AND subject = given.value ->> 4 AND entity_id IS NULL AND validity = 'active'
+);
+
 -- add_speaker --
 -- Add a speaker of a scope, and lock it until the end of the transaction, whoever came first
 INSERT INTO speakers (tenant_id, scope, speaker) VALUES (:tenant_id, :scope, :speaker)

@@ -11,7 +11,7 @@ import pytest
 from engrain import Memory
 from engrain.config import load
 from tests.support.recorded import recorded
-from tests.support.sample_records import act
+from tests.support.sample_records import act, fact
 from tests.support.sqlite_statements import statements
 from tests.support.store_samples import conversation
 from tests.support.stores import SqliteStore
@@ -87,26 +87,36 @@ def one_after_the_other(ran):
     return [sql for sql, _ in groupby(ran)]
 
 
-def turns_of_two_sizes(store, recording):
-    """The statements of a few turns, and of twenty times as many, that go on with a session."""
-    store.put(act(), conversation("before", "and after", session="tuesday"))
+def turns(number):
+    return conversation(*(f"Tram {place} is late." for place in range(number)), session="tuesday")
+
+
+def facts(number):
+    return [fact(f"Said {place}.", subject=f"Ana {number} {place}") for place in range(number)]
+
+
+def two_sizes(store, several, recording):
+    """The statements of a few memories, and of twenty times as many, that go on with a session if they are turns."""
+    store.put(act(), [*turns(2), *facts(2)])
     for number in (3, 60):
-        turns = conversation(*(f"Tram {place} is late." for place in range(number)), session="tuesday")
+        memories = several(number)
         with recording(store) as ran:
-            store.put(act(), turns)
+            store.put(act(), memories)
             yield one_after_the_other(getattr(ran, "statements", ran))
 
 
-def test_many_turns_are_as_many_statements_of_a_file_as_a_few(tmp_path):
+@pytest.mark.parametrize("several", [turns, facts])
+def test_many_memories_are_as_many_statements_of_a_file_as_a_few(tmp_path, several):
     store = SqliteStore(str(tmp_path / "agent.db"))
-    few, many = turns_of_two_sizes(store, statements)
+    few, many = two_sizes(store, several, statements)
     store.close()
     assert few == many
 
 
-def test_many_turns_are_as_many_statements_of_a_server_as_a_few():
+@pytest.mark.parametrize("several", [turns, facts])
+def test_many_memories_are_as_many_statements_of_a_server_as_a_few(several):
     with fresh_store() as store:
-        few, many = turns_of_two_sizes(store, recorded)
+        few, many = two_sizes(store, several, recorded)
     assert few == many
 
 

@@ -108,6 +108,42 @@ def test_how_memories_are_grouped_into_puts_changes_nothing_once_settled(backend
             assert keyword(grouped, *terms(word)) == pytest.approx(keyword(single, *terms(word)))
 
 
+PLACES = st.integers(0, 4)
+STATED = st.lists(st.tuples(st.sampled_from(["turn", "fact", "rule"]), PLACES, PLACES, PLACES), min_size=1, max_size=10)
+
+
+@settings(max_examples=40)
+@given(STATED, st.data())
+def test_what_is_stated_together_is_stored_as_one_after_the_other(backend, stated, data):
+    """Ids and slots clash, facts and rules name turns of the same call as their sources, facts what they supersede."""
+    ids = [episode("").id for _ in range(5)]
+    turns = [episode(f"Turn {place}.", session="monday") for place in range(5)]
+    memories = []
+    for kind, id_, subject, source in stated:
+        known = [turn.id for turn in memories if turn.id == turns[source].id]
+        named = {"source_episode_id": known[0] if known else None}
+        match kind:
+            case "turn":
+                memories.append(turns[id_])
+            case "fact":
+                validity = data.draw(st.sampled_from(["active", "retracted"]))
+                memories.append(fact(f"Said {id_}", id=ids[id_], subject=f"Ana {subject}", validity=validity, **named))
+            case "rule":
+                memories.append(rule(f"Mind {subject}", id=ids[id_], **named))
+    with backend.fresh() as grouped, backend.fresh() as single:
+        put(grouped, memories)
+        for memory in memories:
+            put(single, [memory])
+        names = [memory.id for memory in memories]
+        assert grouped.get(CALLER, names) == single.get(CALLER, names)
+        apart, together = ([replace(each, id="") for each in one.events(CALLER)] for one in (single, grouped))
+        assert together == apart
+        flush_index(grouped)
+        flush_index(single)
+        for word in ("turn", "said", "mind", "ana"):
+            assert keyword(grouped, *terms(word)) == pytest.approx(keyword(single, *terms(word)))
+
+
 def test_several_turns_lend_each_other_their_words_at_once(store):
     near, _, far = put(store, conversation("Bread.", "Tram.", "River."))
     assert set(keyword(store, "bread")) == {near.id, _.id, far.id}

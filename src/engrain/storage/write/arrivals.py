@@ -78,20 +78,31 @@ def _put(work: UnitOfWork, memories: Sequence[MemoryRecord], facts: Sequence[Fac
     added: dict[int, MemoryRecord] = {}
     for kind, group in groupby(memories, type):
         run = list(group)
-        if kind is Episode and len(run) > 1:
+        if kind is Episode:
             added |= batches.insert_episodes(work, [memory for memory in run if isinstance(memory, Episode)])
-            continue
-        for memory in run:
-            arrived = _arrive(work, memory) if isinstance(memory, Episode) else _add(work, memory)
-            if arrived is not None:
-                doc, stored = arrived
-                added[doc] = stored
-                work.record(events.memory_created(work.act, stored, work.ids))
+        else:
+            added |= _add_all(work, [memory for memory in run if not isinstance(memory, Episode)])
     if facts:  # one may have been superseded by a later one of the same call
         found = selection.load_docs(work, added, [work.tenant_id])
         added = {doc: found[doc] for doc in added}
     work.index.add(work, added)
     return list(added.values())
+
+
+def _add_all(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> dict[int, MemoryRecord]:
+    """Insert facts or rules in their order: together those that nothing is to be looked up for, the others alone."""
+    plain = batches.find_plain(work, memories) if len(memories) > 1 else set()
+    added: dict[int, MemoryRecord] = {}
+    for is_plain, group in groupby(enumerate(memories), lambda numbered: numbered[0] in plain):
+        if is_plain:
+            added |= batches.insert_plain(work, [memory for _, memory in group])
+            continue
+        for _, memory in group:
+            arrived = _add(work, memory)
+            if arrived is not None:
+                added[arrived[0]] = arrived[1]
+                work.record(events.memory_created(work.act, arrived[1], work.ids))
+    return added
 
 
 def put_related(work: UnitOfWork, fact: Fact, related: Mapping[str, float]) -> Fact | None:

@@ -1,18 +1,21 @@
-"""Arrival of many episodes at once: each table and each look-up takes one statement, however many they are."""
+"""Arrival of many memories at once: each table and each look-up takes one statement, however many they are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from engrain.domain import events
+from engrain.domain.records import Episode, Fact
 from engrain.domain.text.indexing import question_share
+from engrain.storage import selection
 from engrain.storage.dialects import as_json
+from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.neighbour_words import group_by_session, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engrain.domain.records import Episode
+    from engrain.domain.records import MemoryRecord, Rule
     from engrain.storage.search.neighbour_words import Session
     from engrain.storage.unit_of_work import UnitOfWork
 
@@ -25,7 +28,7 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     unique: dict[str, Episode] = {}
     for episode in episodes:
         unique.setdefault(episode.id, episode)
-    taken = {id_ for id_, _ in work.rows("fates", tenant_id=work.tenant_id, ids=work.dialect.listed(unique))}
+    taken = _find_taken(work, unique)
     new = [episode for id_, episode in unique.items() if id_ not in taken]
     if not new:
         return {}
@@ -37,6 +40,52 @@ def insert_episodes(work: UnitOfWork, episodes: Iterable[Episode]) -> dict[int, 
     created = [(episode.scope, episode.id, events.creation_payload(episode)) for episode in stored]
     work.record_all("episode_created", created)
     return dict(zip(docs, stored, strict=True))
+
+
+def find_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> set[int]:
+    """Find the places of those facts or rules that change nothing else, and name nothing that is not there.
+
+    Their ids and slots are free, and none before them has the same.
+    """
+    taken = _find_taken(work, [memory.id for memory in memories])
+    held = _find_held_slots(work, [memory for memory in memories if isinstance(memory, Fact)])
+    sources = {memory.source_episode_id for memory in memories if memory.source_episode_id is not None}
+    seen = selection.load_visible(work, list(sources)) if sources else []
+    known = {None, *(source.id for _, source in seen if isinstance(source, Episode))}
+    plain = set()
+    for place, memory in enumerate(memories):
+        is_plain = memory.id not in taken and memory.source_episode_id in known
+        if isinstance(memory, Fact):
+            is_plain = is_plain and memory.supersedes_id is None and memory.entity_id is None
+            is_plain = is_plain and (memory.validity != "active" or memory.slot not in held)
+            held.add(memory.slot)
+        taken.add(memory.id)
+        if is_plain:
+            plain.add(place)
+    return plain
+
+
+def insert_plain(work: UnitOfWork, memories: Sequence[Fact | Rule]) -> dict[int, MemoryRecord]:
+    """Insert facts, or rules, that `find_plain` found, each with its event; returns them by doc, in their order."""
+    kind = memories[0].kind
+    docs = sorted(doc for (doc,) in work.rows("next_docs", count=len(memories)))
+    work.add_each(work.statements.records.kinds[kind], KIND_TABLES[kind], memories, doc=docs)
+    created = [(memory.scope, memory.id, events.creation_payload(memory)) for memory in memories]
+    work.record_all(f"{kind}_created", created)
+    return dict(zip(docs, memories, strict=True))
+
+
+def _find_taken(work: UnitOfWork, ids: Iterable[str]) -> set[str]:
+    rows = work.rows("fates", tenant_id=work.tenant_id, ids=work.dialect.listed(ids))
+    return {id_ for id_, _ in rows}
+
+
+def _find_held_slots(work: UnitOfWork, facts: Sequence[Fact]) -> set[tuple[str, str, str, str]]:
+    if not facts:
+        return set()
+    slots = [(place, fact.scope, fact.predicate, fact.entity_id, fact.subject) for place, fact in enumerate(facts)]
+    rows = work.rows("held_slots", tenant_id=work.tenant_id, slots=as_json(slots))
+    return {facts[place].slot for (place,) in rows}
 
 
 def _number_turns(work: UnitOfWork, episodes: Sequence[Episode]) -> list[Episode]:
