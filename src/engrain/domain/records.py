@@ -457,7 +457,7 @@ class Answer(Record, Sequence[Hit]):
     degraded: tuple[Degraded, ...] = ()  # one sentence for each missing part
     mode: Literal["fast", "deep"] = "fast"  # deep: ordered by a re-ranker
     candidates: int = 0  # number of ranked memories
-    evidence: Literal["none", "weak", "strong"] | None = None  # level of evidence for an answer; None if unknown
+    evidence: Literal["none", "weak", "strong"] | None = None  # level, judged by the best statement; None if unknown
     evidence_score: float | None = None  # in [0, 1]; `evidence` is a level of it
     dropped: tuple[DroppedCandidate, ...] = ()  # if requested: the best 50 candidates that are no hits
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from engrain.domain.records import Fact, Rule
 from engrain.domain.text.repetition import is_echo, is_non_answer, is_question, repeat_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
+    from engrain.domain.records import MemoryRecord
     from engrain.domain.requests import Candidate, Ref, Traits
 
 # Lists that echoes and repeats have filled are asked for again this much deeper, at most so many times: from 150
@@ -58,9 +60,11 @@ def group_repeats(traits: Mapping[Ref, Traits]) -> list[list[Ref]]:
     return [refs for refs in groups.values() if len(refs) > 1]
 
 
-def is_statement(turn: Traits) -> bool:
+def is_statement(memory: Traits | MemoryRecord) -> bool:
     """True if a memory can be evidence: it is neither a question nor an answer that says nothing."""
-    return turn.kind != "episode" or not (is_question(turn.content) or is_non_answer(turn.content, role=turn.role))
+    if isinstance(memory, Fact | Rule) or memory.kind != "episode":
+        return True
+    return not (is_question(memory.content) or is_non_answer(memory.content, role=memory.role))
 
 
 def _key(turn: Traits) -> Hashable:

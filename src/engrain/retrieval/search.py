@@ -163,6 +163,7 @@ def _answer(
         degraded.append(Degraded(code="vectors_pending", message=message))
     degraded += found.faults
     dropped: tuple[DroppedCandidate, ...] = ()
+    best: Hit | None = None
     if not any(lists.values()) and not terms(query.text) and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
         hits = _newest(snapshot, request, query)
@@ -171,7 +172,8 @@ def _answer(
         candidates = _rank(snapshot, request, query, found, known=known)
         hits, dropped = _choose(snapshot, request, query, candidates, echoes=found.echoes)
         count = len(candidates.scores)
-    chance, level = _evidence(query, hits, about, lists)
+        best = _best_statement(snapshot, request, query, candidates, hits=hits)
+    chance, level = _evidence(query, best, about, lists)
     answer = Answer(
         query=query.text,
         preset=query.preset.name,
@@ -185,14 +187,33 @@ def _answer(
     return answer, waiting
 
 
+def _best_statement(
+    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: _Candidates, *, hits: Sequence[Hit]
+) -> Hit | None:
+    """The best candidate that states something, a hit or not: the one that the evidence of an answer is judged by."""
+    for hit in hits:
+        if repeats.is_statement(hit.memory):
+            return hit
+    refused = _refused(request, query, candidates)
+    statements = [ref for ref, turn in candidates.traits.items() if ref not in refused and repeats.is_statement(turn)]
+    if not statements:
+        return None
+    best = max(statements, key=lambda ref: (candidates.scores[ref], candidates.traits[ref].id))
+    memory = matching.load_matching(snapshot, request, [best]).get(best)
+    if memory is None:
+        return None
+    why = _with_terms(candidates.why(best), memory, terms(query.text))
+    return Hit(score=candidates.scores[best], memory=memory, why=why)
+
+
 def _evidence(
-    query: SearchQuery, hits: Sequence[Hit], about: str, lists: Mapping[str, object]
+    query: SearchQuery, best: Hit | None, about: str, lists: Mapping[str, object]
 ) -> tuple[float | None, evidence.Level | None]:
     """The chance and level of evidence; None for presets without a calibration, and without vectors or words."""
     calibration, query_terms = query.preset.evidence, terms(about)
     if calibration is None or "vector" not in lists or not query_terms or query.limit == 0:
         return None, None
-    return evidence.assess(calibration, hits[0] if hits else None, set(query_terms))
+    return evidence.assess(calibration, best, set(query_terms))
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,3 +112,25 @@ def test_where_there_is_nothing_else_the_question_is_a_hit(memory):
 @pytest.mark.parametrize("preset", ["hybrid", "recall", "assistant", "weighted", "semantic", "keyword"])
 def test_other_rankings_hold_every_turn(memory, preset):
     assert QUESTION in contents(ask(memory, 2).recall(QUESTION, preset=preset))
+
+
+def test_what_was_asked_and_not_known_is_no_evidence(location):
+    with Memory.open(location, clock=Clock(microseconds=1)) as memory:
+        agent = ask(memory, 3, questions=("What's my blood type?", "Which blood type do I have, positive or negative?"))
+        for number in range(3):
+            denial = ("I don't know your blood type.", "There is no information about your blood type.")[number % 2]
+            memory.agent("aide", session=f"more {number}").hooks.message(denial, role="assistant")
+        for limit in (1, 10):
+            assert agent.recall("What's my blood type?", limit=limit).evidence == "none"
+            assert agent.recall(QUESTION, limit=limit).evidence == "strong"
+        agent.observe("My blood type is AB negative.", session="doctor")
+        assert agent.recall("What's my blood type?").evidence == "strong"
+
+
+def test_facts_are_evidence(location):
+    with Memory.open(location, clock=Clock(microseconds=1)) as memory:
+        agent = ask(memory, 3, questions=("What's my blood type?",))
+        agent.remember("AB negative", subject="user", predicate="blood type")
+        answer = agent.recall("What's my blood type?", kinds=["fact"])
+        assert answer.evidence == "strong"
+        assert agent.recall("What is the capital of Mongolia?", kinds=["fact"]).evidence == "none"
