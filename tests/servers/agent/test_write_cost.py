@@ -10,6 +10,7 @@ import pytest
 
 from engrain import Memory
 from engrain.config import load
+from engrain.storage import open_store
 from tests.support.recorded import recorded
 from tests.support.sample_records import act, fact
 from tests.support.sqlite_statements import statements
@@ -23,7 +24,7 @@ VERBS = {
     "message": lambda agent: agent.hooks.message("The tram is late again.", speaker="Ana"),
 }
 # As of Python 3.11, which makes a call of each comprehension. A number may fall, and grows only with a reason.
-MOST_CALLS = {"observe": 152, "message": 161}
+MOST_CALLS = {"observe": 150, "message": 159}
 # Of a turn among many of an imported file, from its line to its words.
 MOST_CALLS_IN_BULK = 300
 
@@ -68,7 +69,7 @@ def test_a_turn_is_three_statements_in_one_transaction_of_a_file(tmp_path, verb)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_turn_is_few_calls(tmp_path, verb, monkeypatch):
     monkeypatch.delitem(sys.modules, "opentelemetry.trace", raising=False)  # as where no host of ours traces
-    with remembering(SqliteStore(str(tmp_path / "agent.db"))) as agent, counted() as calls:
+    with remembering(open_store(tmp_path / "agent.db")) as agent, counted() as calls:
         VERBS[verb](agent)
     assert len(calls) <= MOST_CALLS[verb]
 
@@ -126,7 +127,7 @@ def test_an_imported_turn_is_few_calls(tmp_path):
     for path in paths:
         lines = [json.dumps(said | {"id": f"{path.stem} {number}"}) for number in range(400)]
         path.write_text("\n".join(lines))
-    with remembering(SqliteStore(str(tmp_path / "agent.db"))) as agent:
+    with remembering(open_store(tmp_path / "agent.db")) as agent:
         agent.import_file(paths[0], format="jsonl")
         with counted() as calls:
             agent.import_file(paths[1], format="jsonl")
