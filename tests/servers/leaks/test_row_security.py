@@ -88,6 +88,10 @@ class BareConnections:
     def read(self, tenant, work):
         return self.inner.read(tenant if self.walled else None, lambda db: work(Bare(db)))
 
+    def __getattr__(self, name):
+        """Whatever else is asked of connections: writes stay walled."""
+        return getattr(self.inner, name)
+
 
 @dataclass(frozen=True)
 class Town:
@@ -279,6 +283,14 @@ def _hostile_values(town, ours):
         "docs": docs,
         "session": theirs.session or "monday",
         "speaker": theirs.speaker or "Ana",
+        "slots": as_json(
+            [[0, theirs.scope, "lives in", somebody.id, "Ana"], [1, theirs.scope, "lives in", None, "Ana"]]
+        ),
+        "source_kind": "episode",
+        "source_id": theirs.id,
+        "target_kind": "episode",
+        "target_id": theirs.id,
+        "relation": "derived_from",
         "stretches": as_json([[0, theirs.scope, theirs.session or "monday", -10, 1_000]]),
         "canonical_name": somebody.canonical_name,
         "name": somebody.canonical_name,

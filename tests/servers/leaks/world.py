@@ -271,8 +271,7 @@ def _refs_of_owners(store: OneCall, world: World, refs: range) -> dict[Ref, str]
     """Those too that left the searches before anybody asked for a vector: each as its owner loads it."""
     found: dict[Ref, str] = {}
     for caller in world.callers:
-        owner = replace(caller, pools=tuple({pool for each in world.callers for pool in each.pools}))
-        asked = Request(caller=owner, filter=Filter(include_inactive=True), now=READ_AT)
+        asked = Request(caller=caller, filter=Filter(include_inactive=True), now=READ_AT)
         found |= {ref: canary_of(memory) for ref, memory in store.load(asked, refs).items()}
     return found
 
