@@ -286,6 +286,8 @@ def _hostile_values(town, ours):
         "slots": as_json(
             [[0, theirs.scope, "lives in", somebody.id, "Ana"], [1, theirs.scope, "lives in", None, "Ana"]]
         ),
+        "speakers": as_json([[theirs.scope, theirs.speaker or "Ana"]]),
+        "sessions": as_json([[theirs.scope, theirs.session or "monday"]]),
         "source_kind": "episode",
         "source_id": theirs.id,
         "target_kind": "episode",
