@@ -139,7 +139,7 @@ def test_a_reader_sees_whole_transactions_of_a_long_import(path, tmp_path):
             assert newest[0].memory.content == said(count - 1)
         assert told["added"] == 2_000
         assert seen == sorted(seen)
-        assert {count % 200 for count in seen} == {0}
+        assert {count % 500 for count in seen} == {0}
     check_turns(path)
 
 
