@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.domain.text.analysis import split_terms, terms
-from engrain.domain.text.bm25 import Terms, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date, datetime
+
+    from engrain.domain.text.bm25 import Terms
 
 # Two turns before and after, the first 40 words of each: measured on LoCoMo, where leaving neighbours out costs 5.9
 # points of evidence recall@5, and on LongMemEval, where 80 words of long answers drown a turn's own (bench/retrieval).
@@ -47,6 +48,8 @@ def turn_terms(content: str, *, speaker: str | None, event_time: datetime) -> li
 @lru_cache(maxsize=1_024)
 def heading_terms(speaker: str | None, day: date) -> Terms:
     """Terms that a turn is indexed under before its content: its speaker's, and the day ("07 May 2023")."""
+    from engrain.domain.text.bm25 import encode  # loads NumPy, which `import engrain` does not
+
     return encode(terms(f"{speaker or ''} {_day(day)}"))
 
 
@@ -115,11 +118,12 @@ def embedding_text(memory: MemoryRecord) -> str:
 
 
 def _split_content(content: str) -> tuple[Terms, Terms]:
+    from engrain.domain.text.bm25 import encode  # loads NumPy, which `import engrain` does not
+
     begins, goes_on = split_terms(content, NEIGHBOUR_WORDS)
-    return encode(begins), encode(goes_on) if goes_on else _NOTHING
+    return encode(begins), encode(goes_on)
 
 
-_NOTHING = encode(())
 _cached_terms = lru_cache(maxsize=4_096)(_split_content)
 
 
