@@ -78,7 +78,7 @@ class Consolidation(View):
             where = work.agent if scope is None else checks.choice(scope, work.caller.scopes, name="scope")
             saved = extracted_facts.save_extracted(work, batch, scope=where, search=search)
             for fact in saved.saved:
-                linking.link_learned(work, parts, fact)
+                linking.link(work, parts, fact)
             return saved
 
         try:

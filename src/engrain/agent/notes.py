@@ -39,6 +39,7 @@ from engrain.domain.pagination import Page
 from engrain.domain.records import Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
+from engrain.storage.entities.mentions import note_mentions
 from engrain.storage.search.history import load_links
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import find_active_fact, load_memories
@@ -272,9 +273,10 @@ def _save(work: UnitOfWork, parts: Parts, draft: Fact) -> Fact | None:
     own = tokenize(text)
     note = replace(draft, metadata={**draft.metadata, TFIDF_KEY: cross_references.tfidf_weights(own, others)})
     related = cross_references.rank_related(own, others)
+    mentioned = linking.find_mentioned(work, parts, [note])
     stored = arrivals.put_related(work, note if before is None else follow_note(note, before), related)
     if stored is not None:
-        linking.link(work, parts, stored)
+        note_mentions(work, stored, mentioned.get(stored.id, ()))
     return stored
 
 

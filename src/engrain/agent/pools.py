@@ -20,13 +20,14 @@ from engrain.domain.records import Fact, Link, MemoryRecord
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.access import pools
+from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.reports.surveys import load_page
 from engrain.storage.selection import load_memories
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals, updates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.access.pools import Pool
@@ -186,14 +187,14 @@ def _pool_not_found(caller: Caller, name: str) -> NotFound:
 def _contribute(work: UnitOfWork, parts: Parts, pool: str, original_id: str) -> MemoryRecord:
     """Copy a memory into a pool, and link the copy to it; return the copy as stored, now or before."""
     _check_member(work, pool)
-    _lock_slots(work, [_copy(work, get_memory(work, original_id), pool, pool_scope(pool))])
+    mentioned = _lock_mentioned(work, parts, [_copy(work, get_memory(work, original_id), pool, pool_scope(pool))])
     for original in _hold(work, [original_id]):
         if not original.is_live(work.act.at):
             raise InvalidInput(f"{original.kind} {original_id} is no longer live; contribute what holds its place now")
         if original.scope == pool_scope(pool):
             raise InvalidInput(f"{original.kind} {original_id} is in pool {pool!r:.80} already; its members see it")
         copy = _copy(work, original, pool, pool_scope(pool))
-        stored = _store_copy(work, parts, copy, original) or find_memory(work, copy.id)
+        stored = _store_copy(work, copy, original, mentioned) or find_memory(work, copy.id)
         if stored is None:
             raise InvalidInput(
                 f"the copy of {original_id} in pool {pool!r:.80} was erased; what was erased does not come back"
@@ -210,7 +211,7 @@ def _sync_page(work: UnitOfWork, parts: Parts, pool: str, before: str | None) ->
     request = Request(caller=work.caller, filter=narrowed, now=work.act.at)
     page = load_page(work, request, before=before, limit=_PAGE)
     seen = [memory for memory in page if memory.agent != work.agent]
-    _lock_slots(work, [_copy(work, memory, pool, work.agent) for memory in seen])
+    mentioned = _lock_mentioned(work, parts, [_copy(work, memory, pool, work.agent) for memory in seen])
     originals = [memory for memory in _hold(work, [memory.id for memory in seen]) if memory.is_live(work.act.at)]
     copies = [_copy(work, original, pool, work.agent) for original in originals]
     known = {memory.id for memory in load_memories(work, [copy.id for copy in copies])}
@@ -222,7 +223,7 @@ def _sync_page(work: UnitOfWork, parts: Parts, pool: str, before: str | None) ->
         own = arrivals.lock_slot_holder(work, copy) if isinstance(copy, Fact) else None
         if own is not None and own[1].metadata.get(SYNCED_KEY) != pool:
             kept.append(own[1].id)
-        elif _store_copy(work, parts, copy, original) is not None:  # else it was erased, and does not come back
+        elif _store_copy(work, copy, original, mentioned) is not None:  # else it was erased, and does not come back
             copied.append(copy.id)
     done = PoolSync(pool=pool, copied=tuple(copied), unchanged=len(known), kept=tuple(kept))
     return done, page[-1].id if len(page) == _PAGE else None
@@ -234,8 +235,10 @@ def _copy(work: UnitOfWork, original: MemoryRecord, pool: str, scope: str) -> Me
     return copy_to_scope(original, id_=id_, act=work.act, scope=scope)
 
 
-def _lock_slots(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
-    work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
+def _lock_mentioned(work: UnitOfWork, parts: Parts, copies: Sequence[MemoryRecord]) -> Mapping[str, Sequence[str]]:
+    """Lock the slots of copies, then whom they mention; return these by the ids of the copies."""
+    work.backend.lock(work, (), [copy for copy in copies if isinstance(copy, Fact)])
+    return linking.find_mentioned(work, parts, copies)
 
 
 def _hold(work: UnitOfWork, ids: Sequence[str]) -> Sequence[MemoryRecord]:
@@ -243,11 +246,12 @@ def _hold(work: UnitOfWork, ids: Sequence[str]) -> Sequence[MemoryRecord]:
     return [memory for _, memory in updates.lock_visible(work, ids)]
 
 
-def _store_copy(work: UnitOfWork, parts: Parts, copy: MemoryRecord, original: MemoryRecord) -> MemoryRecord | None:
+def _store_copy(
+    work: UnitOfWork, copy: MemoryRecord, original: MemoryRecord, mentioned: Mapping[str, Sequence[str]]
+) -> MemoryRecord | None:
     """Store a copy, linked to its original and to whom it mentions; None where its id is taken."""
-    for stored in arrivals.put_unlocked(work, [copy]):
+    for stored in put_with_mentions(work, [copy], mentioned):
         link = Link(source_id=copy.id, target_id=original.id, relation="derived_from", created_at=work.act.at)
         updates.add_link(work, stored, original, link)
-        linking.link(work, parts, stored)
         return stored
     return None

@@ -107,7 +107,7 @@ def dependencies_of(parts: Parts, llm: LLM) -> ConsolidationDependencies:
         llm=llm,
         clock=parts.clock,
         search=search_of(parts),
-        link=lambda work, memory: linking.link_learned(work, parts, memory),
+        link=lambda work, memory: linking.link(work, parts, memory),
         announce=lambda caller: announce(parts, caller),
         worker=worker_name(),
     )

@@ -47,7 +47,7 @@ def reflect(
             most_memories=settings.most_memories,
         ),
         worker=worker_name(),
-        link=lambda work, memory: linking.link_learned(work, parts, memory),
+        link=lambda work, memory: linking.link(work, parts, memory),
     )
     outcomes: list[ReflectionOutcome] = []
     named = None if agent is None else parse_agent(agent)

@@ -152,7 +152,7 @@ def _carry_out(
     stored = claims.carry_out_one(work, batch.run.id, action, report)
     if stored is None or isinstance(stored, Degraded):
         raise InvalidInput(f"the summary was not kept ({stored}); summarise again")
-    linking.link_learned(work, parts, stored)
+    linking.link(work, parts, stored)
     return batch.run.id, stored
 
 

@@ -36,32 +36,30 @@ def put(work: UnitOfWork, parts: Parts, memories: Sequence[MemoryRecord]) -> lis
 
     What everybody sees adds names to the registry.
     """
-    if parts.settings.entities.link != "fast":
-        return arrivals.put(work, memories)
-    named = {memory.id: found for memory in memories if (found := _find_spelled(memory))}
-    if not named:
+    if not _may_name(parts, memories):
         return arrivals.put(work, memories)
     work.backend.lock(work, (), [memory for memory in memories if isinstance(memory, Fact)])
-    mentioned = {
-        memory.id: _find_entities(work, parts, memory, named[memory.id])[0]
+    return mentions.put_with_mentions(work, memories, find_mentioned(work, parts, memories))
+
+
+def find_mentioned(work: UnitOfWork, parts: Parts, memories: Sequence[MemoryRecord]) -> dict[str, list[str]]:
+    """Find and lock whom new memories mention, by memory id, with the setting `entities.link` fast.
+
+    Before it their slots are locked, and after it other memories: in this order nobody waits in a circle.
+    """
+    new = [
+        (memory, _find_spelled(memory))
         for memory in memories
-        if memory.id in named and work.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is None
-    }
-    return mentions.put_with_mentions(work, memories, mentioned)
+        if _may_name(parts, [memory]) and work.one("has_memory", tenant_id=memory.tenant_id, id=memory.id) is None
+    ]
+    return _find_entities(work, parts, new)[0]
 
 
 def link(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
-    """Link a memory that this unit stored to whom it mentions, with the setting `entities.link` fast."""
-    named = _find_spelled(memory) if parts.settings.entities.link == "fast" else []
-    if named:
-        mentions.note_mentions(work, memory, _find_entities(work, parts, memory, named)[0])
-
-
-def link_learned(work: UnitOfWork, parts: Parts, memory: MemoryRecord) -> None:
-    """Link a memory that a run stored, be it before, to whom it mentions, with the setting `entities.link` fast."""
-    named = _find_spelled(memory) if parts.settings.entities.link == "fast" else []
-    if named:
-        mentions.mention(work, memory.id, _find_entities(work, parts, memory, named)[0])
+    """Link a memory that is stored to whom it mentions, with the setting `entities.link` fast."""
+    if _may_name(parts, [memory]):
+        mentioned, _ = _find_entities(work, parts, [(memory, _find_spelled(memory))])
+        mentions.mention(work, memory.id, mentioned[memory.id])
 
 
 def enrich(parts: Parts, caller: Caller, ids: Sequence[str], *, accurate: bool, publish: bool) -> Enrichment:
@@ -105,45 +103,59 @@ def _enrich_one(
     named = linking.extract_entities(recognition.find_names(memory.content, finders))  # a finder may take its time
 
     def write(work: UnitOfWork) -> tuple[int, int]:
-        mentioned, created = _find_entities(work, parts, memory, named, publish=publish)
-        return len(mentions.enrich(work, memory.id, mentioned)), created
+        mentioned, created = _find_entities(work, parts, [(memory, named)], publish=publish)
+        return len(mentions.enrich(work, memory.id, mentioned[memory.id])), created
 
     links, created = parts.store.write(new_act(parts, caller), write)
     return Enrichment(enriched=before.enriched + 1, links=before.links + links, created=before.created + created)
 
 
-def _find_spelled(memory: MemoryRecord) -> list[linking.NamedEntity]:
-    """Find the names in a memory that their spelling gives away; dates are nobody.
+def _may_name(parts: Parts, memories: Sequence[MemoryRecord]) -> bool:
+    """Return whether memories are to be linked and can hold a name; most turns hold none, which saves five patterns."""
+    if parts.settings.entities.link != "fast":
+        return False
+    for memory in memories:
+        text = memory.content
+        if "@" in text or "#" in text or "://" in text or "www." in text.lower():
+            return True
+    return False
 
-    Most turns hold none, and are spared five patterns.
-    """
-    text = memory.content
-    if "@" in text or "#" in text or "://" in text or "www." in text.lower():
-        return linking.extract_entities(recognition.find_names(text, [_SPELLING]))
-    return []
+
+def _find_spelled(memory: MemoryRecord) -> list[linking.NamedEntity]:
+    """Find the names in a memory that their spelling gives away; dates are nobody."""
+    return linking.extract_entities(recognition.find_names(memory.content, [_SPELLING]))
 
 
 def _find_entities(
-    work: UnitOfWork, parts: Parts, memory: MemoryRecord, named: Sequence[linking.NamedEntity], *, publish: bool = False
-) -> tuple[list[str], int]:
-    """Return the entities that a memory's names mean, which this unit locks, and how many were created for it.
+    work: UnitOfWork,
+    parts: Parts,
+    named: Sequence[tuple[MemoryRecord, Sequence[linking.NamedEntity]]],
+    *,
+    publish: bool = False,
+) -> tuple[dict[str, list[str]], int]:
+    """Return the entities that the names of memories mean, by memory id, which this unit locks, and how many are new.
 
     The registry is the tenant's: a memory that not everybody of it sees adds no name to it, unless it is to `publish`.
     """
-    known = _find_named(work, [name for one in named for name in (one.canonical_name, *one.spellings)])
-    may_publish = publish or memory.scope == GLOBAL_SCOPE
-    mentioned: list[str] = []
+    names = [name for _, found in named for one in found for name in (one.canonical_name, *one.spellings)]
+    known = _find_named(work, names)
+    mentioned: dict[str, list[str]] = {}
     created = 0
-    for one in named:
-        entity = linking.match_entity(one, known)
-        if entity is None and may_publish:
-            entity = _create(work, parts, one)
-            created += entity is not None
-        elif entity is not None and may_publish:
-            _add_spellings(work, entity, one)
-        if entity is not None:
-            mentioned.append(entity.id)
-    return list(dict.fromkeys(mentioned)), created
+    for memory, found in named:
+        may_publish = publish or memory.scope == GLOBAL_SCOPE
+        entities: list[Entity] = []
+        for one in found:
+            entity = linking.match_entity(one, known)
+            if entity is None and may_publish:
+                entity = _create(work, parts, one)
+                created += entity is not None
+            elif entity is not None and may_publish:
+                _add_spellings(work, entity, one)
+            if entity is not None:
+                entities.append(entity)
+        mentioned[memory.id] = list(dict.fromkeys(entity.id for entity in entities))
+        known = [*known, *entities]
+    return mentioned, created
 
 
 def _find_named(work: UnitOfWork, names: Sequence[str]) -> list[Entity]:

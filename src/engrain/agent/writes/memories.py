@@ -9,6 +9,7 @@ from engrain.agent.reads.lookups import find_memory, get_active_fact
 from engrain.agent.writes import linking
 from engrain.domain.records import DECAY_RATES, Episode, Fact, MemoryRecord, Rule
 from engrain.errors import InvalidInput
+from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals
 
@@ -82,9 +83,12 @@ def replace_fact(parts: Parts, act: Act, id_: str, **changes: Any) -> Fact:
 
 @repeatable
 def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str, Any]) -> Fact:
+    new = replace(get_active_fact(work, id_), **changes)
+    work.backend.lock(work, (), [new])
+    mentioned = linking.find_mentioned(work, parts, [new])
     locked = arrivals.lock_facts(work, [id_])
-    old = locked[id_][1] if locked else get_active_fact(work, id_)  # which says why it is none
-    for stored in linking.put(work, parts, [replace(old, **changes)]):
+    old = locked[id_][1] if locked else get_active_fact(work, id_)  # which says what became of it
+    for stored in put_with_mentions(work, [replace(old, **changes)], mentioned):
         if isinstance(stored, Fact):
             return stored
     raise InvalidInput(f"id {changes['id']} is taken and nothing was written; the source of ids repeats itself")

@@ -80,6 +80,14 @@ def find_named(snapshot: Snapshot, names: Collection[str], *, lock: str | None =
     ids |= {
         id_ for (id_,) in snapshot.rows("entities_called", **tenant, names=snapshot.dialect.listed(sorted(set(names))))
     }
+    if lock:  # of a server: whoever locks several takes them in the order of their ids
+        ids = set(_follow_merges(snapshot, ids, lock=""))
+    found = _follow_merges(snapshot, ids, lock=lock)
+    return [found[id_] for id_ in sorted(found)]
+
+
+def _follow_merges(snapshot: Snapshot, ids: Collection[str], *, lock: str | None) -> dict[str, Entity]:
+    """Load entities, and those that they were merged into."""
     found: dict[str, Entity] = {}
     while ids:
         if lock is None:
@@ -88,7 +96,7 @@ def find_named(snapshot: Snapshot, names: Collection[str], *, lock: str | None =
             new = list(registry.lock_entities(snapshot, snapshot.tenant_id, ids, lock=lock).values())
         found |= {entity.id: entity for entity in new}
         ids = {into for entity in new if (into := merged_into(entity)) is not None} - found.keys()
-    return [found[id_] for id_ in sorted(found)]
+    return found
 
 
 def find_resembling(snapshot: Snapshot, name: str, *, fuzzy: bool, limit: int) -> list[Entity]:

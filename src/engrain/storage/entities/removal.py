@@ -33,12 +33,15 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
     `entity_removed` lists, in each scope, the facts of that scope.
     """
     tx, tenant_id = work, work.tenant_id
-    known = registry.lock_entities(tx, tenant_id, ids, lock=tx.dialect.lock_whole)
+    lock = tx.dialect.lock_whole
+    if lock:  # of a server: whoever locks several takes them in the order of their ids
+        registry.lock_entities(tx, tenant_id, {*ids, *_load_merged(work, ids, lock="")}, lock=lock)
+    known = registry.lock_entities(tx, tenant_id, ids, lock=lock)
     going = [entity for entity in known.values() if merged_into(entity) is None]
-    taken_in = _load_merged(work, {entity.id for entity in going})
+    taken_in = _load_merged(work, {entity.id for entity in going}, lock=lock)
     for id_ in sorted(set(forgetting)):
         removal.forget(work, id_)
-    gone = {entity.id: entity for entity in (*going, *taken_in)}
+    gone = {entity.id: entity for entity in going} | taken_in
     facts = _detach_facts(work, gone)
     for id_, entity in gone.items():
         registry.remove_names(tx, entity)
@@ -51,18 +54,18 @@ def remove_entities(work: UnitOfWork, ids: Collection[str], *, forgetting: Colle
     return going
 
 
-def _load_merged(work: UnitOfWork, ids: Collection[str]) -> list[Entity]:
-    """The tombstones of those that some entities took in, and of those that these had taken in."""
+def _load_merged(work: UnitOfWork, ids: Collection[str], *, lock: str) -> dict[str, Entity]:
+    """The tombstones of those that some entities took in, and of those that these had taken in, by id."""
     tx, tenant_id = work, work.tenant_id
     found: dict[str, Entity] = {}
     into = set(ids)
     while into:
         merged = {payload["source_entity_id"] for id_ in into for payload in registry.load_merges(tx, tenant_id, id_)}
-        there = registry.lock_entities(tx, tenant_id, merged - found.keys(), lock=tx.dialect.lock_whole)
+        there = registry.lock_entities(tx, tenant_id, merged - found.keys(), lock=lock)
         new = {id_: entity for id_, entity in there.items() if merged_into(entity) in into}
         found |= new
         into = set(new)
-    return list(found.values())
+    return found
 
 
 def _detach_facts(work: UnitOfWork, ids: Collection[str]) -> list[Fact]:
