@@ -142,7 +142,7 @@ def test_interrupted_while_reading_it_leaves_whole_turns_and_a_second_run_comple
     assert "Traceback" not in started.shown
     stored = episodes(database)
     assert 0 < stored < TURNS
-    assert stored % 200 == 0
+    assert stored % 500 == 0
     report = cli("import", file, "--json").json
     assert (report["added"], report["present"]) == (TURNS - stored, stored)
     assert episodes(database) == TURNS

@@ -297,19 +297,19 @@ def test_an_import_that_is_interrupted_leaves_whole_turns_and_can_be_run_again(p
     export.write_text("\n".join(lines), encoding="utf-8")
 
     def interrupt(seen):
-        if seen >= 400:
+        if seen >= 500:
             raise error
 
     with opened(path) as memory:
         agent = memory.agent(AGENT)
         with pytest.raises(error):
             agent.import_file(export, progress=interrupt)
-        assert agent.stats().episodes.total == 400
+        assert agent.stats().episodes.total == 500
         assert memory.health().problems == ()
         found = agent.recall("Turn 399", preset="keyword", limit=1)
         assert found[0].memory.content == "Turn 399"
         report = agent.import_file(export)
-        assert (report.added, report.present) == (300, 400)
+        assert (report.added, report.present) == (200, 500)
         turns = [hit.memory.turn for hit in agent.recall("", limit=1_000, sessions="s1")]
         assert sorted(turns) == list(range(1, 351))
 
