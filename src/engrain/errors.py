@@ -2,6 +2,7 @@
 
     EngrainError
     ├── InvalidInput (ValueError)      invalid_input         a value was refused; nothing was written
+    │   ├── UntrustedSettings          untrusted_settings    a settings file that its user has not trusted yet
     │   ├── UnreadableImport           unreadable_import     unknown format, or a broken record in strict mode
     │   └── UnusableBackup             unusable_backup       no backup, damaged, too new, or not for where it should go
     ├── NotFound (LookupError)         not_found             a write named a memory that is not there
@@ -40,6 +41,12 @@ class InvalidInput(EngrainError, ValueError):
     """A value was refused before anything was written."""
 
     code = "invalid_input"
+
+
+class UntrustedSettings(InvalidInput):
+    """A settings file was found, not named, and sets what only a trusted file may; nothing of it was used."""
+
+    code = "untrusted_settings"
 
 
 class UnreadableImport(InvalidInput):

@@ -18,6 +18,7 @@ from engrain.config.predecessors import DEFAULTS
 from engrain.config.section import Section
 from engrain.config.sources import CONFIG_VARIABLE, TOML_FILE
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings, default_location, fields, section
+from engrain.config.trust import trust
 from engrain.errors import InvalidInput
 
 # For each setting that is no number three values that are not its default, to tell the sources apart; two of a pair.
@@ -76,9 +77,10 @@ VALUES = {name: WORDS[name] if name in WORDS else numbers(field) for name, field
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
-    """No settings but the test's own: an empty folder and no ENGRAIN_* in the environment."""
+def _elsewhere(tmp_path, tmp_path_factory, monkeypatch):
+    """No settings but the test's own: an empty folder, no trusted files and no ENGRAIN_* in the environment."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     for variable in os.environ:
         if variable.upper().startswith(ENV_PREFIX):
             monkeypatch.delenv(variable)
@@ -94,7 +96,9 @@ def variable_of(name):
 
 
 def write_toml(text, path=TOML_FILE):
+    """A settings file that its user trusts."""
     Path(path).write_text(text, encoding="utf-8")
+    trust(Path(path), text.encode())
 
 
 def as_toml(value):

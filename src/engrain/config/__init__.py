@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from functools import reduce
@@ -33,7 +34,10 @@ __all__ = [
     "effective",
     "key_for",
     "load",
+    "warnings",
 ]
+
+_LOG = logging.getLogger(__name__)
 
 DEFAULT = "default"
 # Variables in which the clients of services expect their keys.
@@ -60,8 +64,19 @@ def load(values: Mapping[str, Any] | None = None, *, file: str | Path | None = N
     Raises:
         InvalidInput: an unknown name (with the nearest known one), or a value of the wrong type or range; the message
             names the source. A named file that is missing.
+        UntrustedSettings: the file of the working folder sets more than `retrieval`, `context` and `logging`, and its
+            user has not trusted its content (`engrain trust`); or somebody else can change a file.
     """
-    return _merge(sources(values, file))
+    loaded = sources(values, file)
+    for source in loaded:
+        if source.warning:
+            _LOG.warning(source.warning)
+    return _merge(loaded)
+
+
+def warnings(values: Mapping[str, Any] | None = None, *, file: str | Path | None = None) -> list[str]:
+    """List what is unsafe about the sources of the settings, such as a file of keys that other users may read."""
+    return [source.warning for source in sources(values, file) if source.warning]
 
 
 def effective(values: Mapping[str, Any] | None = None, *, file: str | Path | None = None) -> list[Effective]:

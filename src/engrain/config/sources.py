@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from engrain.config import names, predecessors
+from engrain.config import names, predecessors, trust
 from engrain.config.tree import ENV_DELIMITER, ENV_PREFIX, Settings
 from engrain.errors import InvalidInput
 
@@ -25,10 +25,11 @@ _OF_THE_TEST_SUITES = "ENGRAIN_TEST_"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source of settings: its name, and nested values whose names have been checked."""
+    """One source of settings: its name, nested values whose names have been checked, and what is unsafe about it."""
 
     origin: str
     values: Mapping[str, Any]
+    warning: str | None = None
 
 
 def sources(values: object, file: str | Path | None) -> list[Source]:
@@ -36,6 +37,7 @@ def sources(values: object, file: str | Path | None) -> list[Source]:
 
     Raises:
         InvalidInput: an unknown name, a section that is no table, a file that is missing or no TOML.
+        UntrustedSettings: a file that was found, not named, sets what only a trusted one may.
     """
     explicit = [_caller(values), *_environment(), *_file(file)]
     system = next((source.values["defaults"] for source in explicit if "defaults" in source.values), None)
@@ -102,16 +104,52 @@ def _file(named: str | Path | None) -> Iterator[Source]:
         raise InvalidInput(f"config must be the path of a TOML file, not {named!r:.80}")
     named = named or os.environ.get(CONFIG_VARIABLE) or None
     path = _absolute(TOML_FILE if named is None else named)
-    if named is None and not path.exists():
+    if named is None and not path.is_file():
         return
-    document = _parsed(path)
-    if named is not None and _HOST_TABLE[0] in document:
+    content, status = _read(path)
+    origin, values = _checked(path, content, is_named=named is not None)
+    trust.check(path, content, status, values, is_named=named is not None)
+    yield Source(origin, values, warning=trust.exposed_secrets(path, status, values))
+
+
+def trust_file(named: str | None) -> tuple[Path, list[str]]:
+    """Trust a settings file, or that of the working folder, as it is now; its path, and what needs the trust.
+
+    Raises:
+        InvalidInput: it is missing, no TOML, or sets an unknown name.
+    """
+    path = _absolute(named or TOML_FILE)
+    content, _ = _read(path)
+    _, values = _checked(path, content, is_named=named is not None)
+    trust.trust(path, content)
+    return path, trust.needing_trust(values)
+
+
+def revoke_trust(named: str | None) -> tuple[Path, bool]:
+    """Trust a settings file no longer; its path, and whether it was trusted."""
+    path = _absolute(named or TOML_FILE)
+    return path, trust.revoke(path)
+
+
+def _checked(path: Path, content: bytes, *, is_named: bool) -> tuple[str, Mapping[str, Any]]:
+    """Origin and values of a file's settings, their names checked; a named file may be a host's."""
+    origin, values = str(path), _parsed(path, content)
+    if is_named and _HOST_TABLE[0] in values:
         origin = f"[{'.'.join(_HOST_TABLE)}] of {path}"
-        values = predecessors.translate_names(_of_host(document, path), origin=origin)
-    else:
-        values, origin = document, str(path)
+        values = predecessors.translate_names(_of_host(values, path), origin=origin)
     names.check(values, origin=origin)
-    yield Source(origin, values)
+    return origin, values
+
+
+def _read(path: Path) -> tuple[bytes, os.stat_result]:
+    """Content of a settings file, and the owner and mode of just what was read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(), os.fstat(file.fileno())
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; name a TOML file") from error
+    except ValueError as error:  # a NUL in its name
+        raise InvalidInput(f"{str(path)!r:.300} is no path: {error}; name a TOML file") from error
 
 
 def _absolute(path: str | Path) -> Path:
@@ -121,15 +159,11 @@ def _absolute(path: str | Path) -> Path:
         raise InvalidInput(f"{str(path)!r:.300} names the folder of a user who does not exist") from error
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parsed(path: Path, content: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path} is not TOML in UTF-8: {error}; correct it") from error
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}; name a TOML file") from error
-    except ValueError as error:  # a NUL in its name
-        raise InvalidInput(f"{str(path)!r:.300} is no path: {error}; name a TOML file") from error
 
 
 def _of_host(document: Mapping[str, Any], path: Path) -> Mapping[str, Any]:

@@ -19,6 +19,7 @@ CODES = {
     errors.EngrainError: 1,
     errors.InvalidInput: 2,
     errors.UnreadableImport: 2,
+    errors.UntrustedSettings: 2,
     errors.UnusableBackup: 2,
     errors.NotFound: 1,
     errors.MemoryClosed: 1,

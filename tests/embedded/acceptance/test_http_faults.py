@@ -16,6 +16,7 @@ PARENTS = {base for each in CLASSES.values() for base in each.__bases__}
 LEAVES = {name: each for name, each in CLASSES.items() if each not in PARENTS}
 EXPECTED = {
     "UnreadableImport": 422,
+    "UntrustedSettings": 422,
     "UnusableBackup": 422,
     "NotFound": 404,
     "Unauthenticated": 401,

@@ -28,6 +28,7 @@ from engrain.verbs.table import VERBS
 FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "doctor": ("engrain.interfaces.cli.diagnosis", "doctor"),
     "config": ("engrain.interfaces.cli.configuration", "show_settings"),
+    "trust": ("engrain.interfaces.cli.configuration", "trust"),
     "bench": ("engrain.interfaces.cli.measurement", "bench"),
     "reembed": ("engrain.interfaces.cli.relocation", "reembed"),
     "copy": ("engrain.interfaces.cli.relocation", "copy"),

@@ -1,4 +1,4 @@
-"""`engrain config`: every setting in force, and where it comes from."""
+"""`engrain config` and `engrain trust`: settings in force with their sources, and trust in a settings file."""
 
 import json
 from typing import Annotated, Any
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from engrain import config
+from engrain.config.sources import revoke_trust, trust_file
 from engrain.errors import InvalidInput
 from engrain.interfaces.cli.completion import complete_settings
 from engrain.interfaces.cli.invocation import Invocation
@@ -29,6 +30,27 @@ def show_settings(
     if not settings:
         raise InvalidInput(f"no setting or section is called {name!r}; engrain config lists all")
     invocation.answer({"settings": settings}, describe(settings))
+
+
+def trust(
+    invocation: Invocation,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="Settings file; engrain.toml if left out.")] = None,
+    *,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Trust the file no longer.")] = False,
+) -> None:
+    """Trust a settings file of a folder as it is now.
+
+    Only then it may name commands, addresses, databases, keys and folders. A changed file must be trusted again.
+    """
+    if revoke:
+        path, revoked = revoke_trust(file)
+        text = f"{path} {'is trusted no longer' if revoked else 'was not trusted'}"
+        invocation.answer({"file": str(path), "revoked": revoked}, text)
+        return
+    path, names = trust_file(file)
+    invocation.answer(
+        {"file": str(path), "trusted": names}, f"trusted {path}, which sets {', '.join(names) or 'little'}"
+    )
 
 
 def in_force(invocation: Invocation) -> list[dict[str, Any]]:

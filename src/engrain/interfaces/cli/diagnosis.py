@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from engrain import __version__
+from engrain import __version__, config
 from engrain.errors import EngrainError
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.failures import ExitCode
@@ -41,7 +41,7 @@ def doctor(invocation: Invocation) -> None:
 
 def examine(invocation: Invocation) -> dict[str, Any]:
     """Everything `doctor` shows, as JSON; `problems` are sentences that say what to do, none means sound."""
-    problems: list[str] = []
+    problems = config.warnings(invocation.replaced_settings, file=invocation.config)
     notes: list[str] = []
     settings = invocation.settings()
     versions = _versions(problems)
