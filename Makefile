@@ -1,6 +1,7 @@
 # make run    the main job on real input: imports a conversation, answers questions about it
 # make test   all tests; make test-fast   those that start no server
 # make check  lint, types, generated files; make bench   the measurements
+# make fuzz    100,000 reads a database in worlds made at random: nobody may be told what is another's
 # make test-llm    against a small language model on this machine, which it installs: 200 MB
 # Each sets up what it needs in .venv, from nothing. The tests run in a process for each core and one more, up to four,
 # each with a PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
@@ -20,8 +21,10 @@ DATA ?=
 RETRIEVAL ?=
 FILE ?=
 ASK ?=
+READS ?= 100000
+SEED ?= 0
 
-.PHONY: run test test-fast test-llm check bench bench-postgres format clean
+.PHONY: run test test-fast fuzz test-llm check bench bench-postgres format clean
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
@@ -32,6 +35,9 @@ test: $(DEV_READY)
 # The conformance suite is in the folder of its dearest database; the others of it are embedded.
 test-fast: $(DEV_READY)
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal --no-servers tests/pure tests/embedded tests/servers/conformance
+
+fuzz: $(DEV_READY)
+	$(BIN)/python -m tests.servers.leaks.fuzz --reads $(READS) --first-seed $(SEED)
 
 test-llm: $(LLM_READY)
 	$(BIN)/python -m pytest tests/llm --durations 5
