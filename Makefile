@@ -3,6 +3,7 @@
 # make check  lint, types, generated files; make bench   the measurements
 # make fuzz    100,000 reads a database in worlds made at random: nobody may be told what is another's
 # make test-llm    against a small language model on this machine, which it installs: 200 MB
+# make test-integrations    with other people's programs, installed beside; needs Node.js
 # Each sets up what it needs in .venv, from nothing. The tests run in a process for each core and one more, up to four,
 # each with a PostgreSQL of its own; a file alone is faster in one: .venv/bin/python -m pytest FILE
 
@@ -24,7 +25,7 @@ ASK ?=
 READS ?= 100000
 SEED ?= 0
 
-.PHONY: run test test-fast fuzz test-llm check bench bench-postgres format clean
+.PHONY: run test test-fast fuzz test-llm test-integrations check bench bench-postgres format clean
 
 run: $(READY)
 	@$(BIN)/python examples/run.py $(if $(FILE),--file "$(FILE)") $(if $(ASK),--ask "$(ASK)")
@@ -41,6 +42,9 @@ fuzz: $(DEV_READY)
 
 test-llm: $(LLM_READY)
 	$(BIN)/python -m pytest tests/llm --durations 5
+
+test-integrations: $(DEV_READY)
+	$(BIN)/python -m pytest tests/integrations --durations 5
 
 check: $(DEV_READY)
 	$(BIN)/ruff check .

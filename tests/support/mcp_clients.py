@@ -40,7 +40,7 @@ class Tools:
         """The error of a call that is one."""
         result = self.raw(tool, **arguments)
         assert result.is_error
-        return result.structured_content["error"]
+        return result.meta["error"]
 
     def raw(self, tool, **arguments):
         return self.portal.call(self.client.call_tool, tool, arguments)

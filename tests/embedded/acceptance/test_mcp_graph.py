@@ -49,7 +49,6 @@ STEPS = [
     ("create_entities", {"entities": [{**ACME, "name": 5}]}),
     ("open_nodes", {"names": "Acme"}),
     ("search_nodes", {"query": None}),
-    ("forget_everything", {}),
     ("delete_observations", {"deletions": [{"entityName": "Acme", "observations": ["two\nlines", "never said"]}]}),
     ("delete_observations", {"deletions": [{"entityName": "Ghost", "observations": ["x"]}]}),
     ("delete_relations", {"relations": [NOWHERE, {**NOWHERE, "to": "Here"}]}),

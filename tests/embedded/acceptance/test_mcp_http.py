@@ -123,8 +123,7 @@ def test_a_key_does_what_its_role_allows(address, key):
         with posted(address, key=key(role)) as tools:
             assert {each.name for each in tools.portal.call(tools.client.list_tools).tools} == set(needs)
             for tool, needed in needs.items():
-                answer = tools.raw(tool, nothing_of_it="takes this")
-                code = answer.structured_content["error"]["code"]
+                code = tools.fault(tool, nothing_of_it="takes this")["code"]
                 allowed = roles.index(role) >= roles.index(needed)
                 assert code == ("invalid_input" if allowed else "forbidden"), (role, tool)
             assert tools.portal.call(tools.client.read_resource, "memory://stats").contents
@@ -141,7 +140,7 @@ def test_an_agent_is_named_by_a_header_where_the_key_names_none(memory, address,
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
     adas = key("admin", agent="ada")
     for tool in ("cleanup", "decay"):  # for the whole tenant
-        assert result(called(address, tool, {}, key=adas))["structuredContent"]["error"]["code"] == "forbidden"
+        assert result(called(address, tool, {}, key=adas))["_meta"]["error"]["code"] == "forbidden"
     assert result(called(address, "undo", {"run_id": "nobody's"}, key=adas))["structuredContent"]["found"] is False
 
 

@@ -111,7 +111,6 @@ def test_a_tool_refuses_a_value_beyond_its_bounds(tools, described, parameter, v
     sent = {name.rstrip("_"): argument for name, argument in arguments(described, parameter, value).items()}
     if described.verb.owner == "memory":
         sent.pop("agent", None)
-    result = tools.raw(described.verb.identifier, **sent)
-    assert result.is_error
-    assert result.structured_content["error"]["code"] == "invalid_input"
-    assert names_it(result.structured_content["error"]["message"], parameter, value)
+    fault = tools.fault(described.verb.identifier, **sent)
+    assert fault["code"] == "invalid_input"
+    assert names_it(fault["message"], parameter, value)

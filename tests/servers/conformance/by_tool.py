@@ -370,9 +370,9 @@ class ByTool:
         if tool.of_a_kind:
             arguments["memory_type"] = self._kinds.get(step.given["id_"], "fact")
         result = tools.raw(tool.name, **arguments)
-        answer = result.structured_content
         if result.is_error:
-            return Said(step, refused=answer["error"]["code"])
+            return Said(step, refused=result.meta["error"]["code"])
+        answer = result.structured_content
         assert answer["request_id"] == (step.request_id if tool.of_a_request else None)
         if not answer.pop("found", True):
             return Said(step, refused="not_found")

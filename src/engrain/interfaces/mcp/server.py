@@ -88,13 +88,15 @@ class MemoryServer(MCPServer[Any]):
         """Call one tool; a refusal or an error of ours is a result with its code.
 
         Raises:
-            ToolError: there is no such tool, or it failed unforeseen.
+            MCPError: there is no such tool.
+            ToolError: it failed unforeseen.
         """
         definition = self._definitions.get(name)
+        if definition is None:
+            raise self._refusal(NotFound(f"there is no tool {name!r:.80}; tools/list shows those there are"))
         try:
-            if definition is not None:
-                current_identity().require(definition.needs, name)
-                arguments = self._known_arguments(definition, arguments)
+            current_identity().require(definition.needs, name)
+            arguments = self._known_arguments(definition, arguments)
             return await super().call_tool(name, arguments, context)
         except EngrainError as fault:
             return self._fault(fault)
@@ -195,13 +197,17 @@ class MemoryServer(MCPServer[Any]):
         return {name: value for name, value in arguments.items() if name in known}
 
     def _fault(self, fault: EngrainError) -> CallToolResult:
-        """Make the result of a fault: code and message, for a model and for a program."""
+        """Make the result of a fault: code and message, as text for a model and in `_meta` for a program.
+
+        Never as structured content: clients hold it to the tool's output schema, in errors too, and would show the
+        mismatch in place of the fault.
+        """
         if isinstance(fault, Forbidden):
             metrics.count("rejected_requests", reason=fault.code)
         message = self._describe(fault)
         return CallToolResult(
             content=[TextContent(type="text", text=f"{fault.code}: {message}")],
-            structured_content={"error": {"code": fault.code, "message": message}},
+            _meta={"error": {"code": fault.code, "message": message}},
             is_error=True,
         )
 
