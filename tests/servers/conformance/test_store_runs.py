@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import CONSOLIDATION_STATUSES, Caller
 from engrain.domain.requests import Act
+from engrain.domain.runs.batches import age_order, choose_batch
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE, Action, Plan
 from engrain.domain.runs.retries import Retry
 from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Claim, PendingSession
@@ -69,6 +70,8 @@ def told(store, **asked):
         st.builds(
             episode,
             created_at=st.integers(-3, 0).map(lambda hours: NOON + timedelta(hours=hours)),
+            event_time=st.integers(0, 2).map(lambda hours: NOON + timedelta(hours=hours)),
+            content=st.sampled_from(["My cello.", "A cello?", "The tram to Sintra.", "A tram."]),
             expires_at=st.none() | st.sampled_from([NIGHT - timedelta(hours=1), NIGHT, NIGHT + timedelta(hours=1)]),
             consolidation_status=st.sampled_from(CONSOLIDATION_STATUSES) | st.just("pending"),
             consolidation_attempts=st.integers(0, 2),
@@ -77,29 +80,29 @@ def told(store, **asked):
             agent=st.sampled_from(["aide", "aide", "ben"]),
             scope=st.just("aide"),
         ),
-        max_size=7,
+        max_size=9,
     ),
     st.integers(1, 4),
     st.sampled_from([{}, {"sessions": ("monday",)}, {"exclude_sessions": ("monday",)}, {"halves_retries": True}]),
 )
-def test_what_is_claimed_is_the_oldest_that_wait_with_as_many_attempts_as_the_first(backend, episodes, limit, asked):
-    due = [
-        each
-        for each in episodes
-        if each.agent == "aide"
-        and each.consolidation_status == "pending"
-        and each.is_live(NIGHT)
-        and (each.next_consolidation_retry_at or NIGHT) <= NIGHT
-        and (not asked.get("sessions") or each.session == "monday")
-        and (not asked.get("exclude_sessions") or each.session != "monday")
-    ]
-    due.sort(key=lambda each: (each.created_at, each.id))
-    attempts = due[0].consolidation_attempts if due else 0
-    most = max(1, limit >> attempts) if asked.get("halves_retries") else limit
-    expected = [each.id for each in due if each.consolidation_attempts == attempts][:most]
+def test_what_is_claimed_is_a_batch_of_those_that_wait_with_as_many_attempts_as_the_oldest(
+    backend, episodes, limit, asked
+):
     with backend.fresh() as store:
-        if episodes:
-            put(store, episodes)
+        stored = put(store, episodes) if episodes else []
+        due = [
+            each
+            for each in stored
+            if each.agent == "aide"
+            and each.consolidation_status == "pending"
+            and each.is_live(NIGHT)
+            and (each.next_consolidation_retry_at or NIGHT) <= NIGHT
+            and (not asked.get("sessions") or each.session == "monday")
+            and (not asked.get("exclude_sessions") or each.session != "monday")
+        ]
+        attempts = min(due, key=age_order).consolidation_attempts if due else 0
+        most = max(1, limit >> attempts) if asked.get("halves_retries") else limit
+        expected = ids(choose_batch([each for each in due if each.consolidation_attempts == attempts], most))
         batch = claim(store, limit=limit, **asked)
         assert ([] if batch is None else ids(batch.episodes)) == expected
         if batch is not None:

@@ -96,7 +96,7 @@ class Claim(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(Record):
-    """A begun run and the episodes it has claimed, oldest first; none if its kind claims none."""
+    """A begun run and the episodes it has claimed, by session and turn; none if its kind claims none."""
 
     run: Run
     episodes: tuple[Episode, ...] = ()

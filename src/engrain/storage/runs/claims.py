@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact
+from engrain.domain.runs import batches
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Batch, PendingSession, Run, after_failure, after_loss
 from engrain.errors import InvalidInput
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 # Literal, as the index of those that wait is partial.
 _WAITS = "consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at > :now)"
 _IS_DUE = f"{_WAITS} AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= :now)"
-_BY_PENDING = "INDEXED BY episodes_pending"
+_BY_PENDING, _BY_SESSION = "INDEXED BY episodes_pending", "INDEXED BY episodes_session"
+_BY_AGE = "ORDER BY created_at, event_time, turn, id"  # as `batches.age_order`
 _POOL = "pool:"
 
 
@@ -117,9 +119,10 @@ def claim_run(work: UnitOfWork, claim: Claim) -> Batch | None:
     one attempt more, WORKER_GONE in `last_consolidation_error`, and the status of `runs.after_loss` by the claim's
     `retry` (`episode_consolidation_failed`). Waiting ones may be claimed again at once.
 
-    A consolidation claims the oldest waiting episodes (created_at, id) whose `next_consolidation_retry_at` is past: at
-    most `limit_after` their attempts, all with as many as the oldest, so that an episode that fails again and again
-    takes no fresh ones with it. Other kinds claim no episodes and are always due.
+    A consolidation claims waiting episodes whose `next_consolidation_retry_at` is past, session by session, as
+    `batches.choose_batch` says: at most `limit_after` their attempts, all with as many as the one that waits longest,
+    so that an episode that fails again and again takes no fresh ones with it. Other kinds claim no episodes and are
+    always due.
 
     Raises:
         InvalidInput: the limit or the lease is not positive.
@@ -285,39 +288,47 @@ def _lock_runs(work: UnitOfWork, condition: str, **bound: Any) -> Sequence[Run]:
 
 
 def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
-    """The oldest episodes that may be claimed, with as many attempts behind them as the first."""
-    tx, act = work, work.act
-    bound: dict[str, Any] = {**work.bindings(), "agent": work.agent}
-    bound["now"] = tx.dialect.time(act.at)
-    conditions = [f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"]
+    """The episodes that may be claimed together, with as many attempts behind them as the one that waits longest."""
+    act = work.act
+    bound: dict[str, Any] = {**work.bindings(), "agent": work.agent, "now": work.dialect.time(act.at)}
+    where = f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"
     if claim.sessions:
-        conditions.append("session IN :sessions")
-        bound["sessions"] = tx.dialect.listed(claim.sessions)
+        where += " AND session IN :sessions"
+        bound["sessions"] = work.dialect.listed(claim.sessions)
     if claim.exclude_sessions:
-        conditions.append("(session IS NULL OR NOT session IN :exclude_sessions)")
-        bound["exclude_sessions"] = tx.dialect.listed(claim.exclude_sessions)
-    where = " AND ".join(conditions)
-    first = tx.ask(
-        f"SELECT consolidation_attempts FROM episodes {_BY_PENDING} WHERE {where} ORDER BY created_at, id LIMIT 1",  # noqa: S608  # this room's own words
-        bound,
-    )
+        where += " AND (session IS NULL OR NOT session IN :exclude_sessions)"
+        bound["exclude_sessions"] = work.dialect.listed(claim.exclude_sessions)
+    first = _select_episodes(work, where, bound, order=f"{_BY_AGE} LIMIT 1", by=_BY_PENDING)
     if not first:
         return []
-    bound |= {"attempts": first[0][0], "limit": claim.limit_after(first[0][0])}
+    attempts = first[0].consolidation_attempts
+    most = claim.limit_after(attempts)
     where += " AND consolidation_attempts = :attempts"
-    found = selection.select(tx, "episode", where, bound, order="ORDER BY created_at, id LIMIT :limit", by=_BY_PENDING)
+    bound |= {"attempts": attempts, "limit": most}
+    oldest = _select_episodes(work, where, bound, order=f"{_BY_AGE} LIMIT :limit", by=_BY_PENDING)
+    # Their sessions are read until the batch is full, and the last of them as far as it takes to cut it.
+    due: list[Episode] = []
+    for scope, session in dict.fromkeys((episode.scope, episode.session) for episode in oldest):
+        if len(due) >= most:
+            break
+        named, by = ("session = :session", _BY_SESSION) if session is not None else ("session IS NULL", _BY_PENDING)
+        of_session = {**bound, "scope": scope, "session": session, "limit": most + batches.LOOKAHEAD}
+        order = f"ORDER BY turn, {_BY_AGE.removeprefix('ORDER BY ')} LIMIT :limit"
+        due += _select_episodes(work, f"{where} AND scope = :scope AND {named}", of_session, order=order, by=by)
+    return batches.choose_batch(due, most)
+
+
+def _select_episodes(work: UnitOfWork, where: str, bound: dict[str, Any], *, order: str, by: str) -> list[Episode]:
+    found = selection.select(work, "episode", where, bound, order=order, by=by)
     return [episode for _, episode in found if isinstance(episode, Episode)]
 
 
 def _lock_waiting(work: UnitOfWork, ids: Collection[str]) -> list[Episode]:
     """Those of some episodes that wait to be consolidated, which nobody changes until the end of the transaction."""
-    tx = work
-    bound = {"tenant_id": work.tenant_id, "ids": tx.dialect.listed(sorted(ids))}
+    bound = {"tenant_id": work.tenant_id, "ids": work.dialect.listed(sorted(ids))}
     condition = "tenant_id = :tenant_id AND id IN :ids AND consolidation_status = 'pending'"
-    found = selection.select(
-        tx, "episode", condition, bound, order=f"ORDER BY id {tx.dialect.lock}", by="INDEXED BY episodes_id"
-    )
-    return [episode for _, episode in found if isinstance(episode, Episode)]
+    order = f"ORDER BY id {work.dialect.lock}"
+    return _select_episodes(work, condition, bound, order=order, by="INDEXED BY episodes_id")
 
 
 def _close_sessions(work: UnitOfWork, episodes: Sequence[Episode]) -> None:
