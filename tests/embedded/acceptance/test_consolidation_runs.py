@@ -55,6 +55,49 @@ def test_episodes_are_asked_about_in_batches_of_thirty_oldest_first_until_none_i
         assert memory.consolidate().batches == 0
 
 
+def test_a_session_that_goes_on_is_read_with_what_came_before_which_proves_nothing():
+    """The second prompt begins with five turns and the recap of the first; a quote of those turns is refused."""
+    quotes_earlier = reply(fact("Ana", "said", "five", "Turn number 5 of mine", "e0"), recap="Ana counted on.")
+    llm = LLM([reply(recap="Ana counts <her> turns."), quotes_earlier, NOTHING])
+    with opened(":memory:", llm, batch=6) as memory:
+        observed(memory, 14, session="s1", speaker="Ana")
+        observed(memory, 1, session="s2")
+        report = memory.consolidate()
+    first, second, third = (prompt.user for prompt in llm.prompts)
+    assert "<earlier_turns" not in first
+    assert [user.count("<episodes cut>") for user in (first, second, third)] == [1, 1, 0]
+    earlier, _, shown = second.partition("<episodes cut>")
+    assert earlier.splitlines()[4:] == [
+        *('<earlier_turns session="s1">', "<recap>Ana counts &lt;her&gt; turns.</recap>"),
+        *(
+            f'<turn role="user" speaker="Ana" time="2026-11-21T12:00+00:00">Turn number {number} of mine.</turn>'
+            for number in range(1, 6)
+        ),
+        "</earlier_turns>",
+    ]
+    assert re.findall(r"number (\d+)", shown) == ["6", "7", "8", "9", "10"]
+    assert "<recap>Ana counted on.</recap>" in third
+    assert re.findall(r"number (\d+)", third.partition("<episodes>")[2]) == ["11", "12", "13", "0"]
+    assert [rejection.reason for rejection in report.rejected] == ["unknown_episode"]
+    assert (report.batches, report.parse_errors) == (3, ())
+
+
+def test_what_was_forgotten_is_no_context_and_another_backlogs_recap_neither():
+    clock = Clock(seconds=1)
+    llm = LLM([reply(recap="Of one."), reply(recap="Of two."), NOTHING, NOTHING])
+    with opened(":memory:", llm, clock=clock, batch=3) as memory:
+        for agent in ("one", "two"):
+            memory.agent(agent).observe("Turn number 9 of mine.", speaker="Gone", session="s", ttl_days=1)
+            observed(memory, 5, agent, session="s", event_time=clock.now)
+        memory.consolidate(max_batches=2)
+        clock.pass_time(days=2)
+        memory.consolidate()
+    users = [prompt.user for prompt in llm.prompts]
+    assert ['speaker="Gone"' in user for user in users] == [True, True, False, False]
+    assert all("<recap>" not in user for user in users)  # it is kept in no database, and this was another call
+    assert re.findall(r"<turn [^>]*>(.*)</turn>", users[2]) == ["Turn number 0 of mine.", "Turn number 1 of mine."]
+
+
 @pytest.mark.req("N03")
 def test_a_number_of_batches_bounds_a_run_and_backlogs_take_turns():
     llm = LLM([NOTHING] * 3)

@@ -14,6 +14,8 @@ from engrain.learning.consolidation.prompt import (
     MOST_FACTS,
     MOST_RULES,
     VERSION,
+    EarlierTurns,
+    SessionContext,
     build_prompt,
     rank_by_relevance,
 )
@@ -101,9 +103,11 @@ def test_no_data_open_or_close_a_tag(said):
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_no_text_at_all_opens_or_closes_a_tag(said, name):
-    user = build_prompt([episode(said, speaker=name)], [fact(said, subject=name)])[0].user
-    assert len(TAGS.findall(user)) == 10
-    assert user.count("<") == 10
+    turn = episode(said, speaker=name)
+    context = SessionContext(earlier=(EarlierTurns(session=name, turns=(turn,), recap=said),))
+    user = build_prompt([turn], [fact(said, subject=name)], context)[0].user
+    assert len(TAGS.findall(user)) == 16
+    assert user.count("<") == 16
 
 
 def test_equal_input_gives_equal_bytes():
@@ -116,7 +120,8 @@ def test_equal_input_gives_equal_bytes():
 def test_the_data_have_their_bound_whatever_they_are_made_of(most, letter):
     turns = [episode(letter * size, speaker=letter * 500, session=letter * 500) for size in [5, 400_000, *[9_000] * 28]]
     known = [fact(letter * 5_000, subject=letter * 500) for _ in range(100)] + [rule(letter * 5_000)] * 50
-    prompt, shown = build_prompt(turns, known, most_characters=most)
+    earlier = EarlierTurns(session=letter * 500, turns=tuple(turns[:5]), recap=letter * 500)
+    prompt, shown = build_prompt(turns, known, SessionContext(earlier=(earlier,) * 3), most_characters=most)
     assert most * 0.9 < len(prompt.user) <= most
     assert shown
     assert prompt.user.count("</episode_content>") == 30

@@ -29,7 +29,7 @@ _HEADING = re.compile(
 _SUMMARY = "[previous context summary]"
 # An episode that writes the prompt's own tags, or a reply, wants to speak to the model that reads it.
 _IMITATES = re.compile(
-    r"< ?/? ?(?:episode_content|episodes|known_facts|known_rules)\b"
+    r"< ?/? ?(?:episode_content|episodes|earlier_turns|known_facts|known_rules)\b"
     r"|[\"'](?:new_facts|updated_facts|new_rules|confirmations)[\"'] ?:"
 )
 _BULLET = re.compile(r"[-*\N{BULLET}] ?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.checks import MAX_NAME_LENGTH
@@ -30,23 +31,49 @@ _MOST_NAME = 80
 # Of an excerpt of an episode that is too long, so much is from its beginning.
 _HEAD = 2 / 3
 _NOTE = "\n[... {:,} characters of this episode are left out here ...]\n"
+# The share of what came before, and the characters of one turn of it or of a recap.
+_EARLIER_SHARE, _MOST_EARLIER = 0.15, 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierTurns:
+    """The turns of a session just before a batch, in order, and the recap that the batch before gave of it, if any."""
+
+    session: str
+    turns: tuple[Episode, ...]
+    recap: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionContext:
+    """The context of a batch in its sessions: what came before it, and whether its last session goes on after it."""
+
+    earlier: tuple[EarlierTurns, ...] = ()
+    is_cut: bool = False
 
 
 def build_prompt(
-    episodes: Sequence[Episode], known: Sequence[Fact | Rule], *, most_characters: int = DEFAULT_CHARACTERS
+    episodes: Sequence[Episode],
+    known: Sequence[Fact | Rule],
+    context: SessionContext = SessionContext(),
+    *,
+    most_characters: int = DEFAULT_CHARACTERS,
 ) -> tuple[Prompt, tuple[Fact | Rule, ...]]:
     """The prompt, and which of `known` stand in it, in their order; equal to the byte for equal input.
 
-    Episodes are named e1, e2, ... in their order. The data have at most `most_characters` (20,000 at least): facts and
-    rules that do not fit are left out from the last on, and of the longest episodes the middle, which a note says.
+    Episodes are named e1, e2, ... in their order; earlier turns have no name, so that none can be quoted. The data have
+    at most `most_characters` (20,000 at least): facts and rules that do not fit are left out from the last on, and of
+    the longest episodes the middle, which a note says.
     """
     room = max(most_characters, LEAST_CHARACTERS)
     shown, lines = _select(known, int(room * _KNOWN_SHARE))
     facts = [line for memory, line in zip(shown, lines, strict=True) if isinstance(memory, Fact)]
     rules = [line for memory, line in zip(shown, lines, strict=True) if not isinstance(memory, Fact)]
     before = [*_element("known_facts", facts), *_element("known_rules", rules)]
-    left = room - sum(map(len, before)) - len(before) - len("<episodes></episodes>") - 2
-    data = "\n".join([*before, *_element("episodes", _render_episodes(episodes, left))])
+    before += _render_earlier(context.earlier, int(room * _EARLIER_SHARE))
+    opening = "episodes cut" if context.is_cut else "episodes"
+    left = room - sum(map(len, before)) - len(before) - len(f"<{opening}></episodes>") - 2
+    data = "\n".join([*before, *_element(opening, _render_episodes(episodes, left))])
     return Prompt(system=load_template(VERSION).template, user=data, schema=REPLY), tuple(shown)
 
 
@@ -78,7 +105,24 @@ def _select(known: Sequence[Fact | Rule], room: int) -> tuple[list[Fact | Rule],
 
 
 def _element(name: str, lines: Sequence[str]) -> list[str]:
-    return [f"<{name}>", *lines, f"</{name}>"]
+    return [f"<{name}>", *lines, f"</{name.partition(' ')[0]}>"]
+
+
+def _render_earlier(sessions: Sequence[EarlierTurns], room: int) -> list[str]:
+    """The elements of the first sessions, as long as there is room for a whole one."""
+    lines: list[str] = []
+    for earlier in sessions:
+        texts = [] if earlier.recap is None else [f"<recap>{_clip(_flatten(earlier.recap), _MOST_EARLIER)}</recap>"]
+        texts += (
+            f"<turn {_attributes(turn, session=False)}>{_clip(_flatten(turn.content), _MOST_EARLIER)}</turn>"
+            for turn in earlier.turns
+        )
+        element = _element(f'earlier_turns session="{_attribute(earlier.session)}"', texts)
+        room -= sum(map(len, element)) + len(element)
+        if room < 0:
+            break
+        lines += element
+    return lines
 
 
 def _fact_line(fact: Fact) -> str:
@@ -104,14 +148,17 @@ def _render_episodes(episodes: Sequence[Episode], room: int) -> list[str]:
 
 
 def _opening(number: int, episode: Episode) -> str:
+    return f'<episode_content id="e{number}" {_attributes(episode)}>'
+
+
+def _attributes(episode: Episode, *, session: bool = True) -> str:
     attributes = {
-        "session": episode.session,
+        "session": episode.session if session else None,
         "role": episode.role,
         "speaker": episode.speaker,
         "time": episode.event_time.isoformat(timespec="minutes"),
     }
-    names = " ".join(f'{name}="{_attribute(value)}"' for name, value in attributes.items() if value is not None)
-    return f'<episode_content id="e{number}" {names}>'
+    return " ".join(f'{name}="{_attribute(value)}"' for name, value in attributes.items() if value is not None)
 
 
 def _divide(sizes: Sequence[int], room: int) -> list[int]:

@@ -73,6 +73,7 @@ class ConsolidationResult(Record):
     updated_facts: tuple[Proposal, ...] = ()
     new_rules: tuple[Proposal, ...] = ()
     confirmations: tuple[Proposal, ...] = ()
+    recap: str | None = None  # of the session that goes on after the batch
     parse_errors: tuple[str, ...] = ()
     is_readable: bool = True
 

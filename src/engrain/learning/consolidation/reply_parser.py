@@ -13,7 +13,7 @@ from engrain.domain import checks
 from engrain.domain.records import DECAY_RATES
 from engrain.errors import InvalidInput
 from engrain.learning.consolidation.proposals import ConsolidationResult, Evidence, Guidance, Proposal, Statement
-from engrain.learning.consolidation.reply_schema import SECTIONS
+from engrain.learning.consolidation.reply_schema import RECAP, SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +27,7 @@ MOST_CHARACTERS = 1_000_000
 MOST_ENTRIES = 1_000
 MOST_CONTENT = 4_000
 MOST_QUOTE = 2_000
+_MOST_RECAP = 600
 _MOST_EVIDENCE = 20
 _MOST_TAGS = 20
 _MOST_ERRORS = 50
@@ -64,10 +65,15 @@ def parse_reply(text: str) -> ConsolidationResult:
         section: tuple(_read_section(reply.sections, section, errors)) for section in SECTIONS
     }
     is_readable = any(proposals.values()) or not errors
-    unknown = [str(name) for name in reply.sections if name not in SECTIONS]
+    unknown = [str(name) for name in reply.sections if name not in {*SECTIONS, RECAP}]
     if unknown:
         errors.append(f"unknown sections were passed over: {', '.join(sorted(unknown)[:5])[:200]}")
-    return ConsolidationResult(**proposals, parse_errors=_bound([*reply.errors, *errors]), is_readable=is_readable)
+    return ConsolidationResult(
+        **proposals,
+        recap=_recap(reply.sections.get(RECAP)),
+        parse_errors=_bound([*reply.errors, *errors]),
+        is_readable=is_readable,
+    )
 
 
 def _bound(errors: list[str]) -> tuple[str, ...]:
@@ -219,6 +225,11 @@ def _evidence(fields: Mapping[str, Any], where: str, errors: list[str]) -> tuple
         else:
             quotes[Evidence(episode=checks.clean(episode)[:100], quote=checks.clean(quote))] = None
     return tuple(quotes)
+
+
+def _recap(value: object) -> str | None:
+    text = checks.clean(value) if isinstance(value, str) else ""
+    return text[:_MOST_RECAP] or None
 
 
 def _permanence(value: object) -> Permanence:

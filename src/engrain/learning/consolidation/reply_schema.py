@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SECTIONS = ("new_facts", "updated_facts", "new_rules", "confirmations")
+RECAP = "recap"
 
 _TEXT = {"type": "string", "minLength": 1}
 _EVIDENCE = {
@@ -56,6 +57,7 @@ REPLY: Mapping[str, Any] = {
         "updated_facts": _listed({**_TARGET, **_STATEMENT}, ["target_id", "subject", "predicate", "content"]),
         "new_rules": _listed({"content": _TEXT, "tags": _TAGS}, ["content"]),
         "confirmations": _listed(_TARGET, ["target_id"]),
+        RECAP: {"type": "string", "description": "two sentences, where the episodes are cut"},
     },
     "required": list(SECTIONS),
     "additionalProperties": False,

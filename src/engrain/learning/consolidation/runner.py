@@ -13,10 +13,11 @@ from engrain.domain.records import GLOBAL_SCOPE, Caller, Degraded
 from engrain.domain.requests import Act
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.retries import Retry
-from engrain.domain.runs.runs import Claim
+from engrain.domain.runs.runs import AgentBacklog, Claim
 from engrain.engines.endpoint import Refused
 from engrain.errors import EngineUnavailable, EngrainError, MemoryClosed
 from engrain.learning.consolidation import prompt
+from engrain.learning.consolidation.earlier_turns import Recaps, load_session_context
 from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
 from engrain.learning.consolidation.known_memories import (
     list_questions,
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
     from engrain.domain.ports import LLM, Clock
     from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
     from engrain.domain.runs.plans import ActionResult, Plan
-    from engrain.domain.runs.runs import AgentBacklog, Batch
+    from engrain.domain.runs.runs import Batch
     from engrain.learning.consolidation.known_memories import HybridSearch, NearSearch
+    from engrain.learning.consolidation.prompt import SessionContext
     from engrain.learning.consolidation.proposals import ConsolidationResult
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
@@ -135,10 +137,10 @@ def consolidate(
     before each.
     """
     report = ConsolidationReport(dry_run=False)
-    waiting = deque(backlogs)
+    waiting, recaps = deque(backlogs), dict[AgentBacklog, Recaps]()
     while waiting and goes_on() and report.batches != options.max_batches:
         backlog = waiting.popleft()
-        outcome = _BatchRun(dependencies, options, backlog).run()
+        outcome = _BatchRun(dependencies, options, backlog, recaps.setdefault(backlog, {})).run()
         report += outcome.report
         if progress is not None and outcome.episodes:
             progress(outcome.episodes)
@@ -166,13 +168,18 @@ class _Outcome:
 
 
 class _BatchRun:
-    """The consolidation of one batch of one backlog."""
+    """The consolidation of one batch of one backlog. Recaps of its sessions are read, and left for the next batch."""
 
     def __init__(
-        self, dependencies: ConsolidationDependencies, options: ConsolidationOptions, backlog: AgentBacklog
+        self,
+        dependencies: ConsolidationDependencies,
+        options: ConsolidationOptions,
+        backlog: AgentBacklog,
+        recaps: Recaps,
     ) -> None:
         self._dependencies = dependencies
         self._options = options
+        self._recaps = recaps
         self._caller = _caller_of(backlog)
         self._usage = Usage(calls=0)
 
@@ -252,14 +259,17 @@ class _BatchRun:
         options, caller, episodes = self._options, self._caller, batch.episodes
         store, llm = self._dependencies.store, self._dependencies.llm
         now = self._dependencies.clock()
-        known, recalled = store.search(caller, _load_context, episodes, now)
-        question, shown = prompt.build_prompt(episodes, known, most_characters=options.most_characters)
+        known, recalled, sessions = store.search(caller, self._load_context, episodes, now)
+        question, shown = prompt.build_prompt(episodes, known, sessions, most_characters=options.most_characters)
         self._renew(batch, options.timeout_s + options.lease_s)
         completion = llm.complete(question, timeout_s=options.timeout_s)
         self._usage += completion.usage
         result = parse_reply(completion.text)
         if not result.is_readable:
             raise _UnusableReply("; ".join(result.parse_errors[:3]))
+        last = episodes[-1]
+        if sessions.is_cut and last.session is not None and result.recap is not None:
+            self._recaps[last.scope, last.session] = result.recap
         self._renew(batch, options.lease_s)
         sources = list_echo_sources({memory.id: memory for memory in (*known, *recalled)}.values())
         context = BatchContext(
@@ -271,6 +281,16 @@ class _BatchRun:
         )
         search = self._dependencies.search(caller, list_questions(result, context.most_actions))
         return _Reading(result, context, search)
+
+    def _load_context(
+        self, snapshot: Snapshot, episodes: Sequence[Episode], now: datetime
+    ) -> tuple[list[Fact | Rule], list[MemoryRecord], SessionContext]:
+        """Load the facts and rules to show with some episodes, what these may be echoes of, and what came before."""
+        return (
+            load_known(snapshot, episodes, now),
+            load_recalled(snapshot, episodes, now),
+            load_session_context(snapshot, episodes, self._recaps, now),
+        )
 
     def _carry_out(
         self, work: UnitOfWork, run_id: str, reading: _Reading
@@ -350,13 +370,6 @@ class _BatchRun:
 
     def _act(self) -> Act:
         return Act(caller=self._caller, at=self._dependencies.clock())
-
-
-def _load_context(
-    snapshot: Snapshot, episodes: Sequence[Episode], now: datetime
-) -> tuple[list[Fact | Rule], list[MemoryRecord]]:
-    """Load the facts and rules to show with some episodes, and what these may be echoes of."""
-    return load_known(snapshot, episodes, now), load_recalled(snapshot, episodes, now)
 
 
 def _caller_of(backlog: AgentBacklog) -> Caller:
