@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engrain import Memory
-from engrain.interfaces.cli.serving import PROFILES
+from engrain.interfaces.mcp.instructions import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The official TypeScript SDK, as it is released, as a client of every tool of every profile."""
+"""The official TypeScript SDK and that of Vercel, as they are released, as clients of the tools."""
 
 import os
 
@@ -7,7 +7,8 @@ import pytest
 from engrain import Memory
 from engrain.interfaces.access import Gate
 from engrain.interfaces.http.app import create_app
-from engrain.interfaces.mcp.profiles import PROFILES, profile_of
+from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.interfaces.mcp.profiles import profile_of
 from tests.support.asgi import serving
 from tests.support.mcp_asks import asks
 from tests.support.processes import engrain
@@ -37,12 +38,23 @@ def test_a_tool_answers_by_its_schema_and_its_errors_arrive(tmp_path, node, prof
     assert len(refused) == len(names) - (profile == "graph")  # read_graph takes anything
 
 
-def test_an_unknown_tool_is_an_error_of_the_protocol(tmp_path, node):
+@pytest.fixture
+def stdio(tmp_path):
+    """How a client starts a server of notes."""
     program, *arguments = engrain("mcp", "--db", tmp_path / "memory.db", "--profile", "notes")
     environment = {**os.environ, "ENGRAIN_EMBEDDING__MODEL": "none"}
-    server = {"command": program, "args": [str(argument) for argument in arguments], "env": environment}
+    return {"command": program, "args": [str(argument) for argument in arguments], "env": environment}
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(node, stdio):
     calls = [{"name": "shout", "arguments": {}}, {"name": "list_notes", "arguments": {}}]
-    unknown, known = node("call_tools.mjs", {"server": server, "calls": calls})["outcomes"]
+    unknown, known = node("call_tools.mjs", {"server": stdio, "calls": calls})["outcomes"]
     assert unknown["code"] == -32602
     assert "shout" in unknown["thrown"]
     assert known["isError"] is False
+
+
+def test_the_vercel_ai_sdk_starts_it_every_time(node, stdio):
+    asked = {"server": stdio, "times": 5, "tool": "list_notes", "arguments": {}}
+    answers = node("start_ai_sdk.mjs", asked)
+    assert [answer["structuredContent"]["notes"] for answer in answers] == [[]] * 5

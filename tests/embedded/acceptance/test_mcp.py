@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 
 from engrain import Memory
-from engrain.interfaces.cli import serving
-from engrain.interfaces.mcp.profiles import PROFILES
+from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import make_server
 from tests.support.mcp_clients import AGENT, SETTINGS, TENANT, WAYS, connected, in_memory
 
@@ -341,8 +341,8 @@ def test_stdout_carries_the_protocol_and_nothing_else(path):
     assert "Traceback" not in noted
 
 
-def test_the_command_offers_the_profiles_there_are():
-    assert tuple(PROFILES) == serving.PROFILES
+def test_each_profile_has_instructions_and_tools():
+    assert [profile_of(name).name for name in PROFILES] == list(PROFILES)
 
 
 def test_an_unknown_profile_and_a_missing_package_are_told(path):

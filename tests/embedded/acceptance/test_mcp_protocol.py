@@ -4,7 +4,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from engrain import Memory
-from engrain.interfaces.mcp.profiles import PROFILES, profile_of
+from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import make_server
 from tests.support.mcp_clients import SETTINGS, WAYS, connected
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from engrain import Memory
-from engrain.interfaces.mcp.profiles import PROFILES, profile_of
+from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import make_server
 from engrain.verbs.table import VERBS
 

@@ -1,6 +1,8 @@
 """Commands that stay and serve others."""
 
 import os
+import sys
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -9,9 +11,9 @@ from engrain.domain import checks
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli.completion import complete_names
 from engrain.interfaces.cli.invocation import Invocation
+from engrain.interfaces.mcp.handshake import answer_opening, claim_stdin
+from engrain.interfaces.mcp.instructions import PROFILES
 
-# Those of interfaces/mcp/profiles.py, which only the extra `mcp` can load.
-PROFILES = ("butler", "assistant", "consolidator", "notes", "graph", "all")
 _Profile = Annotated[
     str,
     typer.Option(
@@ -34,14 +36,13 @@ def mcp(
     For a client that starts this command; docs/mcp.md shows its configuration.
     """
     chosen = checks.choice(profile, PROFILES, name="profile")
-    try:
-        from engrain.interfaces.mcp.server import serve_stdio
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
-            raise
-        raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'") from error
+    if find_spec("mcp") is None:
+        raise EngineUnavailable("engrain mcp needs a package: pip install 'engrain[mcp]'")
+    opening = answer_opening(chosen, claim_stdin(), sys.stdout)
+    from engrain.interfaces.mcp.server import serve_stdio
+
     with invocation.memory(stays=True) as memory:
-        serve_stdio(memory, chosen)
+        serve_stdio(memory, chosen, opening)
 
 
 def serve(

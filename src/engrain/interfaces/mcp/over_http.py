@@ -15,7 +15,8 @@ from engrain.errors import EngrainError, Unauthenticated
 from engrain.interfaces.http.problems import detail_of, problem, problem_of
 from engrain.interfaces.http.request_identity import identify_for
 from engrain.interfaces.mcp.identity import Identity
-from engrain.interfaces.mcp.profiles import PROFILES, profile_of
+from engrain.interfaces.mcp.instructions import PROFILES
+from engrain.interfaces.mcp.profiles import profile_of
 from engrain.interfaces.mcp.server import MemoryServer
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from anyio import to_thread
+from anyio import run, to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
@@ -31,7 +31,10 @@ from pydantic import AnyUrl, ValidationError
 from engrain import __version__, metrics
 from engrain.errors import EngrainError, Forbidden, InvalidInput, NotFound
 from engrain.interfaces import logs
+from engrain.interfaces.mcp.handshake import Opening
 from engrain.interfaces.mcp.identity import Identity, act_as, apply_request_context, bind_identity, current_identity
+from engrain.interfaces.mcp.instructions import INSTRUCTIONS
+from engrain.interfaces.mcp.pipes import open_streams
 from engrain.interfaces.mcp.profiles import Profile, profile_of
 from engrain.interfaces.mcp.prompts import PROMPTS
 from engrain.interfaces.mcp.resources import RESOURCES, proposals
@@ -54,7 +57,7 @@ class MemoryServer(MCPServer[Any]):
         tools = [_tool(definition) for definition in profile.tools]
         super().__init__(
             "engrain",
-            instructions=profile.instructions,
+            instructions=INSTRUCTIONS[profile.name],
             version=__version__,
             tools=tools,
             log_level="WARNING",
@@ -219,11 +222,17 @@ def make_server(memory: "Memory", profile: str) -> MemoryServer:
     return MemoryServer(profile_of(profile), lambda _: identity)
 
 
-def serve_stdio(memory: "Memory", profile: str) -> None:
+def serve_stdio(memory: "Memory", profile: str, opening: Opening) -> None:
     """Serve the protocol on stdin and stdout until the client closes its end; logs go to stderr."""
     # A host that reads no stderr has its pipe filled by many lines, and this process would wait for it.
     logs.configure(memory.settings.logging, level="warning")
-    make_server(memory, profile).run("stdio")
+    run(_serve_streams, make_server(memory, profile), opening)
+
+
+async def _serve_streams(server: MemoryServer, opening: Opening) -> None:
+    async with open_streams(opening) as (reading, writing):
+        core = server._lowlevel_server  # noqa: SLF001  # the SDK's own run_stdio_async opens streams of its own
+        await core.run(reading, writing, core.create_initialization_options())
 
 
 @cache
