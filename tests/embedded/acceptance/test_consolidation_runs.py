@@ -358,13 +358,14 @@ def test_an_action_that_fails_is_told_and_the_others_are_done(caplog):
     """Somebody forgets what is to be updated while the model is asked."""
 
     def updates(prompt):
-        id_ = re.search(r'<fact id="([^"]+)"', prompt.user)[1]
-        memory.agent("assistant").forget(id_)
-        update = {"target_id": id_, **fact("Ana", "lived in", "Porto", "Turn number 0 of mine")}
+        assert "Lisbon" in prompt.user
+        memory.agent("assistant").forget(lisbon.id)
+        update = {"target_id": "k1", **fact("Ana", "lived in", "Porto", "Turn number 0 of mine")}
         return reply(fact("Ana", "said", "zero", "Turn number 0 of mine"), updated_facts=[update])
 
     with opened(":memory:", LLM([updates])) as memory:
-        memory.agent("assistant").remember("Lisbon", subject="Ana", predicate="lives in", scope="assistant")
+        agent = memory.agent("assistant")
+        lisbon = agent.remember("Lisbon", subject="Ana", predicate="lives in", scope="assistant")
         [episode] = observed(memory, 1)
         report = memory.consolidate()
         assert content(memory) == ["zero"]
@@ -443,6 +444,7 @@ def test_more_facts_than_can_be_shown_are_still_found_where_they_bear_on_a_propo
 
     def proposes(prompt):
         assert len(re.findall("<fact id", prompt.user)) == 100
+        assert "<known_facts partial>" in prompt.user
         assert "harp" not in prompt.user.partition("<episodes>")[0]
         return reply(
             fact("Ana", "plays", "the harp in a quartet on weekends", "made music with three friends"),
@@ -460,6 +462,28 @@ def test_more_facts_than_can_be_shown_are_still_found_where_they_bear_on_a_propo
         assert [change.kind for change in report.learned] == ["new_fact", "confirmation"]
         assert report.learned[1].memory_id == harp.id
         assert agent.get(home.id).confidence == 0.3
+
+
+def test_the_facts_that_a_turn_is_about_are_shown_before_newer_ones_the_best_of_each_turn_first():
+    """An old fact of each turn, under 150 newer ones, one of which shares a word with the first turn alone."""
+    llm = LLM([NOTHING])
+    with opened(":memory:", llm) as memory:
+        agent = memory.agent("assistant")
+        agent.remember("a cello from 1890", subject="Ana", predicate="plays")
+        agent.remember("the tram to Sintra", subject="Ben", predicate="takes")
+        agent.rules.add("Book trams early.")
+        for number in range(60):
+            agent.remember(f"a cello case {number}", subject="Eve", predicate=f"sells {number}")
+            agent.remember(f"thing {number}", subject="Eve", predicate=f"owns {number}")
+            agent.rules.add(f"Order the things of {number}.")
+        agent.observe("My cello needs strings.", speaker="Ana")
+        agent.observe("Is the tram late?", speaker="Ben")
+        memory.consolidate()
+    [prompt] = llm.prompts
+    shown = re.findall(r'<fact id="(k\d+)" subject="\w+" predicate="[\w ]+">(.*)</fact>', prompt.user)
+    assert shown[:2] == [("k1", "a cello from 1890"), ("k2", "the tram to Sintra")]
+    assert len(shown) == 100
+    assert re.findall(r'<rule id="(k\d+)">(.*)</rule>', prompt.user)[0] == ("k101", "Book trams early.")
 
 
 # Sessions

@@ -1,13 +1,11 @@
 """The consolidation prompt: instructions that no data can change, and data that fit."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.domain.records import Fact
 from engrain.learning.consolidation.prompt import (
     DEFAULT_CHARACTERS,
     LEAST_CHARACTERS,
@@ -17,7 +15,6 @@ from engrain.learning.consolidation.prompt import (
     EarlierTurns,
     SessionContext,
     build_prompt,
-    rank_by_relevance,
 )
 from engrain.learning.consolidation.reply_schema import REPLY, SECTIONS
 from engrain.learning.summaries.prompt_data import load_template
@@ -52,18 +49,18 @@ def test_every_episode_stands_in_its_tags_with_who_said_it_when():
 
 
 @pytest.mark.req("B12.1")
-def test_what_is_known_stands_before_the_episodes_with_its_ids():
+def test_what_is_known_stands_before_the_episodes_with_names():
     home, habit, harm = fact(valid_from=NOON), rule(), rule("Never ask.", maturity="anti_pattern")
-    prompt, shown = build_prompt([episode()], [home, habit, harm])
+    prompt, shown = build_prompt([episode()], [habit, home, harm])
     assert shown == (home, habit, harm)
     lines = prompt.user.splitlines()
     assert lines[:7] == [
         "<known_facts>",
-        f'<fact id="{home.id}" subject="Ana" predicate="lives in" since="2024-05-07">Lisbon</fact>',
+        '<fact id="k1" subject="Ana" predicate="lives in" since="2024-05-07">Lisbon</fact>',
         "</known_facts>",
         "<known_rules>",
-        f'<rule id="{habit.id}">Ask before booking early flights.</rule>',
-        f'<rule id="{harm.id}" maturity="anti_pattern">Never ask.</rule>',
+        '<rule id="k2">Ask before booking early flights.</rule>',
+        '<rule id="k3" maturity="anti_pattern">Never ask.</rule>',
         "</known_rules>",
     ]
     assert prompt.schema is REPLY
@@ -72,10 +69,12 @@ def test_what_is_known_stands_before_the_episodes_with_its_ids():
 @pytest.mark.req("B12.1")
 def test_at_most_a_hundred_facts_and_fifty_rules_are_shown():
     known = [memory for number in range(150) for memory in (fact(f"city {number}"), rule(f"Rule {number}."))]
-    _, shown = build_prompt([episode()], known)
-    assert shown == tuple(
-        memory for memory in known if int(re.sub(r"\D", "", memory.content)) < (100 if isinstance(memory, Fact) else 50)
-    )
+    prompt, shown = build_prompt([episode()], known)
+    facts, rules = known[::2], known[1::2]
+    assert shown == (*facts[:100], *rules[:50])
+    assert re.findall('id="k(\\d+)"', prompt.user) == [str(number) for number in range(1, 151)]
+    assert ("<known_facts partial>" in prompt.user, "<known_rules partial>" in prompt.user) == (True, True)
+    assert " partial>" not in build_prompt([episode()], [*facts[:100], *rules[:50]])[0].user
     assert (MOST_FACTS, MOST_RULES) == (100, 50)
 
 
@@ -138,16 +137,3 @@ def test_of_a_giant_episode_beginning_and_end_are_left_and_a_note_says_how_much_
 def test_short_episodes_are_whole_where_a_long_one_is_not():
     turns = ["w" * 1_000_000, *["word " * 100] * 20]
     assert asked(*turns).user.count("word " * 100) == 20
-
-
-def test_what_bears_on_the_episodes_comes_first_then_the_newest():
-    old = fact("a cello", predicate="plays", created_at=NOON - timedelta(days=9))
-    tea, rare = fact("green tea", predicate="drinks"), fact("tea from the Azores, green", predicate="imports")
-    newer = fact("Oslo", predicate="visits", created_at=NOON + timedelta(days=1))
-    ordered = rank_by_relevance([old, newer, tea, rare], [episode("I bought tea from the Azores.")])
-    assert ordered == [rare, tea, newer, old]
-
-
-def test_the_order_of_what_is_known_does_not_depend_on_how_it_was_found():
-    known = [fact(f"tea {number}") for number in range(20)]
-    assert rank_by_relevance(known, [episode("tea")]) == rank_by_relevance(known[::-1], [episode("tea")])

@@ -162,14 +162,15 @@ def test_an_update_lacks_nothing(missing):
 
 @pytest.mark.req("B13.4", "B13.5")
 @pytest.mark.parametrize(
-    "wrong", ["fact-1", "", None, 7, ID[:-1], f"{{{ID}}}", ID.replace("-", ""), f"urn:uuid:{ID}", {"id": ID}]
+    "wrong",
+    ["fact-1", "k0", "k1 k2", "", None, 7, ID[:-1], f"{{{ID}}}", ID.replace("-", ""), f"urn:uuid:{ID}", {"id": ID}],
 )
-def test_a_target_is_a_uuid(wrong):
-    result = parse_reply(said(updated_facts=[{**FACT, "target_id": wrong}], confirmations=[wrong, ID]))
-    assert [proposal.target_id for proposal in result] == [ID]
+def test_a_target_is_a_name_of_the_prompt_or_a_uuid(wrong):
+    result = parse_reply(said(updated_facts=[{**FACT, "target_id": wrong}], confirmations=[wrong, ID, " K12"]))
+    assert [proposal.target_id for proposal in result] == [ID, "k12"]
     assert len(result.parse_errors) == 2
     assert result.parse_errors[1].startswith("confirmations[0]: target_id ")
-    assert result.parse_errors[1].endswith(" is no valid UUID")
+    assert result.parse_errors[1].endswith(" is neither a name such as k1 nor a valid UUID")
 
 
 @pytest.mark.req("B13.5")

@@ -167,7 +167,9 @@ def test_reply_unknown_ids(played):
         ("updated_fact", "unknown_target"),
         ("confirmation", "unknown_target"),
     ]
-    assert report.parse_errors == ("updated_facts[1]: target_id 'fact-1' is no valid UUID",)
+    assert report.parse_errors == (
+        "updated_facts[1]: target_id 'fact-1' is neither a name such as k1 nor a valid UUID",
+    )
     assert [(change.kind, change.memory_id) for change in report.learned] == [("confirmation", LISBON)]
     home = agent.get(LISBON)
     assert home.last_confirmed_at > home.created_at
@@ -260,7 +262,9 @@ def test_reply_confirmations(played):
     assert all(agent.get(id_).last_confirmed_at > agent.get(id_).created_at for id_ in (LISBON, TEA))
     assert agent.get(MEETINGS).last_confirmed_at == agent.get(MEETINGS).created_at
     assert reasons(report) == [("confirmation", "no_evidence"), ("confirmation", "duplicate")]
-    assert report.parse_errors == ("confirmations[3]: target_id 'nonsense' is no valid UUID",)
+    assert report.parse_errors == (
+        "confirmations[3]: target_id 'nonsense' is neither a name such as k1 nor a valid UUID",
+    )
 
 
 @pytest.mark.req("Y10")

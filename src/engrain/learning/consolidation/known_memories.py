@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from engrain.domain.filters import Filter
 from engrain.domain.records import KINDS, Fact, Rule
 from engrain.domain.requests import Request
 from engrain.domain.text.analysis import terms
-from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES, rank_by_relevance
+from engrain.learning.consolidation.prompt import MOST_FACTS, MOST_RULES
 from engrain.learning.consolidation.proposals import Guidance, Statement
 from engrain.storage.search.matching import load_matching
 from engrain.storage.search.recency import load_newest
@@ -34,21 +35,26 @@ _MOST_TERMS = 100
 _MOST_QUERY = 1_000
 
 
-def load_known(snapshot: Snapshot, episodes: Sequence[Episode], now: datetime) -> list[Fact | Rule]:
-    """The facts and rules to show, the most relevant first: all there are, or the best matches and the newest.
+def list_episode_questions(episodes: Iterable[Episode]) -> list[str]:
+    """List what `load_known` searches for."""
+    return [_turn_question(episode) for episode in episodes]
 
-    Costs two statements, and two for each episode where there are more facts or rules than can be shown.
+
+def load_known(snapshot: Snapshot, episodes: Sequence[Episode], search: NearSearch, now: datetime) -> list[Fact | Rule]:
+    """Load the facts and rules to show: the best match of each episode, then the second best, ...; then the newest.
+
+    More facts or rules than `MOST_FACTS` or `MOST_RULES` mean that there may be others. Costs a hybrid search for each
+    episode and kind, where there is any of the kind.
     """
     known: dict[str, Fact | Rule] = {}
     limits: Mapping[Kind, int] = {"fact": MOST_FACTS, "rule": MOST_RULES}
     for kind, most in limits.items():
-        request = Request(caller=snapshot.caller, filter=Filter(kinds=(kind,)), now=now)
-        newest = load_newest(snapshot, request, most + 1)
-        if len(newest) > most:
-            for episode in episodes:
-                known |= _by_id(_search_words(snapshot, request, episode.content, _MOST_NEAR))
-        known |= _by_id(newest)
-    return rank_by_relevance(known.values(), episodes)
+        newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=Filter(kinds=(kind,)), now=now), most + 1)
+        questions = list_episode_questions(episodes) if newest else []
+        matches = [search(snapshot, question, (kind,), _MOST_NEAR) for question in questions]
+        in_turn = (memory for rank in zip_longest(*matches) for memory in rank if memory is not None)
+        known |= _by_id([*in_turn, *newest])
+    return list(known.values())
 
 
 def load_recalled(snapshot: Snapshot, episodes: Sequence[Episode], now: datetime) -> list[MemoryRecord]:
@@ -97,6 +103,10 @@ def reload(snapshot: Snapshot, memories: Iterable[Fact | Rule]) -> dict[str, Fac
 
 def _contents(result: ConsolidationResult, most: int) -> list[Statement | Guidance]:
     return [proposal.says for proposal in result if proposal.says is not None][:most]
+
+
+def _turn_question(episode: Episode) -> str:
+    return f"{episode.speaker or ''} {episode.content}".strip()[:_MOST_QUERY]
 
 
 def _question(content: Statement | Guidance) -> str:

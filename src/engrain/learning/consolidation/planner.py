@@ -54,6 +54,13 @@ class KnownMemories:
     shown: tuple[Fact | Rule, ...] = ()
     related: tuple[Fact | Rule, ...] = ()
 
+    def find_shown(self, name: str | None) -> Fact | Rule | None:
+        """Find a memory by its name in the prompt (k1 is the first that was shown), or by its id."""
+        for number, memory in enumerate(self.shown, 1):
+            if name in {f"k{number}", memory.id}:
+                return memory
+        return None
+
     @property
     def facts(self) -> list[Fact]:
         return [memory for memory in (*self.shown, *self.related) if isinstance(memory, Fact)]
@@ -224,11 +231,11 @@ class _Draft:
         self._done.add(key)
 
     def _target(self, proposal: Proposal) -> Fact | Rule:
-        """The memory that was shown under the id; no other may be changed, whatever its id."""
-        for memory in self.context.known.shown:
-            if memory.id == proposal.target_id:
-                return memory
-        raise _Refused("unknown_target")
+        """The memory that was shown under the name; no other may be changed, whatever its id."""
+        memory = self.context.known.find_shown(proposal.target_id)
+        if memory is None:
+            raise _Refused("unknown_target")
+        return memory
 
     def _prove(self, proposal: Proposal, *, target: Fact | Rule | None = None) -> Proof:
         if proposal.evidence is not None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engrain.domain.checks import MAX_NAME_LENGTH
 from engrain.domain.records import Fact
 from engrain.domain.runs.completions import Prompt
-from engrain.domain.text.analysis import terms
 from engrain.domain.text.bisection import find_largest
-from engrain.learning.consolidation.learned_facts import describe
 from engrain.learning.consolidation.reply_schema import REPLY
 from engrain.learning.summaries.prompt_data import load_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from engrain.domain.records import Episode, Rule
 
@@ -59,49 +56,41 @@ def build_prompt(
     *,
     most_characters: int = DEFAULT_CHARACTERS,
 ) -> tuple[Prompt, tuple[Fact | Rule, ...]]:
-    """The prompt, and which of `known` stand in it, in their order; equal to the byte for equal input.
+    """The prompt, and which of `known` stand in it, facts first; equal to the byte for equal input.
 
-    Episodes are named e1, e2, ... in their order; earlier turns have no name, so that none can be quoted. The data have
-    at most `most_characters` (20,000 at least): facts and rules that do not fit are left out from the last on, and of
-    the longest episodes the middle, which a note says.
+    What is known is named k1, k2, ... as it is returned, and a tag says `partial` where there is more. Episodes are
+    named e1, e2, ... in their order; earlier turns have no name, so that none can be quoted. The data have at most
+    `most_characters` (20,000 at least): facts and rules that do not fit are left out from the last on, and of the
+    longest episodes the middle, which a note says.
     """
     room = max(most_characters, LEAST_CHARACTERS)
-    shown, lines = _select(known, int(room * _KNOWN_SHARE))
-    facts = [line for memory, line in zip(shown, lines, strict=True) if isinstance(memory, Fact)]
-    rules = [line for memory, line in zip(shown, lines, strict=True) if not isinstance(memory, Fact)]
-    before = [*_element("known_facts", facts), *_element("known_rules", rules)]
+    shown = _select(known, int(room * _KNOWN_SHARE))
+    before: list[str] = []
+    for kind, name in (("fact", "known_facts"), ("rule", "known_rules")):
+        listed = [_line(memory, f"k{number}") for number, memory in enumerate(shown, 1) if memory.kind == kind]
+        is_partial = len(listed) < sum(memory.kind == kind for memory in known)
+        before += _element(f"{name} partial" if is_partial else name, listed)
     before += _render_earlier(context.earlier, int(room * _EARLIER_SHARE))
     opening = "episodes cut" if context.is_cut else "episodes"
     left = room - sum(map(len, before)) - len(before) - len(f"<{opening}></episodes>") - 2
     data = "\n".join([*before, *_element(opening, _render_episodes(episodes, left))])
-    return Prompt(system=load_template(VERSION).template, user=data, schema=REPLY), tuple(shown)
+    return Prompt(system=load_template(VERSION).template, user=data, schema=REPLY), shown
 
 
-def rank_by_relevance(memories: Iterable[Fact | Rule], episodes: Iterable[Episode]) -> list[Fact | Rule]:
-    """Memories that share most words with the episodes first, rare words counting more; then the newest, then by id."""
-    spoken = {term for episode in episodes for term in terms(episode.content)}
-    distinct = [(memory, set(terms(describe(memory)))) for memory in memories]
-    spread = Counter(term for _, words in distinct for term in words)
-    shared = {memory.id: sum(1 / spread[term] for term in words if term in spoken) for memory, words in distinct}
-    newest = [memory for memory, _ in distinct]
-    newest.sort(key=lambda memory: (memory.happened_at, memory.id), reverse=True)
-    return sorted(newest, key=lambda memory: -shared[memory.id])
-
-
-def _select(known: Sequence[Fact | Rule], room: int) -> tuple[list[Fact | Rule], list[str]]:
-    """The first facts and rules, up to their numbers and as long as there is room, and their lines."""
-    shown: list[Fact | Rule] = []
-    lines: list[str] = []
-    left = {"fact": MOST_FACTS, "rule": MOST_RULES}
+def _select(known: Sequence[Fact | Rule], room: int) -> tuple[Fact | Rule, ...]:
+    """The first facts, then the first rules, up to their numbers and as long as there is room for both."""
+    shown: dict[str, list[Fact | Rule]] = {"fact": [], "rule": []}
+    most = {"fact": MOST_FACTS, "rule": MOST_RULES}
     for memory in known:
-        line = _fact_line(memory) if isinstance(memory, Fact) else _rule_line(memory)
-        size = len(line) + 1
-        if left[memory.kind] and size <= room:
-            shown.append(memory)
-            lines.append(line)
-            left[memory.kind] -= 1
+        size = len(_line(memory, "k000")) + 1
+        if len(shown[memory.kind]) < most[memory.kind] and size <= room:
+            shown[memory.kind].append(memory)
             room -= size
-    return shown, lines
+    return (*shown["fact"], *shown["rule"])
+
+
+def _line(memory: Fact | Rule, name: str) -> str:
+    return _fact_line(memory, name) if isinstance(memory, Fact) else _rule_line(memory, name)
 
 
 def _element(name: str, lines: Sequence[str]) -> list[str]:
@@ -125,15 +114,15 @@ def _render_earlier(sessions: Sequence[EarlierTurns], room: int) -> list[str]:
     return lines
 
 
-def _fact_line(fact: Fact) -> str:
+def _fact_line(fact: Fact, name: str) -> str:
     since = f' since="{fact.valid_from.date()}"' if fact.valid_from else ""
-    names = f'id="{fact.id}" subject="{_attribute(fact.subject)}" predicate="{_attribute(fact.predicate)}"{since}'
+    names = f'id="{name}" subject="{_attribute(fact.subject)}" predicate="{_attribute(fact.predicate)}"{since}'
     return f"<fact {names}>{_clip(_flatten(fact.content), _MOST_KNOWN)}</fact>"
 
 
-def _rule_line(rule: Rule) -> str:
+def _rule_line(rule: Rule, name: str) -> str:
     warning = ' maturity="anti_pattern"' if rule.maturity == "anti_pattern" else ""
-    return f'<rule id="{rule.id}"{warning}>{_clip(_flatten(rule.content), _MOST_KNOWN)}</rule>'
+    return f'<rule id="{name}"{warning}>{_clip(_flatten(rule.content), _MOST_KNOWN)}</rule>'
 
 
 def _render_episodes(episodes: Sequence[Episode], room: int) -> list[str]:

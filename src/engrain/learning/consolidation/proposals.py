@@ -51,7 +51,7 @@ class Proposal(Record):
 
     Attributes:
         says: the fact or the rule; None for a confirmation.
-        target_id: of what is updated or confirmed, a UUID in lower case; None for something new.
+        target_id: of what is updated or confirmed: its name in the prompt ("k1") or its id; None for something new.
         evidence: None where a confirmation is a bare id, which names no words at all.
     """
 

@@ -35,7 +35,7 @@ _MOST_ERRORS = 50
 _MOST_WORK, _LEAST_WORK = 10_000_000, 2_000
 
 _FENCE = re.compile(r"```[ \t]*(?:json[c5]?|JSON)?[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*```|\Z)", re.DOTALL)
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_TARGET = re.compile(r"k[1-9]\d{0,3}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MIDDLE, _LEAST, _MOST = 5.0, 1.0, 10.0
 _DECODER = json.JSONDecoder()
 
@@ -201,9 +201,11 @@ def _content(fields: Mapping[str, Any]) -> str:
 
 
 def _target(value: object) -> str:
-    if not isinstance(value, str) or not _UUID.fullmatch(value.strip()):
-        raise InvalidInput(f"target_id {_shown(value)} is no valid UUID")
-    return value.strip().lower()
+    """The name that the prompt gave to a known memory, such as k1, or its id."""
+    name = value.strip().lower() if isinstance(value, str) else ""
+    if not _TARGET.fullmatch(name):
+        raise InvalidInput(f"target_id {_shown(value)} is neither a name such as k1 nor a valid UUID")
+    return name
 
 
 def _evidence(fields: Mapping[str, Any], where: str, errors: list[str]) -> tuple[Evidence, ...]:

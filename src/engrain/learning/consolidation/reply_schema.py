@@ -37,7 +37,7 @@ _STATEMENT = {
     },
     "tags": _TAGS,
 }
-_TARGET = {"target_id": {"type": "string", "description": "id of what is known already, as it is shown"}}
+_TARGET = {"target_id": {"type": "string", "description": "id of what is known already, such as k1"}}
 
 
 def _listed(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from engrain.learning.consolidation import prompt
 from engrain.learning.consolidation.earlier_turns import Recaps, load_session_context
 from engrain.learning.consolidation.echoes import list_echo_sources, read_episode
 from engrain.learning.consolidation.known_memories import (
+    list_episode_questions,
     list_questions,
     load_holders,
     load_known,
@@ -259,7 +260,8 @@ class _BatchRun:
         options, caller, episodes = self._options, self._caller, batch.episodes
         store, llm = self._dependencies.store, self._dependencies.llm
         now = self._dependencies.clock()
-        known, recalled, sessions = store.search(caller, self._load_context, episodes, now)
+        search = self._dependencies.search(caller, list_episode_questions(episodes))
+        known, recalled, sessions = store.search(caller, self._load_context, episodes, search, now)
         question, shown = prompt.build_prompt(episodes, known, sessions, most_characters=options.most_characters)
         self._renew(batch, options.timeout_s + options.lease_s)
         completion = llm.complete(question, timeout_s=options.timeout_s)
@@ -283,11 +285,11 @@ class _BatchRun:
         return _Reading(result, context, search)
 
     def _load_context(
-        self, snapshot: Snapshot, episodes: Sequence[Episode], now: datetime
+        self, snapshot: Snapshot, episodes: Sequence[Episode], search: NearSearch, now: datetime
     ) -> tuple[list[Fact | Rule], list[MemoryRecord], SessionContext]:
         """Load the facts and rules to show with some episodes, what these may be echoes of, and what came before."""
         return (
-            load_known(snapshot, episodes, now),
+            load_known(snapshot, episodes, search, now),
             load_recalled(snapshot, episodes, now),
             load_session_context(snapshot, episodes, self._recaps, now),
         )
