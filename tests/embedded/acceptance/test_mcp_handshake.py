@@ -26,7 +26,7 @@ BARRIER = """
 import sys
 class Barrier:
     def find_spec(self, name, path=None, target=None):
-        if name in ("mcp_types", "pydantic") or name.startswith("mcp."):
+        if name == "mcp_types" or name.startswith("mcp."):
             print("loaded:", *sys.modules, file=sys.stderr, flush=True)
             import os
             os._exit(7)
