@@ -151,7 +151,7 @@ class Context(Section):
         default="characters", description="How tokens are counted: characters (four each), wordpiece, tiktoken:ENCODING"
     )
     order: list[str] = Field(
-        default=["facts", "rules", "recent", "said", "reflection"],
+        default=["profile", "facts", "rules", "recent", "said", "reflection"],
         description="Sections of a block, in their order; others are left out",
     )
     quotas: dict[str, float] = Field(
@@ -160,6 +160,13 @@ class Context(Section):
     )
     recent_episodes: int = Field(default=0, ge=0, le=100, description="Newest episodes that a block always shows")
     candidates: int = Field(default=150, ge=1, le=1000, description="How many memories a block is chosen from")
+    min_evidence: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Evidence score below which a block holds a profile alone",
+    )
+    profile_share: float = Field(default=0.2, ge=0, le=1, description="Share of the budget that such a block may fill")
     window_tokens: int = Field(default=128_000, ge=1, le=100_000_000, description="Size of a model's window")
     memory_share: float = Field(default=0.7, ge=0, le=1, description="Largest share of the window for memories")
     system_share: float = Field(default=0.05, ge=0, le=1, description="Recommended share for a system prompt")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engrain.context.block import ContextBlock, ContextSection
 from engrain.context.budget import Budget, pack
-from engrain.context.entries import BlockSources, LineOptions, build_entry, list_entries
+from engrain.context.entries import BlockSources, LineOptions, build_entry, drop_sources, list_entries
 from engrain.context.excerpts import clip
 from engrain.context.recipes import ENGRAIN, Recipe, Section, SectionName
 from engrain.domain.records import Episode
@@ -35,15 +35,18 @@ def build(
 
     Each section has its share for certain, its best first; what shares leave goes to the best of all, and a memory that
     does not fit is passed over for smaller ones after it. Where nothing of a section would stand, the part of its best
-    memory stands that says most of what the `query` asks for. The budget is never exceeded, by whatever counter.
+    memory stands that says most of what the `query` asks for. An episode and what was learned from it do not both
+    stand. The budget is never exceeded, by whatever counter.
 
     Raises:
         InvalidInput: the counter fails, or returns anything but a whole number from 0.
     """
-    candidates = list_entries(sources, recipe, options)
+    listed = list_entries(sources, recipe, options)
     budget = Budget.of(
         budget_tokens, check_counter(count_tokens), lambda entries: _render(_sections(entries, recipe), recipe)
     )
+    most = recipe.quotas.get("said", 0.0) * budget_tokens
+    candidates = drop_sources(listed, lambda entry: budget.weigh(entry.text) <= most)
     chosen = pack(candidates, recipe, budget, keep_shares=True)
     empty = {entry.section for entry in candidates} - {entry.section for entry in chosen}
     if empty:

@@ -9,7 +9,7 @@ from engrain.domain.records import MemoryRecord, Record
 
 if TYPE_CHECKING:
     from engrain.context.recipes import SectionName
-    from engrain.domain.records import Degraded
+    from engrain.domain.records import Degraded, EvidenceLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,7 @@ class ContextBlock(Record):
     memories: tuple[MemoryRecord, ...] = ()
     clipped: tuple[str, ...] = ()  # ids of memories of which a part stands
     left_out: int = 0  # found, but over the budget
+    evidence: EvidenceLevel | None = None  # of the search behind it; None where it was not judged
     degraded: tuple[Degraded, ...] = ()
     request_id: str | None = None
 

@@ -11,7 +11,7 @@ from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repe
 from engrain.domain.text.repetition import repeat_key
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from datetime import timedelta
 
     from engrain.context.recipes import LineStyle, Recipe, SectionName
@@ -27,8 +27,15 @@ _SHORT = 100  # characters: the length from which on a memory is priced
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSources:
-    """Memories that a block is made of: hits of the query, recent episodes (newest first), the latest reflection."""
+    """Memories that a block is made of: hits of the query, recent episodes (newest first), the latest reflection.
 
+    `profile` holds the user's standing facts, for a query that hardly anything answers; `share` is what may be filled
+    of the budget.
+    """
+
+    share: float = 1.0
+
+    profile: Sequence[Fact] = ()
     hits: Sequence[Hit] = ()
     recent: Sequence[Episode] = ()
     reflection: Fact | None = None
@@ -84,6 +91,7 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
             )
             for kind, section in _SECTION_OF.items()
         },
+        "profile": sources.profile,
         "recent": recent,
         "reflection": [sources.reflection] if sources.reflection else [],
     }
@@ -101,6 +109,26 @@ def list_entries(sources: BlockSources, recipe: Recipe, options: LineOptions) ->
         )
         for position, (section, memory) in enumerate(placed)
     )
+
+
+def drop_sources(entries: Sequence[Entry], may_stand: Callable[[Entry], bool]) -> tuple[Entry, ...]:
+    """The entries without those that say the same: of an episode and what was learned from it the better ones stand.
+
+    An episode that `may_stand` refuses, as it is too long, leaves its place to what was learned from it.
+    """
+    sources = {entry.memory.id: source for entry in entries if (source := source_of(entry.memory))}
+    known = set(sources.values())
+    found = (entry for entry in entries if entry.value is not None and entry.memory.id in known)
+    values = {entry.memory.id: entry.value for entry in found if may_stand(entry)}
+    learned = [entry for entry in entries if entry.memory.id in sources]
+    weaker = {entry.memory.id for entry in learned if _is_less(entry.value, values.get(sources[entry.memory.id]))}
+    replaced = {source for id_, source in sources.items() if id_ not in weaker}
+    return tuple(entry for entry in entries if entry.memory.id not in weaker | replaced)
+
+
+def _is_less(value: float | None, than: float | None) -> bool:
+    """True if the query found the other one better."""
+    return than is not None and (value is None or value < than)
 
 
 def build_entry(
@@ -156,6 +184,11 @@ def _key(turn: Episode) -> Hashable:
 def break_tie(memory: MemoryRecord) -> tuple[timedelta, str]:
     """Sort key for ties: the later created first, then the lower id."""
     return _END_OF_TIME - memory.created_at, memory.id
+
+
+def source_of(memory: MemoryRecord) -> str | None:
+    """The id of the episode that a memory was learned from; None of an episode itself."""
+    return None if isinstance(memory, Episode) else memory.source_episode_id
 
 
 def flatten(text: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Kind
 
-SectionName = Literal["facts", "rules", "recent", "said", "reflection"]
+SectionName = Literal["profile", "facts", "rules", "recent", "said", "reflection"]
 SECTIONS: tuple[SectionName, ...] = get_args(SectionName)
 LineStyle = Literal["plain", "judged"]
 
@@ -79,6 +79,7 @@ class Recipe:
 ENGRAIN = Recipe(
     name="engrain",
     sections=(
+        Section(name="profile", heading="## About the user"),
         Section(name="facts", heading="## What is known"),
         Section(name="rules", heading="## Rules"),
         Section(name="recent", heading="## Recently"),

@@ -19,7 +19,8 @@ class Filter:
 
     `sessions`, `roles` and `speakers` match one of several and belong to episodes alone, `subjects`, `predicates` and
     `categories` to facts alone: other kinds match only where these are empty. `scopes` match one of several of the
-    caller's. `tags` must all be there. Time is half-open: since <= happened_at < until. `as_of` matches memories that
+    caller's. `tags` must all be there. `standing` matches facts that are permanent or were confirmed after they were
+    stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that
     were believed at that time instead of those live now; `include_inactive` also those that are not live. `after`
     matches memories after a position (happened_at, id) in the order of the newest first.
     """
@@ -34,6 +35,7 @@ class Filter:
     predicates: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    standing: bool = False
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
@@ -71,6 +73,7 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
         and (not filter_.predicates or predicate in filter_.predicates)
         and (not filter_.categories or category in filter_.categories)
         and set(filter_.tags) <= set(memory.tags)
+        and (not filter_.standing or (isinstance(memory, Fact) and memory.is_standing))
         and (filter_.since is None or memory.happened_at >= filter_.since)
         and (filter_.until is None or memory.happened_at < filter_.until)
         and (filter_.after is None or (memory.happened_at, memory.id) < filter_.after)

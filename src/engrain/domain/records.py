@@ -19,6 +19,7 @@ FactState = Literal["active", "fading", "superseded", "expired", "retracted"]
 Permanence = Literal["permanent", "stable", "standard", "volatile", "ephemeral"]
 Maturity = Literal["candidate", "established", "proven", "anti_pattern"]
 Relation = Literal["derived_from", "supports", "contradicts", "supersedes", "related_to"]
+EvidenceLevel = Literal["none", "weak", "strong"]
 EntityType = Literal["person", "organization", "place", "project", "email", "url", "other"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -239,6 +240,12 @@ class Fact(Record):
         return "fading" if is_fading else self.validity
 
     @property
+    def is_standing(self) -> bool:
+        """True if it is permanent, or was confirmed after it was stored."""
+        was_confirmed = self.last_confirmed_at is not None and self.last_confirmed_at > self.created_at
+        return self.permanence == "permanent" or was_confirmed
+
+    @property
     def slot(self) -> tuple[str, str, str, str]:
         """Slot that only one active fact may fill: tenant, scope, entity (if known, else subject) and predicate."""
         about = f"subject {self.subject}" if self.entity_id is None else f"entity {self.entity_id}"
@@ -457,7 +464,7 @@ class Answer(Record, Sequence[Hit]):
     degraded: tuple[Degraded, ...] = ()  # one sentence for each missing part
     mode: Literal["fast", "deep"] = "fast"  # deep: ordered by a re-ranker
     candidates: int = 0  # number of ranked memories
-    evidence: Literal["none", "weak", "strong"] | None = None  # level, judged by the best statement; None if unknown
+    evidence: EvidenceLevel | None = None  # level, judged by the best statement; None if unknown
     evidence_score: float | None = None  # in [0, 1]; `evidence` is a level of it
     dropped: tuple[DroppedCandidate, ...] = ()  # if requested: the best 50 candidates that are no hits
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engrain.domain.records import Hit
-
-Level = Literal["none", "weak", "strong"]
+    from engrain.domain.records import EvidenceLevel, Hit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +26,7 @@ class Calibration:
     strong: float = 0.7
 
 
-def assess(calibration: Calibration, best: Hit | None, query_terms: Collection[str]) -> tuple[float, Level]:
+def assess(calibration: Calibration, best: Hit | None, query_terms: Collection[str]) -> tuple[float, EvidenceLevel]:
     """The chance, 0-1, that the answer holds evidence, and its level; `query_terms` are without names.
 
     Calibrated on answerable questions against those of other conversations and such as name the wrong person, half of

@@ -6,7 +6,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from engrain.domain.records import Fact, Rule
-from engrain.domain.text.repetition import is_echo, is_non_answer, is_question, repeat_key
+from engrain.domain.text.repetition import (
+    asks_something,
+    is_echo,
+    is_non_answer,
+    is_question,
+    repeat_key,
+    says_the_same,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -60,11 +67,13 @@ def group_repeats(traits: Mapping[Ref, Traits]) -> list[list[Ref]]:
     return [refs for refs in groups.values() if len(refs) > 1]
 
 
-def is_statement(memory: Traits | MemoryRecord) -> bool:
-    """True if a memory can be evidence: it is neither a question nor an answer that says nothing."""
+def is_statement(memory: Traits | MemoryRecord, query: str) -> bool:
+    """True if a memory can be evidence: no question, no answer that says nothing, nor what the query itself says."""
     if isinstance(memory, Fact | Rule) or memory.kind != "episode":
         return True
-    return not (is_question(memory.content) or is_non_answer(memory.content, role=memory.role))
+    if is_question(memory.content) or is_non_answer(memory.content, role=memory.role):
+        return False
+    return not says_the_same(memory.content, query) or asks_something(query)
 
 
 def _key(turn: Traits) -> Hashable:

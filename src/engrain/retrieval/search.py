@@ -13,6 +13,7 @@ from engrain.domain.memories.notes import is_note
 from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord, Repeats
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.indexing import own_terms
+from engrain.domain.text.small_talk import is_small_talk
 from engrain.retrieval import (
     channels,
     contributions,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from engrain.domain.records import EvidenceLevel
     from engrain.domain.requests import Candidate, Ref, Request, Traits
     from engrain.retrieval.contributions import ContributionRow
     from engrain.retrieval.presets import Preset
@@ -192,26 +194,29 @@ def _best_statement(
 ) -> Hit | None:
     """The best candidate that states something, a hit or not: the one that the evidence of an answer is judged by."""
     for hit in hits:
-        if repeats.is_statement(hit.memory):
+        if repeats.is_statement(hit.memory, query.text):
             return hit
     refused = _refused(request, query, candidates)
-    statements = [ref for ref, turn in candidates.traits.items() if ref not in refused and repeats.is_statement(turn)]
-    if not statements:
-        return None
-    best = max(statements, key=lambda ref: (candidates.scores[ref], candidates.traits[ref].id))
-    memory = matching.load_matching(snapshot, request, [best]).get(best)
-    if memory is None:
+    traits, scores = candidates.traits, candidates.scores
+    left = (ref for ref in traits if ref not in refused and repeats.is_statement(traits[ref], query.text))
+    best = max(left, key=lambda ref: (scores[ref], traits[ref].id), default=None)
+    memory = None if best is None else matching.load_matching(snapshot, request, [best]).get(best)
+    if best is None or memory is None:
         return None
     why = _with_terms(candidates.why(best), memory, terms(query.text))
-    return Hit(score=candidates.scores[best], memory=memory, why=why)
+    return Hit(score=scores[best], memory=memory, why=why)
 
 
 def _evidence(
     query: SearchQuery, best: Hit | None, about: str, lists: Mapping[str, object]
-) -> tuple[float | None, evidence.Level | None]:
-    """The chance and level of evidence; None for presets without a calibration, and without vectors or words."""
+) -> tuple[float | None, EvidenceLevel | None]:
+    """The chance and level of evidence, none for small talk; None without a calibration, vectors or words."""
     calibration, query_terms = query.preset.evidence, terms(about)
-    if calibration is None or "vector" not in lists or not query_terms or query.limit == 0:
+    if calibration is None or query.limit == 0:
+        return None, None
+    if is_small_talk(query.text):
+        return 0.0, "none"
+    if "vector" not in lists or not query_terms:
         return None, None
     return evidence.assess(calibration, best, set(query_terms))
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 HAPPENED_AT = {"episode": "event_time", "fact": "coalesce(valid_from, created_at)", "rule": "created_at"}
 _ENDS = {"episode": "expires_at", "fact": "invalidated_at", "rule": "invalidated_at"}
+_STANDING = "(permanence = 'permanent' OR last_confirmed_at > created_at)"
 _SCOPES = "scope IN :scopes"
 SEEN = f"tenant_id = :tenant_id AND {_SCOPES}"
 
@@ -49,6 +50,7 @@ def compile_request(
     if criteria.scopes:
         bound["scopes"] = dialect.listed([scope for scope in snapshot.caller.scopes if scope in criteria.scopes])
     conditions = [f"tenant_id = :tenant_id AND {scope}", _is_valid(request, kind, dialect, bound)]
+    conditions += [_STANDING] if criteria.standing else []
     of_episodes = {"session": criteria.sessions, "role": criteria.roles, "speaker": criteria.speakers}
     of_facts = {"subject": criteria.subjects, "predicate": criteria.predicates, "category": criteria.categories}
     for column, wanted in {**of_episodes, **of_facts}.items():
@@ -74,7 +76,7 @@ def compile_request(
 def _has(kind: Kind, criteria: Filter) -> bool:
     """Whether the kind has what is asked for at all."""
     of_episodes = criteria.sessions, criteria.roles, criteria.speakers
-    of_facts = criteria.subjects, criteria.predicates, criteria.categories
+    of_facts = criteria.subjects, criteria.predicates, criteria.categories, criteria.standing
     return not (any(of_episodes) and kind != "episode") and not (any(of_facts) and kind != "fact")
 
 

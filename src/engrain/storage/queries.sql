@@ -412,6 +412,11 @@ WHERE tenant_id = :tenant_id AND memory_kind = :kind AND memory_id = :id;
 -- Remove the applications of a rule
 DELETE FROM rule_applications INDEXED BY rule_applications_rule WHERE tenant_id = :tenant_id AND rule_id = :id;
 
+-- count_confirmations --
+-- Count how often some facts were confirmed
+SELECT memory_id, count(*) FROM memory_events
+WHERE tenant_id = :tenant_id AND memory_id IN :ids AND event_type = 'fact_confirmed' GROUP BY memory_id;
+
 -- erase_event_payloads --
 -- Erase the payloads of a memory's events
 UPDATE memory_events INDEXED BY memory_events_memory SET payload = :payload

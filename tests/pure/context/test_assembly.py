@@ -367,3 +367,30 @@ def test_a_large_budget_weighs_each_line_once():
 def test_a_counter_that_does_not_count_is_refused(counter, said):
     with pytest.raises(InvalidInput, match=said):
         block_of(fact(), count=counter)
+
+
+def learned(content, value_of, **found):
+    return hit(fact(content=content, **found), value_of)
+
+
+@pytest.mark.parametrize(("of_episode", "standing"), [(0.5, "fact"), (0.9, "episode"), (0.7, "fact")])
+def test_of_a_fact_and_its_source_the_better_one_stands(of_episode, standing):
+    source = episode(content="I moved to Lisbon and hate early flights")
+    hits = [hit(source, of_episode), learned("Lisbon", 0.7, source_episode_id=source.id)]
+    block = build(BlockSources(hits=hits), budget_tokens=PLENTY)
+    assert [memory.kind for memory in block.memories] == [standing]
+    assert block.left_out == 0
+
+
+def test_a_fact_stands_for_an_episode_that_is_too_long_to_stand():
+    source = episode(content="I moved to Lisbon. " * 50)
+    hits = [hit(source, 1.0), learned("Lisbon", 0.1, source_episode_id=source.id)]
+    assert [memory.kind for memory in build(BlockSources(hits=hits), budget_tokens=200).memories] == ["fact"]
+
+
+def test_a_profile_stands_in_its_share_of_the_budget():
+    facts = [fact(id=f"{number:03}", content=f"allergic to {'nuts ' * 10}") for number in range(50)]
+    block = build(BlockSources(profile=facts), budget_tokens=200)
+    assert block.text.startswith("## About the user\n")
+    assert block.tokens <= 200
+    assert [memory.id for memory in block.memories] == [fact.id for fact in facts[: len(block.memories)]]

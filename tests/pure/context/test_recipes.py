@@ -21,7 +21,7 @@ def test_order_and_shares_are_the_settings_own():
 @pytest.mark.parametrize(
     ("order", "quotas", "said"),
     [
-        (["fact"], {}, "section 'fact' is unknown; choose one of: facts"),
+        (["fact"], {}, "section 'fact' is unknown; choose one of: profile, facts"),
         ((), {"fact": 0.1}, "section 'fact' is unknown"),
         ((), {"facts": 1.1}, "quota of facts is 1.1; it must lie in"),
         ((), {"facts": -0.1}, "quota of facts"),
@@ -34,7 +34,7 @@ def test_what_is_no_order_and_no_share_is_refused(order, quotas, said):
 
 
 def test_ten_tenths_are_a_whole():
-    assert build_recipes((), dict.fromkeys(SECTIONS, 0.2), 150)["engrain"].quotas["said"] == 0.2
+    assert build_recipes((), dict.fromkeys(SECTIONS[1:], 0.2), 150)["engrain"].quotas["said"] == 0.2
 
 
 def test_a_small_budget_asks_for_fewer_candidates():

@@ -299,6 +299,13 @@ def test_the_vector_of_a_question_is_made_without_the_speakers_it_names():
     assert asked == ["Which tram is favourite?", "Which tram is Ana's favourite?"]
 
 
+def test_small_talk_and_what_was_said_before_in_the_same_words_have_no_evidence():
+    store = store_of([episode("Lights off in the garden."), episode("Thanks!"), episode("I like the garden")])
+    for query in ("thanks", "?", "Lights off in the garden"):
+        assert recall(store, query).evidence == "none", query
+    assert recall(store, "Lights off in the garden?").evidence == "strong"  # a question may be answered so
+
+
 def test_an_answer_tells_whether_the_evidence_is_there():
     store = store_of([episode("tram river coffee", speaker="Ana")])
     there, elsewhere = recall(store, "tram river coffee of Ana"), recall(store, "zeppelin garden?")
@@ -310,7 +317,7 @@ def test_an_answer_tells_whether_the_evidence_is_there():
     for untold in (
         recall(store, "tram", preset=PRESETS["hybrid"]),
         recall(store, "tram", embed=no_engine),
-        recall(store, "?"),
+        recall(store, "what about her"),
     ):
         assert (untold.evidence, untold.evidence_score) == (None, None)
 

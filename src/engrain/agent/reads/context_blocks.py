@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from engrain import engines
 from engrain.agent.learning.reflection import latest_reflection
+from engrain.agent.reads.profiles import load_profile
 from engrain.agent.reads.search import count_references, search_and_read
 from engrain.agent.wiring.arguments import find_preset
 from engrain.context.assembly import build
-from engrain.context.entries import BlockSources, LineOptions
+from engrain.context.entries import BlockSources, LineOptions, source_of
 from engrain.context.messages import (
     ContextMessages,
     Summariser,
@@ -26,8 +27,11 @@ from engrain.domain import checks
 from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
+from engrain.domain.text.small_talk import is_about_speaker
 from engrain.domain.text.tokens import check_counter
 from engrain.retrieval.search import SearchQuery
+from engrain.retrieval.speakers import mentions_speaker
+from engrain.storage.search.matching import list_speakers
 from engrain.storage.search.recency import load_newest
 from engrain.storage.selection import load_memories
 
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from engrain.context.block import ContextBlock
     from engrain.context.recipes import Recipe
     from engrain.domain.ports import TokenCounter
-    from engrain.domain.records import Answer, Caller, Degraded
+    from engrain.domain.records import Answer, Caller
     from engrain.storage.unit_of_work import Snapshot
 
 MOST_TOKENS = 10_000_000
@@ -108,10 +112,10 @@ def find_counter(parts: Parts, counter: TokenCounter | str | None) -> TokenCount
 
 def build_block(parts: Parts, caller: Caller, request: ContextRequest) -> ContextBlock:
     """Build the block, its memories counted as references; the caller's session, which the model has, is left out."""
-    sources, degraded = _gather(parts, caller, request)
+    sources, answer = _gather(parts, caller, request)
     built = _pack(sources, request)
     count_references(parts, caller, built.memories)
-    return replace(built, degraded=degraded, request_id=caller.request_id)
+    return replace(built, evidence=answer.evidence, degraded=answer.degraded, request_id=caller.request_id)
 
 
 def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window: ChatWindow) -> ContextMessages:
@@ -121,8 +125,9 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     count = check_counter(request.count_tokens)
     budget = divide_window(window.tokens, tools=count_tool_tokens(window.tools, count, shares), shares=shares)
     frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
-    sources, degraded = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
-    ranked = {memory.id: memory for memory in (*(hit.memory for hit in sources.hits), *sources.recent)}
+    sources, answer = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
+    worth_a_summary = sources.hits if sources.share == 1.0 else ()
+    ranked = {memory.id: memory for memory in (*(hit.memory for hit in worth_a_summary), *sources.recent)}
 
     def pack(tokens: int) -> ContextBlock:
         return _pack(sources, replace(request, budget_tokens=tokens))
@@ -131,16 +136,19 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
         frame, pack, list(ranked.values()), window.summarise or build_extractive_summariser(request.query, count)
     )
     count_references(parts, caller, messages.block.memories)
-    block = replace(messages.block, degraded=degraded, request_id=caller.request_id)
+    degraded = answer.degraded
+    block = replace(messages.block, evidence=answer.evidence, degraded=degraded, request_id=caller.request_id)
     return replace(messages, block=block, degraded=(*degraded, *messages.degraded))
 
 
-def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, tuple[Degraded, ...]]:
-    """Read what could stand in a block; return it with what the search had to do without.
+def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[BlockSources, Answer]:
+    """Read what could stand in a block; return it with the answer of the search.
 
-    All is of one state, except for the reflection, which is cached.
+    All is of one state, except for the reflection, which is cached. With too little evidence the user's standing facts
+    take the place of the hits and the reflection, in a small share of the budget; a query about the user, or somebody
+    who speaks in this memory, keeps its hits there, as other words may answer it.
     """
-    recipe, now = request.recipe, parts.clock()
+    recipe, chosen, now = request.recipe, parts.settings.context, parts.clock()
     reflection = latest_reflection(parts, caller) if recipe.has("reflection") else None
     most_recent = request.recent if recipe.has("recent") else 0
     elsewhere = Filter(exclude_sessions=checks.names(caller.session, name="session"))
@@ -149,12 +157,14 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
     def read(snapshot: Snapshot, answer: Answer) -> BlockSources:
         said = Request(caller=caller, filter=replace(elsewhere, kinds=("episode",)), now=now)
         newest = load_newest(snapshot, said, most_recent)
-        hits = [hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)]
-        return BlockSources(
-            hits=_without_session(snapshot, caller.session, hits),
-            recent=[memory for memory in newest if isinstance(memory, Episode)],
-            reflection=reflection,
-        )
+        recent = [memory for memory in newest if isinstance(memory, Episode)]
+        live = [hit for hit in answer if _is_superseded(hit) or hit.memory.is_live(now)]
+        hits = _without_session(snapshot, caller.session, live)
+        if _has_evidence(answer, chosen.min_evidence):
+            return BlockSources(hits=hits, recent=recent, reflection=reflection)
+        profile = load_profile(snapshot, now) if recipe.has("profile") else ()
+        own = hits if _is_about_people(snapshot, request.query) else ()
+        return BlockSources(share=chosen.profile_share, profile=profile, hits=own, recent=recent)
 
     question = SearchQuery(
         text=request.query,
@@ -162,19 +172,30 @@ def _gather(parts: Parts, caller: Caller, request: ContextRequest) -> tuple[Bloc
         limit=recipe.candidates_for(request.budget_tokens),
     )
     answer, sources = search_and_read(parts, Request(caller=caller, filter=searched, now=now), question, read=read)
-    return sources, answer.degraded
+    return sources, answer
 
 
 def _pack(sources: BlockSources, request: ContextRequest) -> ContextBlock:
-    """Pack what was found into the budget."""
-    return build(
+    """Pack what was found into its share of the budget."""
+    built = build(
         sources,
-        budget_tokens=request.budget_tokens,
+        budget_tokens=int(request.budget_tokens * sources.share),
         count_tokens=request.count_tokens,
         recipe=request.recipe,
         options=request.line_options,
         query=request.query,
     )
+    return replace(built, budget_tokens=request.budget_tokens)
+
+
+def _has_evidence(answer: Answer, least: float) -> bool:
+    """True if the evidence of an answer reaches a floor, or was not judged."""
+    return answer.evidence_score is None or answer.evidence_score >= least
+
+
+def _is_about_people(snapshot: Snapshot, query: str) -> bool:
+    """True if a query is in the first person, or names a speaker."""
+    return is_about_speaker(query) or any(mentions_speaker(query, name) for name in list_speakers(snapshot))
 
 
 def _is_superseded(hit: Hit) -> bool:
@@ -183,13 +204,9 @@ def _is_superseded(hit: Hit) -> bool:
 
 def _without_session(snapshot: Snapshot, session: str | None, hits: Sequence[Hit]) -> Sequence[Hit]:
     """Return the hits that were not learned in a session, as far as their source says."""
-    sources = {hit.memory.id: source for hit in hits if (source := _source(hit))}
+    sources = {hit.memory.id: source for hit in hits if (source := source_of(hit.memory))}
     if session is None or not sources:
         return hits
     episodes = load_memories(snapshot, list(dict.fromkeys(sources.values())))
     here = {source.id for source in episodes if isinstance(source, Episode) and source.session == session}
     return [hit for hit in hits if sources.get(hit.memory.id) not in here]
-
-
-def _source(hit: Hit) -> str | None:
-    return None if isinstance(hit.memory, Episode) else hit.memory.source_episode_id

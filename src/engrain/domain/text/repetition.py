@@ -107,11 +107,23 @@ def is_echo(content: str, query_terms: Collection[str], *, role: Role | None) ->
     """True if a turn says nothing beside the query: a question of its words alone, or an answer that says nothing."""
     if len(content) > _MOST_CHARACTERS:
         return False
-    if is_question(content) or _begins_as_question(content):
+    if asks_something(content):
         own = frozenset(terms(content))
         if own <= _FILLERS.union(query_terms) and not own.isdisjoint(query_terms):
             return True
     return is_non_answer(content, role=role)
+
+
+def says_the_same(content: str, other: str) -> bool:
+    """True if two texts have the same words in order, whatever their case, punctuation and openings such as "Hey,"."""
+    if max(len(content), len(other)) > _MOST_CACHED_CHARACTERS:
+        return content == other
+    return _cached_words(content) == _cached_words(other)
+
+
+def asks_something(content: str) -> bool:
+    """True for a question, also one without its mark: "whats my cats name"."""
+    return is_question(content) or _begins_as_question(content)
 
 
 def measure_repetition(content: str, query_terms: Collection[str]) -> float:

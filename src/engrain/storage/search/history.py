@@ -64,6 +64,17 @@ def _read_link(tx: Transaction, row: Sequence[Any]) -> Link:
     return Link(source_id=source, target_id=target, relation=relation, weight=weight, created_at=moment)
 
 
+def count_confirmations(snapshot: Snapshot, facts: Collection[Fact]) -> dict[str, int]:
+    """Count by id how often facts were confirmed, as far as their events are kept; absent where they never were."""
+    if not facts:
+        return {}
+    ids = snapshot.dialect.listed([fact.id for fact in facts])
+    counted: list[tuple[str, int]] = [
+        (id_, count) for id_, count in snapshot.rows("count_confirmations", tenant_id=snapshot.tenant_id, ids=ids)
+    ]
+    return dict(counted)
+
+
 def load_applications(
     snapshot: Snapshot, rule_id: str, limit: int, *, after: TimePosition | None = None
 ) -> list[Application]:

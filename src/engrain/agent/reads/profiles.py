@@ -1,0 +1,36 @@
+"""Profile of the user: the standing facts that a block holds where nothing answers what is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engrain.domain.filters import Filter
+from engrain.domain.records import REFLECTION, SUMMARY, Fact
+from engrain.domain.requests import Request
+from engrain.storage.search.history import count_confirmations
+from engrain.storage.search.matching import list_speakers
+from engrain.storage.search.recency import load_newest
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engrain.storage.unit_of_work import Snapshot
+
+_USER = ("user", "User")
+_DERIVED = (REFLECTION, SUMMARY)
+_MOST = 200  # facts are looked at, the newest; far fewer fit
+
+
+def load_profile(snapshot: Snapshot, now: datetime) -> list[Fact]:
+    """Load the permanent and the confirmed facts about the user, or whoever speaks here.
+
+    The permanent ones come first, then those that were confirmed most often, the newest and the lower id. A text
+    without a subject is about the agent, and counts as what the user told it.
+    """
+    caller = snapshot.caller
+    about = dict.fromkeys((*_USER, caller.agent, *list_speakers(snapshot)))
+    narrowed = Filter(kinds=("fact",), subjects=tuple(about), standing=True)
+    found = load_newest(snapshot, Request(caller=caller, filter=narrowed, now=now), _MOST)
+    facts = [fact for fact in found if isinstance(fact, Fact) and fact.category not in _DERIVED]
+    counts = count_confirmations(snapshot, facts)
+    return sorted(facts, key=lambda fact: (fact.permanence != "permanent", -counts.get(fact.id, 0)))

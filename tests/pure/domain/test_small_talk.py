@@ -1,0 +1,58 @@
+"""Texts that ask nothing of a memory, and texts that do."""
+
+import pytest
+
+from engrain.domain.text.small_talk import is_about_speaker, is_small_talk
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "Hello!!",
+        "ok thanks",
+        "Oh good. Thanks!",
+        "good morning, house!",
+        "thank you so much",
+        "see you tomorrow",
+        "sounds good, go on",
+        "how are you today?",
+        "\U0001f44d",
+        "?",
+        "+1",
+        "Vielen Dank",
+        "do it",
+        "Thanks coach",
+    ],
+)
+def test_greetings_thanks_and_nods_are_small_talk(text):
+    assert is_small_talk(text)
+    assert not is_about_speaker(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "What is the capital of Mongolia?",
+        "hello, where is my car?",
+        "Hello Lisbon?",
+        "thanks for the umbrella",
+        "ok milk",
+        "tomorrow",
+        "good morning " * 20,
+        "yes, the blue one",
+        "see you in Porto",
+    ],
+)
+def test_what_asks_or_says_something_is_none(text):
+    assert not is_small_talk(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [("What's my address?", True), ("I'm tired", True), ("may we call", True), ("Tell me a joke", False), ("", False)],
+)
+def test_the_first_person_is_told(text, about):
+    assert is_about_speaker(text) is about

@@ -1,0 +1,75 @@
+"""A context block for what no memory answers: the user's standing facts, and nothing else."""
+
+import pytest
+
+from engrain.service import Memory
+from tests.servers.acceptance.test_asking import WordEmbedder
+from tests.support.clock import Clock
+
+MONGOLIA = "Which town governs Mongolia?"
+
+
+@pytest.fixture
+def memory(location):
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1)) as memory:
+        yield memory
+
+
+@pytest.fixture
+def aide(memory):
+    told = memory.agent("aide", session="told")
+    for number in range(40):
+        told.hooks.message(f"The tram number {number} was late again, and the market was closed.", speaker="Ana")
+    told.remember("Lisbon", subject="Ana", predicate="lives in")
+    told.remember("nuts", subject="Ana", predicate="is allergic to", permanence="permanent")
+    told.remember("a tram ticket", subject="user", predicate="bought")
+    told.remember("permanent, but of somebody else", subject="Bo", predicate="is", permanence="permanent")
+    return memory.agent("aide", session="now")
+
+
+@pytest.mark.parametrize("query", ["hello", "ok thanks", MONGOLIA])
+def test_a_block_without_evidence_holds_the_permanent_facts_of_whoever_speaks(aide, query):
+    block = aide.context(query)
+    assert block.text == "## About the user\n- Ana is allergic to: nuts"
+    assert block.evidence == "none"
+    assert (block.budget_tokens, block.left_out) == (1_000, 0)
+
+
+def test_the_facts_that_were_confirmed_most_often_come_next(aide):
+    often, once = aide.facts("user").items[0], aide.facts("Ana", "lives in").items[0]
+    for fact in (often, once, often):
+        aide.confirm(fact.id)
+    assert aide.context("hello").text.splitlines()[1:] == [
+        "- Ana is allergic to: nuts",
+        "- user bought: a tram ticket",
+        "- Ana lives in: Lisbon",
+    ]
+
+
+def test_a_block_without_evidence_keeps_to_its_share_of_the_budget(aide):
+    for number in range(30):
+        aide.remember(f"thing number {number}", subject="user", predicate=f"keeps {number}", permanence="permanent")
+    assert 0 < aide.context("hello", budget_tokens=500).tokens <= 100
+    assert len(aide.messages("hello", window_tokens=8_000).block.memories) > 10
+
+
+@pytest.mark.parametrize("query", ["When may I have zucchini?", "Does Ana have zucchini?"])
+def test_a_query_about_the_user_or_a_speaker_keeps_its_best_hits_in_that_share(aide, query):
+    block = aide.context(query, budget_tokens=500)
+    assert block.evidence == "none"
+    assert 0 < block.tokens <= 100
+    assert "## What was said" in block.text
+
+
+def test_the_floor_is_a_setting(location):
+    settings = {"context": {"min_evidence": 0}}
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(), settings=settings) as memory:
+        memory.agent("aide", session="told").observe("The tram was late.")
+        assert "tram" in memory.agent("aide", session="now").context(MONGOLIA).text
+
+
+def test_a_question_that_memories_answer_has_the_block_of_before(aide):
+    block = aide.context("What is Ana allergic to?")
+    assert block.evidence == "strong"
+    assert "## What is known" in block.text
+    assert "## About the user" not in block.text
