@@ -24,6 +24,9 @@ pytest_plugins = ["tests.support.commands"]
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(SERVERS)
 
+# Backups of one memory are restored into another: both have this key, unless a test says otherwise.
+os.environ["ENGRAIN_BACKUP__SIGNING_KEY"] = "the key of all memories of the tests"
+
 # A slow machine fails no test: neither an example nor the making of some is timed.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run. `pytest --hypothesis-profile random` looks for others.

@@ -64,7 +64,7 @@ def main(step: str, place: str, *arguments: str) -> None:
                 "tables": {table.table: [table.rows, table.sha256] for table in report.tables},
             }
         case _:
-            restored = memory.restore(Path(arguments[0]), replace=step == "replace")
+            restored = memory.restore(Path(arguments[0]), replace=step == "replace", untrusted=True)
             found = {"memories": restored.memories, "cleared": restored.cleared}
     taken = {"seconds": time.perf_counter() - before_s, "cpu": time.process_time() - cpu_s}
     memory.close(flush=False)

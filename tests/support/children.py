@@ -28,7 +28,7 @@ from engrain.storage import is_server, open_store
 from tests.support.cutting_proxy import CuttingProxy
 from tests.support.engines import HashEmbedder
 from tests.support.forked import asked_for
-from tests.support.processes import ROOT, Forked
+from tests.support.processes import ROOT, Forked, without_settings
 from tests.support.stores import open_verbs
 from tests.support.write_kills import KillPoint, counted, writing_by
 
@@ -49,7 +49,7 @@ class Child:
             [job, *arguments],
             modules=["tests.support.children", "engrain.storage.postgres.backend", "tests.support.stores"],
             folder=ROOT,
-            environment={name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")},
+            environment=without_settings(),
         )
         self._process = Forked(asked, stdin=PIPE, stdout=PIPE)
 

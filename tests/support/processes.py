@@ -17,6 +17,15 @@ from tests.support import forked
 ROOT = Path(__file__).parents[2]
 
 
+def without_settings():
+    """The environment without settings of the memory, but the key of the tests that signs backups."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ENGRAIN_") or name == "ENGRAIN_BACKUP__SIGNING_KEY"
+    }
+
+
 @functools.cache
 def socket_of_server():
     """The socket of the process that forks the others; it ends with this one."""

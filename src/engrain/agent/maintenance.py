@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from engrain.lifecycle.cleanup import CleanupReport
     from engrain.lifecycle.sweep import DecayReport
     from engrain.portability.backups import BackupReport
+    from engrain.portability.encryption import Cipher
     from engrain.portability.exports import ExportReport
     from engrain.portability.restores import RestoreReport
+    from engrain.portability.signing import SigningKey
     from engrain.verbs import words
 
 _MOST_ENTRIES = 1_000_000_000_000
@@ -214,12 +216,13 @@ class Maintenance(ABC):
         """Back up an agent, a tenant or the whole database into one file, as of one moment.
 
         An agent's (of the settings' tenant, where none is named) are the memories of its scope and those of `global`
-        that it wrote, with all that belongs to them. The file is gzip with JSON lines, owner-only, sealed by a digest;
-        an earlier backup is replaced when the new one is whole. Others write meanwhile. `progress` gets the table and
-        its rows so far.
+        that it wrote, with all that belongs to them; nothing of pools, and no runs and events of others. The file is
+        gzip with JSON lines, owner-only, signed with the key of this installation (the settings `backup`), and
+        encrypted if they name a passphrase or key file. An earlier backup is replaced when the new one is whole. Others
+        write meanwhile. `progress` gets the table and its rows so far.
 
         Raises:
-            InvalidInput: the path is a folder, a link or a file of something else.
+            InvalidInput: the path is a folder, a link or a file of something else, or others can read a key file.
             DatabaseFull, StorageError: the file cannot be written; nothing is left of it.
         """
         from engrain.portability import backups
@@ -227,7 +230,16 @@ class Maintenance(ABC):
         parts, is_whole = self.parts, checks.flag(vectors, name="vectors")
         target, extent = Path(checks.path(path, name="path")), self._extent(agent, tenant)
         parts.references.flush()
-        return backups.backup(parts.store, target, extent, made_at=parts.clock(), vectors=is_whole, progress=progress)
+        return backups.backup(
+            parts.store,
+            target,
+            extent,
+            made_at=parts.clock(),
+            key=self._signing_key(),
+            cipher=self._load_cipher(),
+            vectors=is_whole,
+            progress=progress,
+        )
 
     def restore(
         self,
@@ -237,7 +249,9 @@ class Maintenance(ABC):
         tenant: words.Tenant | None = None,
         replace: words.Replace = False,
         with_erased: words.WithErased = False,
+        untrusted: words.Untrusted = False,
         dry_run: words.DryRun = False,
+        grant: words.KeyGrant | None = None,
         progress: words.StepProgress | None = None,
     ) -> RestoreReport:
         """Restore what is missing of a backup, for its own agent or tenant or another one.
@@ -248,9 +262,13 @@ class Maintenance(ABC):
         background; `flush` waits for them. A dry run only says what it would do; like a restore it keeps other writers
         of a SQLite file waiting.
 
+        A backup of an agent brings only what that agent can have written itself. A file that this installation did not
+        sign is refused unless it is `untrusted`.
+
         Raises:
-            UnusableBackup: the file is damaged, of a newer engrain, of another tenant without `tenant`, or holds more
-                than the one `agent` or `tenant` that is named; nothing was touched.
+            Forbidden: `untrusted` with a key of one agent.
+            UnusableBackup: the file is damaged, not signed here, edited, of a newer engrain, of another tenant without
+                `tenant`, or holds more than the one `agent` or `tenant` that is named; nothing was touched.
             StorageError: the leaf that says why the database refused; it is as it was.
         """
         from engrain.portability import restores
@@ -261,11 +279,21 @@ class Maintenance(ABC):
             agent=None if agent is None else parse_agent(agent),
             replace=checks.flag(replace, name="replace"),
             with_erased=checks.flag(with_erased, name="with_erased"),
+            untrusted=checks.flag(untrusted, name="untrusted"),
             dry_run=checks.flag(dry_run, name="dry_run"),
+            grant=grant,
         )
         source, act = Path(checks.path(path, name="path")), new_act(parts, self._caller_of(None, None))
         try:
-            report = restores.restore(parts.store, source, act, options, progress=progress)
+            report = restores.restore(
+                parts.store,
+                source,
+                act,
+                options,
+                key=self._signing_key(),
+                load_cipher=self._load_cipher,
+                progress=progress,
+            )
         finally:
             parts.note_cache.clear()
         parts.queue.announce()
@@ -323,6 +351,22 @@ class Maintenance(ABC):
             return Extent()
         caller = self._caller_of(agent, tenant)
         return Extent(tenant_id=caller.tenant_id, agent=None if agent is None else caller.agent)
+
+    def _signing_key(self) -> SigningKey:
+        """Load the key that signs the backups of this installation."""
+        from engrain.portability.signing import SigningConfig
+
+        chosen = self.parts.settings.backup
+        return SigningConfig(
+            location=self.parts.store.location, key=chosen.signing_key, key_file=chosen.signing_key_file
+        ).load_key()
+
+    def _load_cipher(self) -> Cipher | None:
+        """Load the cipher of backups, where the settings name a secret."""
+        from engrain.portability.encryption import load_cipher
+
+        chosen = self.parts.settings.backup
+        return load_cipher(chosen.passphrase, chosen.encryption_key_file)
 
     def _acts(self, tenant: str | None) -> Iterator[Act]:
         """Yield a write at this time for one tenant, or for every one."""

@@ -43,7 +43,7 @@ DEFAULT = "default"
 # Variables in which the clients of services expect their keys.
 _KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "cohere": "COHERE_API_KEY"}
 # Settings that no message may quote, in any section; a rejected address may contain a secret.
-_SECRET = frozenset({"key", "url"})
+_SECRET = frozenset({"key", "signing_key", "passphrase", "url"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,23 @@ class Notes(Section):
     )
 
 
+class Backup(Section):
+    """Keys that sign and encrypt backups."""
+
+    signing_key: SecretStr | None = Field(
+        default=None, min_length=32, description="Key that signs backups, if no file has it; never shown"
+    )
+    signing_key_file: str | None = Field(
+        default=None, description="File of that key; made beside the database, if neither is set"
+    )
+    passphrase: SecretStr | None = Field(
+        default=None, min_length=12, description="Passphrase that encrypts backups; never shown"
+    )
+    encryption_key_file: str | None = Field(
+        default=None, description="File of a key that encrypts backups, in place of a passphrase"
+    )
+
+
 class Audit(Section):
     """Limit of audits."""
 
@@ -322,6 +339,7 @@ class Settings(WithoutTruthValues, BaseSettings):
     maturity: Maturity = Maturity()
     cleanup: Cleanup = Cleanup()
     notes: Notes = Notes()
+    backup: Backup = Backup()
     audit: Audit = Audit()
     consolidation: Consolidation = Consolidation()
     summarization: Summarization = Summarization()

@@ -18,6 +18,7 @@ from engrain.errors import UntrustedSettings
 # runs programs, sends texts elsewhere, deletes, or changes whose memory this is; a new setting is among it by itself.
 _FREE_SECTIONS = ("retrieval.", "context.", "logging.")
 _NOT_FREE = frozenset({"context.count_tokens"})  # tiktoken fetches its tables from the network
+_SECRET_NAMES = (".key", ".signing_key", ".passphrase")
 _OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
 
 
@@ -80,7 +81,7 @@ def revoke(path: Path) -> bool:
 
 def exposed_secrets(path: Path, status: os.stat_result, values: Mapping[str, Any]) -> str | None:
     """Warning that other users can read a file of secrets; None where they cannot, or it has none."""
-    secrets = [name for name, value in _leaves(values) if name.endswith(".key") or _has_password(value)]
+    secrets = [name for name, value in _leaves(values) if name.endswith(_SECRET_NAMES) or _has_password(value)]
     if os.name == "nt" or not secrets or not status.st_mode & _OTHERS_READ:
         return None
     mode = stat.S_IMODE(status.st_mode)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engrain.domain.maintenance.backups import Extent, VectorSpace
+    from engrain.portability.encryption import Cipher
+    from engrain.portability.signing import SigningKey
     from engrain.storage.backup.extraction import SqlExtraction
     from engrain.storage.store import SqlStore
 
@@ -49,10 +51,12 @@ def backup(
     extent: Extent,
     *,
     made_at: datetime,
+    key: SigningKey,
+    cipher: Cipher | None = None,
     vectors: bool = True,
     progress: Progress | None = None,
 ) -> BackupReport:
-    """Write the rows of an extent into a file, from one snapshot, while others may write.
+    """Write the rows of an extent into a signed file, from one snapshot, while others may write.
 
     It holds a few hundred rows and a megabyte of text in memory. `progress` gets the table and the number of its rows
     written. The same agent or tenant gives the same tables on every database.
@@ -74,7 +78,7 @@ def backup(
                 embedder=embedder,
                 tables=tuple(tables),
             )
-            lines = BackupWriter(SealedWriter(stream, path), header)
+            lines = BackupWriter(SealedWriter(stream, path, key, cipher), header)
             written = [lines.table(table, source.rows(table), progress) for table in tables]
             return embedder, written, lines.end()
 

@@ -56,7 +56,7 @@ class Relocation:
         if self.source.agent == self.target.agent:
             return moved
         is_own = row.get("scope") == self.source.agent
-        for column in ("scope", "agent"):
+        for column in ("scope", "agent", "actor"):
             if column in row:
                 moved[column] = self.agent(row[column])
         if is_own and "subject" in row:

@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain.records import GLOBAL_SCOPE, Record
 from engrain.portability import relocation, sealed_files
 from engrain.portability.backup_lines import BackupReader
+from engrain.portability.signing import check_signature
 from engrain.portability.verification import verify
 from engrain.storage.backup.named_ids import NamedIds
+from engrain.storage.backup.restoration import find_fates
 from engrain.storage.backup.tables import DEPARTURES, MEMORIES, TABLES, VECTORS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from engrain.domain.access.keys import Grant
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.requests import Act
     from engrain.portability.backup_lines import Header
+    from engrain.portability.encryption import Cipher
     from engrain.portability.relocation import Relocation
+    from engrain.portability.signing import SigningKey
     from engrain.storage.backup.restoration import SqlRestoration
     from engrain.storage.store import SqlStore
 
@@ -61,11 +66,25 @@ class RestoreOptions:
     agent: str | None = None
     replace: bool = False
     with_erased: bool = False
+    untrusted: bool = False
     dry_run: bool = False
+    grant: Grant | None = None  # of the key that asks; None for whoever runs the memory
+
+    @property
+    def is_bound(self) -> bool:
+        """True if it is asked for by a key of one agent."""
+        return self.grant is not None and self.grant.agent is not None
 
 
 def restore(
-    store: SqlStore, path: Path, act: Act, options: RestoreOptions, *, progress: Progress | None = None
+    store: SqlStore,
+    path: Path,
+    act: Act,
+    options: RestoreOptions,
+    *,
+    key: SigningKey,
+    load_cipher: Callable[[], Cipher | None] = lambda: None,
+    progress: Progress | None = None,
 ) -> RestoreReport:
     """Add the missing rows of a backup to its agent or tenant, or to another one; `options.replace` clears that first.
 
@@ -75,21 +94,38 @@ def restore(
     memories stay erased, unless `options.with_erased`. Vectors of another embedder are left out; those
     memories wait for new ones.
 
+    Who is bound to the target's tenant sees nothing of another one, erasures included: all of it is behind the
+    target's wall. Only for whoever runs the memory the tenant that the backup is of is asked what it erased since.
+
     Raises:
-        UnusableBackup: the file is not whole and sound, of a newer engrain, or not for there; nothing was touched.
+        Forbidden: `options.untrusted` of a key that is bound to one agent.
+        UnusableBackup: the file is not whole and sound, not signed here and not `options.untrusted`, of a newer
+            engrain, or not for there; nothing was touched.
     """
     progress = progress or (lambda _step, _rows: None)
-    with sealed_files.open_sealed(path) as file, NamedIds() as names:
+    with sealed_files.open_sealed(path, load_cipher) as file, NamedIds() as names:
+        check_signature(path, file.sha256, file.signature, key, untrusted=options.untrusted, grant=options.grant)
         reader = BackupReader(file, path)
         plan = relocation.plan_relocation(
             reader.header.extent, tenant=options.tenant, agent=options.agent, here=act.caller.tenant_id
         )
         verify(reader, path, names, progress)
-        wall = plan.target.tenant_id if plan.source.tenant_id == plan.target.tenant_id else None
+        erased = frozenset[str]()
+        source = plan.source.tenant_id
+        if options.grant is None and source is not None and source != plan.target.tenant_id:
+            erased = _find_erased(store, reader, source)
 
         def write(target: SqlRestoration) -> RestoreReport:
             names.begin_again()
-            restore = _Restore(target=target, act=act, options=options, plan=plan, header=reader.header, names=names)
+            restore = _Restore(
+                target=target,
+                act=act,
+                options=options,
+                plan=plan,
+                header=reader.header,
+                names=names,
+                erased_before=erased,
+            )
             restore.add_all(reader, progress)
             report = restore.report(path, file.sha256)
             if options.dry_run:
@@ -98,7 +134,7 @@ def restore(
             return report
 
         try:
-            return store.restore(wall, write)
+            return store.restore(plan.target.tenant_id, write)
         except _DryRunEndsError as end:
             return end.report
 
@@ -121,6 +157,7 @@ class _Restore:
     plan: Relocation
     header: Header
     names: NamedIds
+    erased_before: Collection[str]  # source ids that another tenant erased
     added: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     added_by_tenant: Counter[str] = field(default_factory=Counter)
@@ -131,7 +168,7 @@ class _Restore:
         """Add every row that is missing."""
         if self.options.replace:
             self.counts["cleared"] = self.target.clear(self.plan.target, self.act.at)
-        if self.target.embedder is None and self.header.embedder is not None:
+        if self.target.embedder is None and self.header.embedder is not None and not self.options.is_bound:
             self.target.use_embedder(self.header.embedder, self.act.at)
         self.keeps_vectors = self.header.embedder is not None and self.header.embedder == self.target.embedder
         seen = 0
@@ -197,8 +234,10 @@ class _Restore:
         fates = self.target.fates(self.plan.tenant(tenant), list(ids.values()))
         erased = {id_ for id_, target in ids.items() if fates.get(target) == "erased"}
         if not self.plan.is_unchanged:  # erased under its own id too
-            before = self.target.fates(tenant, list(ids))
-            erased |= {id_ for id_, fate in before.items() if fate == "erased"}
+            erased |= self.erased_before & ids.keys()
+            if tenant == self.plan.target.tenant_id:
+                before = self.target.fates(tenant, list(ids))
+                erased |= {id_ for id_, fate in before.items() if fate == "erased"}
         if self.options.with_erased:
             self.target.remove_tombstones(self.plan.tenant(tenant), [ids[id_] for id_ in erased])
             erased = set()
@@ -221,6 +260,9 @@ class _Restore:
 
     def _move(self, table: str, tenant: str, row: Row) -> dict[str, Any] | None:
         """Convert a row to one of the target; None where a row that it depends on is missing."""
+        if table == "runs" and self.plan.source.agent is not None:  # an undo would open whatever is named there
+            read = [id_ for id_ in row["episode_ids"] if self.names.has_memory(tenant, id_)]
+            row = {**row, "episode_ids": read}
         shape, moved = TABLES[table], self.plan.move(row)
         if not self.plan.is_unchanged:
             mixed = [name for name in row if shape.columns[name] in {"object", "names"}]  # ids among other texts
@@ -291,6 +333,16 @@ class _Restore:
 
     def _replace_ids(self, tenant: str, value: Any) -> Any:
         return relocation.replace_ids(value, lambda id_: self.names.anything(tenant, id_))
+
+
+def _find_erased(store: SqlStore, reader: BackupReader, tenant: str) -> frozenset[str]:
+    """Find the memories of a backup that its own tenant has erased since."""
+    erased: set[str] = set()
+    for table, rows in _batches(reader):
+        if table in MEMORIES:
+            fates = store.inspect(tenant, find_fates, tenant, [row["id"] for row in rows])
+            erased.update(id_ for id_, fate in fates.items() if fate == "erased")
+    return frozenset(erased)
 
 
 def _kind(table: str) -> str:

@@ -1,7 +1,8 @@
-"""Sealed files: text lines in gzip, so that `zcat` shows them, with a digest of all bytes at the end.
+"""Sealed files: text lines in gzip, so that `zcat` shows them, with a signed digest of all bytes at the end.
 
-The seal is a gzip member of its own without content: its extra field (RFC 1952 §2.3.1.1) has the SHA-256. Nothing of
-the file can change unseen, the bits that gzip itself ignores included.
+The seal is a gzip member of its own without content: its extra field (RFC 1952 §2.3.1.1) has the SHA-256, and the
+signature of it by a key of the installation. Nothing of the file can change unseen, the bits that gzip itself ignores
+included; whoever lacks the key can seal a file, and cannot sign it. Files of earlier versions have a digest alone.
 """
 
 from __future__ import annotations
@@ -17,10 +18,16 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from engrain.errors import DatabaseFull, InvalidInput, StorageError, UnusableBackup
+from engrain.portability import encryption
+from engrain.portability.encryption import EncryptedWriter
+from engrain.portability.signing import SIGNATURE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from engrain.portability.encryption import ByteSink, Cipher
+    from engrain.portability.signing import SigningKey
 
 MAX_LINE_BYTES = 2**26
 _MEMBER_BYTES = 2**20
@@ -31,9 +38,17 @@ _SLACK_BYTES = MAX_LINE_BYTES + 2 * _MEMBER_BYTES  # one line may pack better th
 _LEVEL = 6
 _MAGIC = b"\x1f\x8b\x08"
 _DIGEST_BYTES = 32
-_SEAL_HEAD = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff" + (4 + _DIGEST_BYTES).to_bytes(2, "little") + b"EN\x20\0"
 _SEAL_TAIL = b"\x03\0" + bytes(8)
-_SEAL_BYTES = len(_SEAL_HEAD) + _DIGEST_BYTES + len(_SEAL_TAIL)
+
+
+def _seal_head(payload_bytes: int) -> bytes:
+    """Begin a member whose extra field has one subfield of a length."""
+    lengths = [size.to_bytes(2, "little") for size in (4 + payload_bytes, payload_bytes)]
+    return b"\x1f\x8b\x08\x04\0\0\0\0\0\xff" + lengths[0] + b"EN" + lengths[1]
+
+
+_SEALS = (_DIGEST_BYTES + SIGNATURE_BYTES, _DIGEST_BYTES)  # signed, and not
+_LARGEST_SEAL = len(_seal_head(_SEALS[0])) + _SEALS[0] + len(_SEAL_TAIL)
 _OWNER_ONLY = 0o600
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -41,12 +56,15 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 class SealedWriter:
     """Writer of lines into a sealed file; holds at most a megabyte of them."""
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
-        """Truncate `stream`, which becomes the file at `path`, and begin."""
+    def __init__(
+        self, stream: BinaryIO, path: Path, key: SigningKey | None = None, cipher: Cipher | None = None
+    ) -> None:
+        """Truncate `stream`, which becomes the file at `path`, and begin; a key signs it and a cipher encrypts it."""
         with write_errors(path):
             stream.seek(0)
             stream.truncate()
-        self._stream = stream
+            self._stream: ByteSink = stream if cipher is None else cipher.encrypt(stream)
+        self._key = key
         self._path = path
         self._pending: list[bytes] = []
         self._size = 0
@@ -69,8 +87,12 @@ class SealedWriter:
     def seal(self) -> str:
         """Write the seal; returns the SHA-256 of everything before it, hexadecimal."""
         self._flush()
+        digest = self._digest.digest()
+        payload = digest if self._key is None else digest + self._key.sign(digest)
         with write_errors(self._path):
-            self._stream.write(_SEAL_HEAD + self._digest.digest() + _SEAL_TAIL)
+            self._stream.write(_seal_head(len(payload)) + payload + _SEAL_TAIL)
+            if isinstance(self._stream, EncryptedWriter):
+                self._stream.finish()
         return self._digest.hexdigest()
 
     def _flush(self) -> None:
@@ -138,8 +160,13 @@ class SealedFile:
         """
         self._path = path
         self._stream = stream
-        self._size = os.fstat(stream.fileno()).st_size - _SEAL_BYTES
+        self._payload, self._size = self._read_seal()
         self.sha256 = self._verify()
+
+    @property
+    def signature(self) -> bytes | None:
+        """Signature of the digest; None where the file has none."""
+        return self._payload[_DIGEST_BYTES:] or None
 
     def lines(self) -> Iterator[bytes]:
         """Read every line with its newline.
@@ -165,19 +192,25 @@ class SealedFile:
         if pending or digest.hexdigest() != self.sha256:
             raise UnusableBackup(f"{self._path} changed while it was read, or ends within a line; try again")
 
-    def _verify(self) -> str:
+    def _read_seal(self) -> tuple[bytes, int]:
+        """Read the payload of the seal, and the number of bytes before it."""
         head = self._stream.read(len(_MAGIC))
-        if head != _MAGIC or self._size <= 0:
+        whole = self._stream.seek(0, os.SEEK_END)
+        if head != _MAGIC:
             raise UnusableBackup(f"{self._path} is no backup of engrain; name a file that `engrain backup` wrote")
+        end = self._stream.seek(max(0, whole - _LARGEST_SEAL))
+        tail = self._stream.read()
+        for size in _SEALS:
+            seal = tail[-(len(_seal_head(size)) + size + len(_SEAL_TAIL)) :]
+            if seal.startswith(_seal_head(size)) and seal.endswith(_SEAL_TAIL) and end + len(tail) > len(seal):
+                return seal[len(_seal_head(size)) : -len(_SEAL_TAIL)], whole - len(seal)
+        raise UnusableBackup(f"{self._path} has no seal at its end: it is cut short, altered, or no backup of engrain")
+
+    def _verify(self) -> str:
         digest = hashlib.sha256()
         for block in self._blocks():
             digest.update(block)
-        seal = self._stream.read()
-        if not (len(seal) == _SEAL_BYTES and seal.startswith(_SEAL_HEAD) and seal.endswith(_SEAL_TAIL)):
-            raise UnusableBackup(
-                f"{self._path} has no seal at its end: it is cut short, altered, or no backup of engrain"
-            )
-        if seal != _SEAL_HEAD + digest.digest() + _SEAL_TAIL:
+        if digest.digest() != self._payload[:_DIGEST_BYTES]:
             raise UnusableBackup(
                 f"{self._path} was altered: its bytes do not have the digest at its end; use another copy"
             )
@@ -217,8 +250,8 @@ class SealedFile:
 
 
 @contextmanager
-def open_sealed(path: Path) -> Iterator[SealedFile]:
-    """Open and verify the sealed file at `path`.
+def open_sealed(path: Path, load_cipher: Callable[[], Cipher | None] = lambda: None) -> Iterator[SealedFile]:
+    """Open and verify the sealed file at `path`; `load_cipher` gives what decrypts an encrypted one.
 
     Raises:
         UnusableBackup: there is none, or it is not whole.
@@ -232,7 +265,7 @@ def open_sealed(path: Path) -> Iterator[SealedFile]:
         raise UnusableBackup(f"{path} is no regular file; name a file that `engrain backup` wrote")
     with os.fdopen(handle, "rb") as stream:
         try:
-            file = SealedFile(path, stream)
+            file = SealedFile(path, encryption.decrypted(stream, path, load_cipher))
         except OSError as error:
             raise UnusableBackup(f"{path} cannot be read: {error.strerror or error}") from error
         yield file
@@ -253,9 +286,10 @@ def _check_target(path: Path, *, replaces: bool) -> None:
 
 def _is_sealed(path: Path) -> bool:
     with suppress(OSError), path.open("rb") as stream:
-        stream.seek(0, os.SEEK_END)
-        stream.seek(max(stream.tell() - _SEAL_BYTES, 0))
-        return stream.read().startswith(_SEAL_HEAD)
+        stream.seek(max(stream.seek(0, os.SEEK_END) - _LARGEST_SEAL, 0))
+        tail = stream.read()
+        stream.seek(0)
+        return encryption.is_encrypted(stream) or any(_seal_head(size) in tail for size in _SEALS)
     return False
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engrain.domain import checks
-from engrain.domain.records import GLOBAL_SCOPE
+from engrain.domain.entities.registry import MERGED_INTO
 from engrain.errors import InvalidInput, UnusableBackup
-from engrain.storage.backup.tables import BACKED_UP, DEPARTURES, TABLES, VECTORS
+from engrain.storage.backup.tables import BACKED_UP, DEPARTURES, TABLES, VECTORS, is_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ def verify(reader: BackupReader, path: Path, names: NamedIds, progress: Callable
     for line in reader.rows():
         try:
             _check(line, reader.header)
-            _record_ids(line, names)
+            _record_ids(line, names, is_of_agent=reader.header.extent.agent is not None)
         except (InvalidInput, ValueError) as error:
             raise UnusableBackup(f"{path}, line {line.number}: {error}; nothing was restored") from error
         count += 1
@@ -90,12 +90,9 @@ def _check_owner(table: str, row: Row, header: Header) -> None:
     if header.extent.tenant_id not in (None, tenant):
         raise InvalidInput(f"the row is of tenant {tenant}, the backup of {header.extent}")
     agent = header.extent.agent
-    if agent is None or "scope" not in row:
-        return
-    if row["scope"] not in (agent, GLOBAL_SCOPE):
-        raise InvalidInput(f"the row is of scope {row['scope']}, the backup of {header.extent}")
-    if TABLES[table].kind is not None and row["scope"] == GLOBAL_SCOPE and row["agent"] != agent:
-        raise InvalidInput(f"agent {row['agent']} wrote the row, the backup is of {header.extent}")
+    if agent is not None and not is_shared(table, row, agent):
+        whose = ", ".join(f"{column} {row[column]}" for column in ("scope", "agent", "actor") if column in row)
+        raise InvalidInput(f"the row of {table} is of {whose or 'the whole tenant'}, the backup of {header.extent}")
 
 
 def _check_time(name: str, value: Any) -> None:
@@ -141,7 +138,7 @@ _CHECKS: Mapping[ColumnType, Callable[[str, Any], None]] = {
 }
 
 
-def _record_ids(line: Line, names: NamedIds) -> None:
+def _record_ids(line: Line, names: NamedIds, *, is_of_agent: bool) -> None:
     row, tenant = line.row, line.row["tenant_id"]
     if "id" in row:
         checks.name(row["id"], name="id")
@@ -153,3 +150,18 @@ def _record_ids(line: Line, names: NamedIds) -> None:
     for column, of in TABLES[line.table].references.items():
         if row[column] is not None:
             names.want(line.number, tenant, row.get(of, of), row[column])
+    if is_of_agent:
+        _record_share(line, names)
+
+
+def _record_share(line: Line, names: NamedIds) -> None:
+    """Record what a row of an agent's backup refers to besides: nothing of others."""
+    row, tenant = line.row, line.row["tenant_id"]
+    if line.table == "tombstones":
+        names.add(tenant, "tombstone", row["id"])
+    for column, of in TABLES[line.table].share_references.items():
+        if row[column] is not None:
+            names.want(line.number, tenant, of, row[column])
+    merged_into = row["metadata"].get(MERGED_INTO) if line.table == "entities" else None
+    if merged_into is not None:
+        names.want(line.number, tenant, "entity", str(merged_into))

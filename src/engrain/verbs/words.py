@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
+from engrain.domain.access.keys import Grant
 from engrain.domain.access.keys import Role as KeyRoleName
 from engrain.domain.checks import MAX_LIMIT
 from engrain.domain.entities.graph import EntityObservations, GraphEntity, GraphRelation
@@ -464,6 +465,7 @@ Strict = Annotated[bool, Word(sentence="Stop at the first broken record.")]
 WithVectors = Annotated[bool, Word(sentence="With vectors; without, it is smaller and a restore makes them anew.")]
 Replace = Annotated[bool, Word(sentence="Remove the memories of the agent or tenant first.")]
 WithErased = Annotated[bool, Word(sentence="Bring back also what was erased since.")]
+Untrusted = Annotated[bool, Word(sentence="Believe whoever made it: this installation need not have signed it.")]
 Progress = Annotated[Callable[[int], None], Word(sentence="Function that is told how much is done.", origin="library")]
 StepProgress = Annotated[
     Callable[[str, int], None], Word(sentence="Function that is told the step and how much is done.", origin="library")
@@ -472,6 +474,7 @@ StepProgress = Annotated[
 # The caller, of verbs of the whole memory.
 Tenant = Annotated[str, Word(sentence="Name of the tenant; all tenants if left out.", origin="caller")]
 BoundAgent = Annotated[str, Word(sentence="Name of the only agent in question; any if left out.", origin="key")]
+KeyGrant = Annotated[Grant, Word(sentence="Rights of the key that asks; all if left out.", origin="key")]
 CallerAgent = Annotated[str, Word(sentence="Name of the agent; the setting if left out.", origin="caller")]
 OfAgent = Annotated[
     str, Word(sentence="Only this agent's; the whole tenant's if left out.", metavar="NAME", origin="argument")

@@ -28,7 +28,12 @@ def test_a_backup_says_what_it_holds_and_a_restore_what_it_did(filled):
 
 def test_the_whole_database_goes_into_another_file(filled, tmp_path):
     assert filled("backup", "all.backup", "--json").json["tenant_id"] is None
-    ran = filled("restore", "all.backup", "--db", tmp_path / "other.db")
+    other = ("--db", tmp_path / "other.db")
+    refused = filled("restore", "all.backup", *other)
+    assert (refused.code, refused.out) == (2, "")
+    assert "signed by another installation" in refused.err
+    assert "--untrusted" in refused.err
+    ran = filled("restore", "all.backup", *other, "--untrusted")
     assert "2 memories added to the whole database" in ran.out
     assert "Lisbon" in filled("recall", "lives", "--db", tmp_path / "other.db").out
 

@@ -41,9 +41,9 @@ def refuses(tmp_path_factory):
         fill(memory, "bruno", turns=8)
         there = everything(memory)
 
-        def refused(path, **wish):
+        def refused(path, *, untrusted=True, **wish):
             with pytest.raises(UnusableBackup) as caught:
-                memory.restore(path, **wish)
+                memory.restore(path, untrusted=untrusted, **wish)
             assert everything(memory) == there
             return str(caught.value)
 
@@ -62,7 +62,7 @@ def file(tmp_path, good):
 def test_any_bit_that_is_flipped_is_seen(file, good, refuses, at, bit):
     place = int(at * len(good))
     file.write_bytes(good[:place] + bytes([good[place] ^ 1 << bit]) + good[place + 1 :])
-    assert refuses(file)
+    assert refuses(file, untrusted=False)
 
 
 @ONCE
@@ -131,7 +131,7 @@ def changed(lines, table, **values):
     [
         ("episodes", {"tenant_id": "acme"}, "of tenant acme"),
         ("episodes", {"scope": "bruno"}, "of scope bruno"),
-        ("facts", {"agent": "bruno"}, "agent bruno wrote"),
+        ("facts", {"agent": "bruno"}, "of scope global, agent bruno"),
         ("episodes", {"content": "a\x00b"}, "no line that engrain writes"),
         ("episodes", {"content": 5}, "content is no text"),
         ("episodes", {"importance": 11}, "importance is out of range"),
@@ -165,7 +165,7 @@ def test_rows_of_an_older_schema_get_the_defaults_of_columns_that_it_did_not_hav
     assert "columns are not those of facts" in refuses(forged(tmp_path / "now", [header, *lines]))
     older = {**header, "schema": "mem_000"}
     with memory_in("sqlite", tmp_path) as memory:
-        memory.restore(forged(tmp_path / "older", [older, *lines]))
+        memory.restore(forged(tmp_path / "older", [older, *lines]), untrusted=True)
         facts = everything(memory)["facts"]
         assert facts
         assert {row["source"] for row in facts} == {None}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.forked import asked_for
 from tests.support.kill_cases import CASES, VERB_CASES, WRITING_VERBS
-from tests.support.processes import ROOT, Forked
+from tests.support.processes import ROOT, Forked, without_settings
 
 MOST = os.environ.get("ENGRAIN_TEST_KILLS", "8").replace("all", "1000000")
 
@@ -32,7 +32,7 @@ def walked(*arguments):
         arguments,
         modules=["tests.support.kill_walk"],
         folder=ROOT,
-        environment={name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")},
+        environment=without_settings(),
     )
     process = Forked(asked, stdout=PIPE)
     with process.stdout as answers:

@@ -239,6 +239,8 @@ def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments
     elif "agent" in signature.caller_parameters:
         is_bound = signature.caller_parameters["agent"] == "key"
         made["agent"] = identity.extent(None) if is_bound else identity.agent_name
+    if "grant" in signature.caller_parameters:
+        made["grant"] = identity.grant
     if "tenant" in signature.caller_parameters:
         made["tenant"] = identity.tenant if "agent" in made else identity.whole_tenant
     return made

@@ -20,7 +20,10 @@ BEGIN;
 _MISSING = """
 SELECT line, kind, id FROM wanted WHERE NOT EXISTS (
     SELECT 1 FROM named WHERE named.tenant = wanted.tenant AND named.kind = wanted.kind AND named.id = wanted.id
-) ORDER BY line LIMIT 1
+) AND NOT (wanted.kind = 'memory' AND EXISTS (
+    SELECT 1 FROM named WHERE named.tenant = wanted.tenant AND named.id = wanted.id
+    AND named.kind IN ('episode', 'fact', 'rule', 'tombstone')
+)) ORDER BY line LIMIT 1
 """
 _TARGET = "SELECT target FROM named WHERE tenant = ? AND kind = ? AND id = ?"
 _MEMORY = """

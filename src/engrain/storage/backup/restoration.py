@@ -62,8 +62,7 @@ class SqlRestoration:
 
     def fates(self, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
         """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
-        bound = {"tenant_id": tenant_id, "ids": self.tx.dialect.listed(ids)}
-        return {id_: "erased" if is_erased else "there" for id_, is_erased in self.tx.rows("fates", **bound)}
+        return find_fates(self.tx, tenant_id, ids)
 
     def entity(self, tenant_id: str, id_: str, name: str, entity_type: str) -> str | None:
         """Find the id of a known entity: this id, or the one of this name and type."""
@@ -230,6 +229,12 @@ class SqlRestoration:
             found = self.tx.rows("docs_of_ids", tenant_id=tenant_id, ids=ids)
             docs |= {(tenant_id, id_): doc for id_, doc in found}
         return docs
+
+
+def find_fates(tx: Transaction, tenant_id: str, ids: Collection[str]) -> dict[str, Fate]:
+    """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
+    found = tx.rows("fates", tenant_id=tenant_id, ids=tx.dialect.listed(ids))
+    return {id_: "erased" if is_erased else "there" for id_, is_erased in found}
 
 
 def _decode_vector(embedding: str) -> NDArray[np.float32]:

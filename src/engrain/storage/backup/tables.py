@@ -7,8 +7,9 @@ the fields of the record, so that a new field is in all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from engrain.domain.records import GLOBAL_SCOPE
 from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_defaults, column_types
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ DEPARTURES, VECTORS = "memory_departures", "memory_vectors"
 MEMORIES = tuple(KIND_TABLES.values())
 MEMORIES_OF_KIND: Mapping[str, str] = {str(kind): table for kind, table in KIND_TABLES.items()}
 _REFERENCE_COUNTS = ("reference_count", "last_referenced_at")
+# Values of columns that make a row an agent's, in any one of these ways; AGENT stands for its name.
+AGENT, GLOBAL = ":agent", "'global'"
+Share: TypeAlias = "Sequence[Mapping[str, str]]"
+NOTHING: Share = ()
+_WITH_REFERENCES: Share = ({},)
+_WRITTEN: Share = ({"scope": AGENT}, {"scope": GLOBAL, "agent": AGENT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +44,16 @@ class Table:
         local: columns that mean something in one database alone: a copy has them, a backup has not.
         is_local: likewise for the whole table.
         where: the condition for rows of the stream.
-        backed_up: the further condition for those of a backup, and `share` for those of an agent's.
+        backed_up: the further condition for those of a backup.
+        share: what makes a row one of an agent's backup: an agent can have written it, and may restore it.
+        share_references: columns that refer to other rows of an agent's backup alone: a row that refers elsewhere is
+            none of it. Of the kind `memory` are episodes, facts, rules and tombstones.
+        share_where: the further condition for rows of an agent's backup.
         unrecorded: columns that a search may change, which writes no event.
     """
 
     columns: Mapping[str, ColumnType]
+    share: Share
     key: Sequence[str] = ("tenant_id", "id")
     kind: str | None = None
     references: Mapping[str, str] = field(default_factory=dict)
@@ -50,7 +62,8 @@ class Table:
     is_local: bool = False
     where: str = "1 = 1"
     backed_up: str = "1 = 1"
-    share: str = "1 = 1"
+    share_references: Mapping[str, str] = field(default_factory=dict)
+    share_where: str = "1 = 1"
     unrecorded: Sequence[str] = ()
 
 
@@ -65,14 +78,20 @@ def _memories(kind: Kind, references: Mapping[str, str], **more: ColumnType) -> 
         kind=kind,
         references=references,
         local=frozenset({"doc"}),
-        share=_own("kept"),
+        share=_WRITTEN,
         unrecorded=_REFERENCE_COUNTS,
     )
 
 
+def _share_condition(share: Share, row: str) -> str:
+    """Build the condition for the rows of an agent."""
+    ways = (" AND ".join(f"{row}.{column} = {value}" for column, value in way.items()) or "1 = 1" for way in share)
+    return f"({' OR '.join(ways) or '1 = 0'})"
+
+
 def _own(row: str) -> str:
     """Build the condition for the memories of an agent: those of its scope, and those it wrote for all."""
-    return f"({row}.scope = :agent OR ({row}.scope = 'global' AND {row}.agent = :agent))"
+    return _share_condition(_WRITTEN, row)
 
 
 def memory_exists(table: str, column: str, own: str, *, row: str = "kept") -> str:
@@ -92,7 +111,6 @@ def memory_of_kind_exists(kind: str, column: str, own: str, *, row: str = "kept"
     return f"({' OR '.join(conditions)})"
 
 
-_NOTHING = "1 = 0"
 _MENTIONED = (
     "(EXISTS (SELECT 1 FROM facts AS fact WHERE fact.tenant_id = kept.tenant_id "  # noqa: S608  # names of the schema
     f"AND fact.entity_id = kept.id AND {_own('fact')}) "
@@ -100,32 +118,47 @@ _MENTIONED = (
     "AND mention.entity_id = kept.id "
     f"AND {memory_of_kind_exists('memory_kind', 'memory_id', _own('memory'), row='mention')}))"
 )
+_EVENTS_OF = " OR ".join(
+    [
+        "kept.memory_id IS NULL",
+        *(memory_exists(table, "memory_id", _own("memory")) for table in MEMORIES),
+        memory_exists("tombstones", "memory_id", "memory.scope = :agent"),
+    ]
+)
+_RUN_EXISTS = memory_exists("runs", "run_id", "memory.agent = :agent AND memory.status <> 'running'")
+_OF_THE_BACKUP = f"({_EVENTS_OF}) AND (kept.run_id IS NULL OR {_RUN_EXISTS})"
 TABLES: Mapping[str, Table] = {
-    "memory_metadata": Table(columns=_columns("tenant_id key value"), key=("tenant_id", "key"), share=_NOTHING),
+    "memory_metadata": Table(columns=_columns("tenant_id key value"), key=("tenant_id", "key"), share=NOTHING),
     "embedding_versions": Table(
-        columns=_columns("tenant_id", of="embedding_versions"), key=("tenant_id", "version"), is_local=True
+        columns=_columns("tenant_id", of="embedding_versions"),
+        key=("tenant_id", "version"),
+        is_local=True,
+        share=NOTHING,
     ),
     "pools": Table(
         columns=_columns("tenant_id name", created_at="time", metadata="object"),
         key=("tenant_id", "name"),
-        share=_NOTHING,
+        share=NOTHING,
     ),
     "pool_members": Table(
-        columns=_columns("tenant_id pool agent", joined_at="time"), key=("tenant_id", "pool", "agent"), share=_NOTHING
+        columns=_columns("tenant_id pool agent", joined_at="time"), key=("tenant_id", "pool", "agent"), share=NOTHING
     ),
-    "entities": Table(columns=_columns(of="entities"), kind="entity", share=_MENTIONED),
+    "entities": Table(columns=_columns(of="entities"), kind="entity", share=_WITH_REFERENCES, share_where=_MENTIONED),
     "episodes": _memories("episode", {}, asking="number"),
     "sessions_consolidations": Table(
         columns=_columns("tenant_id scope session", first_seen_at="time", consolidated_at="time"),
         key=("tenant_id", "scope", "session"),
         where="kept.consolidated_at IS NOT NULL",
-        share="kept.scope = :agent",
+        share=({"scope": AGENT},),
         unrecorded=("first_seen_at", "consolidated_at"),
     ),
     "facts": _memories("fact", {"entity_id": "entity", "source_episode_id": "episode", "supersedes_id": "fact"}),
     "rules": _memories("rule", {"source_episode_id": "episode"}),
     "rule_applications": Table(
-        columns=_columns(of="rule_applications"), references={"rule_id": "rule"}, is_dependent=True
+        columns=_columns(of="rule_applications"),
+        references={"rule_id": "rule"},
+        is_dependent=True,
+        share=({"agent": AGENT},),
     ),
     "memory_links": Table(
         columns=_columns(
@@ -134,32 +167,41 @@ TABLES: Mapping[str, Table] = {
         key=("tenant_id", "source_kind", "source_id", "target_kind", "target_id", "relation"),
         references={"source_id": "source_kind", "target_id": "target_kind"},
         is_dependent=True,
+        share=_WITH_REFERENCES,
     ),
     "memory_entities": Table(
         columns=_columns("tenant_id entity_id memory_kind memory_id scope", happened_at="time", created_at="time"),
         key=("tenant_id", "entity_id", "memory_kind", "memory_id"),
         references={"entity_id": "entity", "memory_id": "memory_kind"},
         is_dependent=True,
+        share=({"scope": AGENT}, {"scope": GLOBAL}),
     ),
     # One that goes on is a worker's business.
-    "runs": Table(columns=_columns(of="runs"), backed_up="kept.status <> 'running'", share="kept.agent = :agent"),
+    "runs": Table(
+        columns=_columns(of="runs"), kind="run", backed_up="kept.status <> 'running'", share=({"agent": AGENT},)
+    ),
     "memory_events": Table(
         columns=_columns(of="memory_events"),
-        share="(kept.scope = :agent OR (kept.scope = 'global' AND kept.actor = :agent))",
+        share=({"scope": AGENT, "actor": AGENT}, {"scope": GLOBAL, "actor": AGENT}),
+        share_references={"memory_id": "memory", "run_id": "run"},
+        share_where=_OF_THE_BACKUP,
     ),
     "tombstones": Table(
-        columns=_columns("tenant_id id kind scope digest", erased_at="time"), share="kept.scope = :agent"
+        columns=_columns("tenant_id id kind scope digest", erased_at="time"), share=({"scope": AGENT},)
     ),
     # A machine's business and no memory; an old file would let in again who was shut out since.
-    "jobs": Table(columns=_columns(of="jobs"), is_local=True),
-    "access_keys": Table(columns=_columns("digest", of="access_keys"), is_local=True),
+    "jobs": Table(columns=_columns(of="jobs"), is_local=True, share=NOTHING),
+    "access_keys": Table(columns=_columns("digest", of="access_keys"), is_local=True, share=NOTHING),
     # Of the searches, once they have the memories. Forgotten episodes: facts and rules say so themselves, an episode's
     # end may be mere time.
-    DEPARTURES: Table(columns=_columns("tenant_id id"), references={"id": "episode"}, where="state = 3"),
+    DEPARTURES: Table(
+        columns=_columns("tenant_id id"), references={"id": "episode"}, where="state = 3", share=_WITH_REFERENCES
+    ),
     VECTORS: Table(
         columns=_columns("tenant_id id", version="whole", embedding="vector"),
         local=frozenset({"version"}),
         where="embedding IS NOT NULL AND version = :version",
+        share=_WITH_REFERENCES,
     ),
 }
 """All tables in an order that satisfies every reference but `supersedes_id`."""
@@ -200,9 +242,15 @@ def extent_condition(extent: Extent, name: str) -> str:
     conditions = [tenant_condition(extent), table.backed_up]
     if table.is_dependent:
         conditions += reference_conditions(extent, name)
-    elif extent.agent is not None:
-        conditions.append(table.share)
+    if extent.agent is not None:
+        conditions += [_share_condition(table.share, "kept"), table.share_where]
     return " AND ".join(conditions)
+
+
+def is_shared(name: str, row: Mapping[str, Any], agent: str) -> bool:
+    """Tell whether a row of a table can be one of an agent's backup, by its own values."""
+    values = {AGENT: agent, GLOBAL: GLOBAL_SCOPE}
+    return any(all(row[column] == values[value] for column, value in way.items()) for way in TABLES[name].share)
 
 
 def own_condition(extent: Extent, row: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.records import KINDS, Episode, Fact, Rule, format_time
+from engrain.domain.records import Episode, Fact, Rule, format_time
 from engrain.domain.runs import reversal
 from engrain.domain.runs.runs import KeptItem, RestoredItem, UndoResult
 from engrain.errors import NotFound
@@ -44,7 +44,8 @@ def undo_run(work: UnitOfWork, run_id: str) -> UndoResult:
     run = claims.lock_run(work, run_id)
     if run is None:
         raise NotFound(f"agent {work.agent} has no run {run_id}; runs() lists them")
-    work.backend.lock(work, run.episode_ids, _load_facts_of_run(work, run_id))
+    facts = [memory for memory in _load_changed(work, run_id) if isinstance(memory, Fact)]
+    work.backend.lock(work, run.episode_ids, facts)
     reversal.check_undo(run)
     run_events = _load_run_events(work, run_id)
     reversal.check_visible(run, run_events, work.caller)
@@ -72,9 +73,10 @@ class _Undo:
 
     @classmethod
     def of(cls, work: UnitOfWork, run_events: Sequence[Event]) -> _Undo:
-        """What the events of a run are about, held until the end of the transaction."""
+        """What the events of a run are about and the caller sees, held until the end of the transaction."""
         ids = sorted({event.memory_id for event in run_events if event.memory_id is not None})
-        memories = {memory.id: (doc, memory) for doc, memory in _lock_memories(work, ids)}
+        visible = selection.load_visible(work, ids, lock=work.dialect.lock) if ids else []
+        memories = {memory.id: (doc, memory) for doc, memory in visible}
         others = _load_later_events(work, ids)
         stays = reversal.find_kept(run_events, {id_: memory for id_, (_, memory) in memories.items()}, others)
         return cls(work, memories, stays)
@@ -129,8 +131,7 @@ class _Undo:
             self._keep(memory.id, why)
             return
         for relation in ("supersedes", "derived_from"):
-            named = {"tenant_id": memory.tenant_id, "source_id": newer, "target_id": memory.id}
-            tx.run("drop_link", **named, relation=relation)
+            self._drop_link(newer, memory, relation)
         valid_to = None if event.payload["was_open"] else memory.valid_to
         end = None if valid_to is None else tx.dialect.time(valid_to)
         tx.run("reactivate_fact", tenant_id=memory.tenant_id, id=memory.id, valid_to=end)
@@ -169,8 +170,7 @@ class _Undo:
             self._keep(memory.id, why)
             return
         if event.payload["linked"]:
-            named = {"tenant_id": memory.tenant_id, "source_id": by, "target_id": memory.id}
-            self.work.run("drop_link", **named, relation="supersedes")
+            self._drop_link(by, memory, "supersedes")
         if memory.confidence != after:
             self._keep(memory.id, "its confidence was changed since")
             return
@@ -215,6 +215,12 @@ class _Undo:
     @property
     def _tenant_id(self) -> str:
         return self.work.tenant_id
+
+    def _drop_link(self, source_id: str, target: MemoryRecord, relation: str) -> None:
+        """Remove a link from a memory of the run; of another one it stays."""
+        if source_id in self.memories:
+            named = {"tenant_id": target.tenant_id, "source_id": source_id, "target_id": target.id}
+            self.work.run("drop_link", **named, relation=relation)
 
     def _why_taken(self, fact: Fact) -> str | None:
         """Whose the place is that a fact would come back to, where it is somebody's."""
@@ -282,15 +288,7 @@ def _load_events(tx: Transaction, index: str, condition: str, bound: Mapping[str
     return [rows.record(row) for row in found]
 
 
-def _lock_memories(work: UnitOfWork, ids: Sequence[str]) -> list[tuple[int, MemoryRecord]]:
-    """Load and lock docs and memories, in the order of ids, whoever sees them."""
-    tx, tenant_id = work, work.tenant_id
-    kinds = KINDS if ids else ()
-    return [row for kind in kinds for row in selection.load_by_ids(tx, kind, tenant_id, ids, lock=tx.dialect.lock)]
-
-
-def _load_facts_of_run(work: UnitOfWork, run_id: str) -> list[Fact]:
-    """Load the facts that a run changed, before anything is locked."""
+def _load_changed(work: UnitOfWork, run_id: str) -> list[MemoryRecord]:
+    """Load the memories that a run changed and the caller sees, before anything is locked."""
     ids = sorted({event.memory_id for event in _load_run_events(work, run_id) if event.memory_id is not None})
-    rows = selection.load_by_ids(work, "fact", work.tenant_id, ids) if ids else []
-    return [fact for _, fact in rows if isinstance(fact, Fact)]
+    return selection.load_memories(work, ids) if ids else []
