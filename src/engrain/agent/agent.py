@@ -436,8 +436,9 @@ class Agent(Queries):
 
         Formats are chatgpt, claude, claude-code, openai, locomo, mem0, letta, langgraph, mcp-memory, markdown and
         jsonl, which `Memory.export` writes too. Facts are the agent's own, with their times and metadata; one older
-        than the fact in its slot becomes its past. A repeat adds only what is new in the file. A broken record is
-        reported and passed over. Vectors are made in the background; `Memory.flush` waits for them.
+        than the fact in its slot becomes its past. A repeat adds only what is new in the file; what was erased since an
+        export stays erased. Maturity, counts and decay rates begin anew, and a rule's confidence is 0.5 at most. A
+        broken record is reported and passed over. Vectors are made in the background; `Memory.flush` waits for them.
 
         Raises:
             UnreadableImport: the file is of no known format, or broken and `strict`.

@@ -38,13 +38,14 @@ class Broken(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport(Record):
-    """Report of an import: `added` memories, `present` ones that existed before, and `broken` records."""
+    """Report of an import: `added` memories, `present` and `erased` ones that stay so, and `broken` records."""
 
     path: str
     format: str
     sessions: int
     added: int
     present: int
+    erased: int
     kinds: Mapping[str, int]  # of added memories, by kind
     entities: int  # added to the registry
     broken: tuple[Broken, ...]
@@ -62,8 +63,10 @@ def import_file(
 ) -> ImportReport:
     """Import a file: turns as episodes of their sessions, statements as facts and notes, names as entities.
 
-    An id is derived from its record, so a repeat adds nothing. Each transaction holds a few hundred records: a stopped
-    import leaves whole ones, and a repeat adds the rest. `progress` gets the number of memories read.
+    An id is derived from its record, so a repeat adds nothing. What was erased since it was exported stays erased, and
+    what only use can earn (maturity, counts, a rule's confidence) begins anew. Each transaction holds a few hundred
+    records: a stopped import leaves whole ones, and a repeat adds the rest. `progress` gets the number of memories
+    read.
 
     Raises:
         UnreadableImport: the file is of no known format, or `strict` and a record is broken; earlier ones stay.
@@ -72,13 +75,14 @@ def import_file(
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
     known: dict[str, str] = {}
-    seen = entities = 0
+    seen = entities = erased = 0
     name = format_name
     for records in _batches(read(path, format_name)):
         batch = store.write(Act(caller=caller, at=clock()), _store_batch, records, known, is_strict=strict)
         known = batch.known
         seen += batch.seen
         entities += batch.entities
+        erased += batch.erased
         kinds.update(memory.kind for memory in batch.added)
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
@@ -95,6 +99,7 @@ def import_file(
         sessions=len(sessions),
         added=added,
         present=seen - added,
+        erased=erased,
         kinds=dict(kinds),
         entities=entities,
         broken=tuple(broken),
@@ -109,6 +114,7 @@ class _Batch:
     memories: Sequence[MemoryRecord]
     added: Sequence[MemoryRecord]
     entities: int  # added to the registry
+    erased: int
     broken: Sequence[Broken]
     known: dict[str, str]  # ids of the entities of the file so far, by name
 
@@ -119,8 +125,10 @@ def _store_batch(
 ) -> _Batch:
     """Store records; with `is_strict` those before the first that is broken."""
     converter = RecordConverter(work=work, entities=dict(known))
+    converter.find_erased(records)
     results: list[MemoryRecord | bool | Broken] = []
-    for record in records:
+    alive = [record for record in records if not converter.is_erased(record)]
+    for record in alive:
         results.append(_convert(converter, record))
         if is_strict and isinstance(results[-1], Broken):
             break
@@ -131,6 +139,7 @@ def _store_batch(
         memories=memories,
         added=arrivals.put(work, memories),
         entities=sum(result is True for result in results),
+        erased=len(records) - len(alive),
         broken=[result for result in results if isinstance(result, Broken)],
         known=converter.entities,
     )

@@ -14,7 +14,7 @@ from engrain.domain.memories import importance
 from engrain.domain.records import (
     DECAY_RATES,
     GLOBAL_SCOPE,
-    MATURITIES,
+    RULE_CONFIDENCE,
     Entity,
     Episode,
     Fact,
@@ -31,7 +31,7 @@ from engrain.storage.entities import lookup, registry
 from engrain.storage.rows import KIND_RECORDS, column_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from engrain.domain.records import Kind
@@ -47,11 +47,25 @@ class RecordConverter:
     work: UnitOfWork
     entities: dict[str, str] = field(default_factory=dict)  # ids by name
     pending: set[str] = field(default_factory=set)  # ids of memories that this unit stores
+    erased: set[str] = field(default_factory=set)  # ids of the file, or derived from them, that were erased
 
     @property
     def act(self) -> Act:
         """The act of the unit."""
         return self.work.act
+
+    def find_erased(self, records: Iterable[object]) -> None:
+        """Find which records of an export were erased since, or erased after an earlier import."""
+        memories = (record for record in records if isinstance(record, ImportedTurn | ImportedFact | ImportedRule))
+        had = {id_: self._derived_id(id_) for record in memories if (id_ := _exported_id(record.fields)) is not None}
+        self.erased |= selection.find_erased(self.work, [*had, *had.values()])
+
+    def is_erased(self, record: object) -> bool:
+        """Tell whether a record is one that `find_erased` found."""
+        if not isinstance(record, ImportedTurn | ImportedFact | ImportedRule):
+            return False
+        had = _exported_id(record.fields)
+        return had is not None and not self.erased.isdisjoint({had, self._derived_id(had)})
 
     def convert(self, record: ImportedTurn | ImportedFact | ImportedRule) -> MemoryRecord:
         """Convert a record to a memory of the importing agent.
@@ -171,7 +185,7 @@ class RecordConverter:
             created_at=created_at,
             supersedes_id=self._referenced_id(fields.get("supersedes_id")),
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
-            last_confirmed_at=statement.confirmed_at or created_at,
+            last_confirmed_at=min(statement.confirmed_at or created_at, self.act.at),
             tags=checks.names(statement.tags, name="tag"),
             metadata=checks.metadata(statement.metadata),
             **{**derived, **given},
@@ -180,6 +194,9 @@ class RecordConverter:
     def _rule(self, rule: ImportedRule) -> Rule:
         caller, fields = self.act.caller, rule.fields
         created_at = min(rule.stored_at or self.act.at, self.act.at)
+        confirmed_at = checks.moment(fields.get("last_confirmed_at"), name="last_confirmed_at") or created_at
+        given = _parse_columns("rule", fields)
+        given["confidence"] = min(given.get("confidence", RULE_CONFIDENCE), RULE_CONFIDENCE)
         return Rule(
             id=self._id(fields, caller.tenant_id, caller.agent, "guidance", rule.source_id, at=rule.stored_at),
             tenant_id=caller.tenant_id,
@@ -188,23 +205,22 @@ class RecordConverter:
             content=checks.content(rule.content),
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             created_at=created_at,
-            last_confirmed_at=checks.moment(fields.get("last_confirmed_at"), name="last_confirmed_at") or created_at,
+            last_confirmed_at=min(confirmed_at, self.act.at),
             tags=checks.names(rule.tags, name="tag"),
             metadata=checks.metadata(rule.metadata),
-            **_parse_columns("rule", fields),
+            **given,
         )
 
     def _id(self, fields: Mapping[str, object], *parts: str, at: datetime | None) -> str:
         """The id of a record: the exported one if it still exists, or one derived from it or from the record."""
-        had = fields.get("id")
-        if isinstance(had, str) and is_id(had):
-            return self._imported_id(had)
-        return derived_id(*parts, at=at)
+        had = _exported_id(fields)
+        return derived_id(*parts, at=at) if had is None else self._imported_id(had)
 
     def _imported_id(self, had: str) -> str:
+        return had if selection.load_memories(self.work, [had]) else self._derived_id(had)
+
+    def _derived_id(self, had: str) -> str:
         caller = self.act.caller
-        if selection.load_memories(self.work, [had]):
-            return had
         return derived_id(caller.tenant_id, caller.agent, "imported", had, at=moment_of(had))
 
     def _referenced_id(self, had: object) -> str | None:
@@ -227,6 +243,12 @@ class RecordConverter:
         return sorted(unmerged, key=lambda entity: (entity.canonical_name != name, entity.id))
 
 
+def _exported_id(fields: Mapping[str, object]) -> str | None:
+    """The id that a memory had when it was exported."""
+    had = fields.get("id")
+    return had if isinstance(had, str) and is_id(had) else None
+
+
 def _scope(fields: Mapping[str, object], agent: str, *, note: bool = False) -> str:
     """The scope of the importing agent, unless an engrain export says `global`."""
     return GLOBAL_SCOPE if fields.get("scope") == GLOBAL_SCOPE and not note else agent
@@ -240,13 +262,13 @@ def _parse_columns(kind: Kind, fields: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _parsers(record: type[Record]) -> Mapping[str, Callable[[object], Any]]:
-    columns = {name: type_ for name, type_ in column_types(record).items() if name not in _OWN | UNEXPORTED}
+    columns = {name: type_ for name, type_ in column_types(record).items() if name not in _OWN | _EARNED | UNEXPORTED}
     return {name: _SPECIAL.get(name) or partial(_PARSERS[type_], name=name) for name, type_ in columns.items()}
 
 
 def imported_columns(kind: Kind) -> frozenset[str]:
-    """Return the columns of an export that an import takes over."""
-    return _OWN | _COLUMNS[kind].keys()
+    """Return the columns of an export that an import takes over, or leaves to be earned again."""
+    return _OWN | _EARNED | _COLUMNS[kind].keys()
 
 
 def _parse_number(value: object, *, name: str) -> float:
@@ -258,10 +280,14 @@ _OWN = frozenset(
     "id session role speaker content created_at subject predicate valid_from valid_to supersedes_id source_episode_id "
     "last_confirmed_at tags metadata".split()
 )
-_LARGEST = {"importance": 10, "decay_rate": 1_000}
+# Columns that outcomes earned where the memory comes from: a file may say anything, so it begins anew.
+_EARNED = frozenset(
+    "maturity effectiveness_score applied_count success_count harmful_count last_applied_at last_evaluated_at "
+    "decay_rate".split()
+)
+_LARGEST = {"importance": 10}
 _SPECIAL: Mapping[str, Callable[[object], Any]] = {
     "permanence": partial(checks.choice, known=DECAY_RATES, name="permanence"),
-    "maturity": partial(checks.choice, known=MATURITIES, name="maturity"),
     "validity": checks.validity,
 }
 _PARSERS: Mapping[ColumnType, Callable[..., Any]] = {

@@ -22,6 +22,10 @@ UNION ALL SELECT id, FALSE FROM facts WHERE tenant_id = :tenant_id AND id IN :id
 UNION ALL SELECT id, FALSE FROM rules WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, TRUE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
+-- erased_among --
+-- List the erased ids among some, of tombstones in the caller's scopes
+SELECT id FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes;
+
 -- docs_of_ids --
 -- Find the docs of some memories by their ids
 SELECT id, doc FROM episodes WHERE tenant_id = :tenant_id AND id IN :ids

@@ -49,6 +49,12 @@ def load_memories(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
     return [memory for _, memory in load_visible(snapshot, ids)]
 
 
+def find_erased(snapshot: Snapshot, ids: Sequence[str]) -> set[str]:
+    """Find those of `ids` that were erased in the caller's scopes."""
+    bound = {**snapshot.bindings(), "ids": snapshot.dialect.listed(ids)}
+    return {id_ for (id_,) in snapshot.rows("erased_among", **bound)} if ids else set()
+
+
 def load_by_ids(
     tx: Transaction, kind: Kind, tenant_id: str, ids: Iterable[str], *, lock: str = ""
 ) -> list[tuple[int, MemoryRecord]]:

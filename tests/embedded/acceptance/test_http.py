@@ -232,10 +232,9 @@ def test_a_memory_goes_out_as_a_backup_and_comes_back(client, tmp_path):
 
 
 def test_an_export_is_read_back_by_an_import(client, memory):
-    client.post("/v1/facts", json=FACT)
+    client.post("/v1/facts", json={**FACT, "scope": "assistant"})
     exported = client.get("/v1/export", params={"kinds": ["fact"]})
     assert json.loads(exported.headers["Engrain-Report"])["kinds"] == {"fact": 1}
-    memory.agent().erase([each.id for each in memory.agent().facts("Ana")])
     other = {"Engrain-Agent": "other"}
     imported = client.post("/v1/import_file?filename=a/b.jsonl", content=exported.content, headers=other)
     assert (imported.json()["path"], imported.json()["format"], imported.json()["broken"]) == ("b.jsonl", "jsonl", [])

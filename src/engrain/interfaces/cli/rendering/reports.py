@@ -210,9 +210,10 @@ def imported(report: ImportReport) -> str:
     nothing = "0 turns" if report.sessions else "nothing"
     broken = f", {output.counted(len(report.broken), 'broken record')} passed over" if report.broken else ""
     sessions = f", {output.counted(report.sessions, 'session')}" if report.sessions else ""
+    erased = f", {report.erased:,} erased before and left out" if report.erased else ""
     return (
         f"imported {report.path} ({report.format}): {' and '.join(added) or nothing} added, "
-        f"{report.present:,} already there{sessions}{broken}"
+        f"{report.present:,} already there{erased}{sessions}{broken}"
     )
 
 
