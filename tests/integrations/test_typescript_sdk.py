@@ -58,3 +58,12 @@ def test_the_vercel_ai_sdk_starts_it_every_time(node, stdio):
     asked = {"server": stdio, "times": 5, "tool": "list_notes", "arguments": {}}
     answers = node("start_ai_sdk.mjs", asked)
     assert [answer["structuredContent"]["notes"] for answer in answers] == [[]] * 5
+
+
+def test_a_client_without_a_key_is_told_of_keys_and_opens_no_page(tmp_path, node):
+    with Memory.open(tmp_path / "memory.db", settings={"embedding": {"model": "none"}}) as memory:
+        app = create_app(memory, gate=Gate(memory, keys_required=True))
+        with serving(app) as address:
+            told = node("sign_in.mjs", {"url": f"{address}/mcp"})
+    assert told["pages"] == []
+    assert "send a key" in told["error"]

@@ -5,12 +5,16 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, NotRequired, get_args, get_origin, is_typeddict
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from engrain.domain import checks
 from engrain.verbs.signatures import Parameter, json_type, type_hints
 from engrain.verbs.words import Word
+
+# Some readers refuse a list whose items have no schema.
+ANY_JSON: Mapping[str, Any] = {"type": ["array", "boolean", "null", "number", "object", "string"]}
+JsonValue = Annotated[Any, WithJsonSchema(dict(ANY_JSON))]
 
 
 class Body(BaseModel):
@@ -78,6 +82,8 @@ def described(word: Word) -> dict[str, Any]:
 
 def wire_type(of: Any) -> Any:
     """Return a JSON type with a body in the place of every record."""
+    if of is Any:
+        return JsonValue
     if get_origin(of) is list:
         return list[wire_type(get_args(of)[0])]  # type: ignore[misc]  # a type made here
     if is_typeddict(of) or (isinstance(of, type) and is_dataclass(of)):

@@ -23,6 +23,7 @@
 import json
 import logging
 import math
+import re
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -72,6 +73,10 @@ _CODES: Mapping[int, str] = {
 }
 
 
+# Where clients look for OAuth after a 401, as the authorization of MCP has it.
+_OAUTH = re.compile(r"/\.well-known/(oauth-|openid-configuration).*|/authorize|/register|/token")
+
+
 class Refused(HTTPException):
     """A request that HTTP itself has a status for: malformed, of another media type, of another version."""
 
@@ -85,9 +90,15 @@ def status_of(error: EngrainError) -> HTTPStatus:
 
 
 def problem(
-    request: Request, status: int, *, code: str, detail: str, headers: Mapping[str, str] | None = None
+    request: Request,
+    status: int,
+    *,
+    code: str,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> Response:
-    """Make a problem document as an answer."""
+    """Make a problem document as an answer; `more` are members beside those of every problem."""
     document = {
         "type": f"urn:engrain:error:{code}",
         "title": HTTPStatus(status).phrase,
@@ -95,6 +106,7 @@ def problem(
         "detail": detail,
         "code": code,
         "request_id": request_id(request),
+        **(more or {}),
     }
     body = json.dumps(document, ensure_ascii=False).encode(errors="backslashreplace")
     return Response(body, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
@@ -149,6 +161,8 @@ async def _http_error(routes: Sequence[Route], request: Request, error: Exceptio
     assert isinstance(error, HTTPException)
     status, headers, path = error.status_code, dict(error.headers or {}), request.url.path
     match status:
+        case HTTPStatus.NOT_FOUND if _OAUTH.fullmatch(path):
+            return _no_oauth(request)
         case HTTPStatus.NOT_FOUND:
             detail = f"there is no {path:.200}; /openapi.json names all that there is"
         case HTTPStatus.METHOD_NOT_ALLOWED:
@@ -162,10 +176,18 @@ async def _http_error(routes: Sequence[Route], request: Request, error: Exceptio
     return problem(request, status, code=code, detail=detail, headers=headers)
 
 
+def _no_oauth(request: Request) -> Response:
+    """Tell a client that looks for OAuth, as many do after 401, how it is let in; in OAuth's own words for an error."""
+    detail = "this memory has no OAuth: send a key with each request, in the header Authorization: Bearer <key>"
+    oauth = {"error": "invalid_request", "error_description": detail}
+    return problem(request, HTTPStatus.NOT_FOUND, code=_CODES[HTTPStatus.NOT_FOUND], detail=detail, more=oauth)
+
+
 def _allowed(routes: Sequence[Route], path: str) -> str:
-    """List every method of a path; the framework names those of the first route alone."""
-    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
-    return ", ".join(sorted(methods))
+    """List the methods of the address that matches a path most exactly; the framework names those of one route."""
+    matching = [route.path for route in routes if route.path_regex.match(path)]
+    address = min(matching, key=lambda template: template.count("{"), default=None)
+    return ", ".join(sorted(method for route in routes if route.path == address for method in route.methods or ()))
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:

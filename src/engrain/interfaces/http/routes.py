@@ -211,7 +211,10 @@ def _declared(parameter: Parameter, kind: Callable[..., Any]) -> inspect.Paramet
 
 
 def _header(name: str, alias: str, word: Word) -> inspect.Parameter:
-    return _keyword(name, Annotated[str | None, Header(alias=alias, description=word.sentence)], None)
+    least = {"minLength": 1} if alias == IDEMPOTENCY_KEY else None
+    return _keyword(
+        name, Annotated[str | None, Header(alias=alias, description=word.sentence, json_schema_extra=least)], None
+    )
 
 
 def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

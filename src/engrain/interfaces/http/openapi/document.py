@@ -1,5 +1,6 @@
 """OpenAPI document: FastAPI's reading of the routes, completed by the schemas of answers and all faults."""
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,7 @@ from engrain.interfaces.http.request_identity import AGENT, SESSION
 from engrain.verbs.signatures import signature, signatures
 from engrain.verbs.table import by_name
 
+REQUEST_ID_HEADER = "X-Request-ID"  # one that is no id is replaced
 _PROBLEM: dict[str, Any] = {
     "type": "object",
     "description": "What went wrong (RFC 9457). `code` is stable across releases.",
@@ -64,7 +66,7 @@ _WRITING = (HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED, HTTPStatus.INSU
 _HEADERS = {
     AGENT: "Agent to speak for, where the key names none; the settings' agent if left out.",
     SESSION: "Conversation that is going on.",
-    "X-Request-ID": "Comes back in the answer, and stands in the events of what it does; made where there is none.",
+    REQUEST_ID_HEADER: "Comes back in the answer, and stands in the events of what it does; made where there is none.",
 }
 
 
@@ -85,7 +87,9 @@ def _document(app: FastAPI) -> dict[str, Any]:
     )
     parts = whole.setdefault("components", {})
     answers = [answer_type(verb) for verb in signatures() if verb.answer is not None and not verb.verb.sends]
-    parts.setdefault("schemas", {}).update(components([*answers, Caller]))
+    for body in parts.setdefault("schemas", {}).values():
+        _tell_defaults(body)
+    parts["schemas"].update(components([*answers, Caller]))
     parts["schemas"]["Problem"] = _PROBLEM
     for unused in ("HTTPValidationError", "ValidationError"):
         parts["schemas"].pop(unused, None)
@@ -99,6 +103,14 @@ def _document(app: FastAPI) -> dict[str, Any]:
                 _complete(operation, security)
                 _exemplify(operation, parts["schemas"])
     return whole
+
+
+def _tell_defaults(body: Schema) -> None:
+    """Move defaults of fields to their descriptions: generators of clients require a field that has a default."""
+    for schema in body.get("properties", {}).values():
+        if "default" in schema:
+            default = json.dumps(schema.pop("default"), ensure_ascii=False)
+            schema["description"] = f"{schema['description']} `{default}` if left out."
 
 
 def _complete(operation: dict[str, Any], security: list[dict[str, Any]]) -> None:
@@ -143,4 +155,5 @@ def _fault(status: HTTPStatus) -> dict[str, Any]:
 
 
 def _header(name: str, description: str) -> dict[str, Any]:
-    return {"name": name, "in": "header", "required": False, "description": description, "schema": {"type": "string"}}
+    schema = {"type": "string"} if name == REQUEST_ID_HEADER else {"type": "string", "minLength": 1}
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from engrain.domain import records
 from engrain.domain.records import MemoryRecord, Record
+from engrain.interfaces.json_arguments import ANY_JSON
 from engrain.verbs.signatures import Signature, type_hints
 from engrain.verbs.table import Verb
 
@@ -156,7 +157,7 @@ def _hint_schema(hint: Any) -> Schema:
     elif origin in (Union, types.UnionType):
         schema = _union_schema([_hint_schema(choice) for choice in arguments])
     elif origin in (tuple, list):
-        schema = {"type": "array", "items": _hint_schema(arguments[0])}
+        schema = {"type": "array", "items": _hint_schema(arguments[0]) or dict(ANY_JSON)}
     elif origin in (Mapping, dict):
         schema = {"type": "object", "additionalProperties": _hint_schema(arguments[1])}
     return schema
