@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from engrain.domain.records import Episode, Fact, Record, Rule
 from engrain.domain.requests import Act
 from engrain.errors import InvalidInput, UnreadableImport
-from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedTurn, detect, read
+from engrain.portability.formats import BrokenRecord, ImportedEntity, ImportedFact, ImportedTurn, detect, read
 from engrain.portability.record_converter import RecordConverter
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import UnitOfWork
 
 _BATCH = 500
+_BATCH_CHARACTERS = 2_000_000  # a few long messages are a batch, too
+_MOST_BROKEN = 1_000  # listed in a report; a file may be nothing else
+_MOST_ENTITIES = 20_000  # remembered by name; more are looked up again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +40,10 @@ class Broken(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport(Record):
-    """Report of an import: `added` memories, `present` and `erased` ones that stay so, and `broken` records."""
+    """Report of an import: `added` memories, `present` and `erased` ones that stay so, and `broken` records.
+
+    `broken` lists the first thousand; `broken_count` counts all.
+    """
 
     path: str
     format: str
@@ -49,6 +54,7 @@ class ImportReport(Record):
     kinds: Mapping[str, int]  # of added memories, by kind
     entities: int  # added to the registry
     broken: tuple[Broken, ...]
+    broken_count: int
 
 
 def import_file(
@@ -66,16 +72,16 @@ def import_file(
     An id is derived from its record, so a repeat adds nothing. What was erased since it was exported stays erased, and
     what only use can earn (maturity, counts, a rule's confidence) begins anew. Each transaction holds a few hundred
     records: a stopped import leaves whole ones, and a repeat adds the rest. `progress` gets the number of memories
-    read.
+    read. Whatever the size of the file, one batch of it is in memory, and a hash of each session for their number.
 
     Raises:
         UnreadableImport: the file is of no known format, or `strict` and a record is broken; earlier ones stay.
     """
-    sessions: set[str] = set()
+    sessions: set[int] = set()
     broken: list[Broken] = []
     kinds: Counter[str] = Counter()
     known: dict[str, str] = {}
-    seen = entities = erased = 0
+    seen = entities = erased = broken_count = 0
     name = format_name
     for records in _batches(read(path, format_name)):
         batch = store.write(Act(caller=caller, at=clock()), _store_batch, records, known, is_strict=strict)
@@ -86,9 +92,10 @@ def import_file(
         kinds.update(memory.kind for memory in batch.added)
         if strict and batch.broken:
             raise UnreadableImport(f"{path}, {batch.broken[0].position}: {batch.broken[0].reason}")
-        broken.extend(batch.broken)
+        broken.extend(batch.broken[: _MOST_BROKEN - len(broken)])
+        broken_count += len(batch.broken)
         memories = batch.memories
-        sessions.update(memory.session for memory in memories if isinstance(memory, Episode) and memory.session)
+        sessions.update(hash(memory.session) for memory in memories if isinstance(memory, Episode) and memory.session)
         name = next((str(memory.metadata["format"]) for memory in memories if "format" in memory.metadata), name)
         if progress is not None:
             progress(seen)
@@ -103,6 +110,7 @@ def import_file(
         kinds=dict(kinds),
         entities=entities,
         broken=tuple(broken),
+        broken_count=broken_count,
     )
 
 
@@ -141,12 +149,20 @@ def _store_batch(
         entities=sum(result is True for result in results),
         erased=len(records) - len(alive),
         broken=[result for result in results if isinstance(result, Broken)],
-        known=converter.entities,
+        known=dict(list(converter.entities.items())[-_MOST_ENTITIES:]),
     )
 
 
 def _batches(records: Iterator[ImportedRecord | BrokenRecord]) -> Iterator[list[ImportedRecord | BrokenRecord]]:
-    while batch := list(itertools.islice(records, _BATCH)):
+    batch: list[ImportedRecord | BrokenRecord] = []
+    characters = 0
+    for record in records:
+        batch.append(record)
+        characters += len(record.content) if isinstance(record, ImportedTurn | ImportedFact) else 0
+        if len(batch) == _BATCH or characters > _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
         yield batch
 
 

@@ -35,7 +35,15 @@ EXPECTED = {
     "IntegrityViolated": 409,
     "OutcomeUnknown": 503,
 }
-TOLD = {"UnreadableImport", "UnusableBackup", "NotFound", "Unauthenticated", "Forbidden", "RateLimited"}
+TOLD = {
+    "UntrustedSettings",
+    "UnreadableImport",
+    "UnusableBackup",
+    "NotFound",
+    "Unauthenticated",
+    "Forbidden",
+    "RateLimited",
+}
 
 
 class Raising(Gate):

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from engrain import __version__
 from engrain.interfaces.http import problems, routes
+from engrain.interfaces.http.files import ImportLimit
 from engrain.interfaces.http.middleware.access_log import AccessLog
 from engrain.interfaces.http.middleware.concurrency import ConcurrencyLimit
 from engrain.interfaces.http.middleware.guards import Bounds, Guards
@@ -45,7 +46,7 @@ def create_app(memory: "Memory", *, gate: "Gate", mcp_profile: str = "butler") -
         redirect_slashes=False,
         openapi_tags=routes.tags(),
     )
-    app.state.memory, app.state.gate = memory, gate
+    app.state.memory, app.state.gate, app.state.imports = memory, gate, ImportLimit()
     verbs = routes.router()
     problems.install(app, [route for route in verbs.routes if isinstance(route, APIRoute)])
     app.include_router(verbs)

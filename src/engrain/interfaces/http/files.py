@@ -1,8 +1,9 @@
-"""File transfer: uploads and downloads through a temporary folder of their own."""
+"""File transfer: uploads and downloads through a temporary folder of their own, and the limits of imports."""
 
 import json
 import shutil
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path, PurePosixPath
@@ -13,12 +14,52 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from engrain.domain.records import Record
-from engrain.errors import InvalidInput
+from engrain.errors import InvalidInput, RateLimited, UnreadableImport
+from engrain.portability.formats.files import unzipped_bytes
 
 _Result = TypeVar("_Result")
 _CHUNK = 256 * 1024
 _LONGEST_NAME = 100
 REPORT = "Engrain-Report"
+
+
+class ImportLimit:
+    """Limits the imports of a tenant to one at a time in this process; further ones get RateLimited. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tenants: set[str] = set()
+
+    def check(self, tenant: str) -> None:
+        """Check that a tenant may import now.
+
+        Raises:
+            RateLimited: it is importing another file.
+        """
+        if tenant in self._tenants:
+            raise RateLimited("a file is being imported already; send this one when that has ended", retry_after_s=10)
+
+    @contextmanager
+    def hold(self, tenant: str) -> Iterator[None]:
+        """Hold the import of a tenant for one block; raises as `check` does."""
+        with self._lock:
+            self.check(tenant)
+            self._tenants.add(tenant)
+        try:
+            yield
+        finally:
+            self._tenants.discard(tenant)
+
+
+def check_unzipped(path: Path, most_bytes: int) -> None:
+    """Check that a received archive is unpacked to no more than a file may have.
+
+    Raises:
+        UnreadableImport: it is larger, or a zip archive that cannot be opened.
+    """
+    size = unzipped_bytes(path)
+    if size > most_bytes:
+        raise UnreadableImport(f"{path} unpacks to {size:,} bytes; this server takes {most_bytes:,}: send less at once")
 
 
 @asynccontextmanager

@@ -168,10 +168,20 @@ def _file_endpoint(signature: Signature) -> Callable[..., Any]:
 
     async def endpoint(request: Request, identity: RequestIdentity, **values: Any) -> Response:
         name = values.pop("filename", "backup")
+        limit: files.ImportLimit = request.app.state.imports
 
-        def work(path: Any) -> Any:
+        def call(path: Any) -> Any:
             return _call(signature, identity, {**_arguments(values), "path": path})
 
+        def import_file(path: Any) -> Any:
+            files.check_unzipped(path, identity.memory.settings.server.max_file_bytes)
+            with limit.hold(identity.tenant):
+                return call(path)
+
+        is_import = signature.verb.name == "import_file"
+        if is_import:
+            limit.check(identity.tenant)  # before the body is read; it is held only once all of it is here
+        work = import_file if is_import else call
         async with files.receive_file(request, name=name) as path:
             report = await run_in_threadpool(files.read_received, path, work)
         return answers.json_response(replace(report, path=path.name).to_dict())

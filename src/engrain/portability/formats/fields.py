@@ -32,7 +32,7 @@ class Malformed(Exception):  # not an EngrainError: it never leaves the package,
 def parse_json(text: str) -> object:
     """Parse `text` as JSON; Malformed gives the position of the fault. NaN and Infinity are accepted."""
     try:
-        return _decoder.decode(text)
+        return decoder.decode(text)
     except json.JSONDecodeError as error:
         at = f"column {error.colno}" if error.lineno == 1 else f"line {error.lineno}, column {error.colno}"
         raise Malformed(f"not JSON: {error.msg} at {at}") from error
@@ -45,7 +45,7 @@ def _whole_number(digits: str) -> int | float:
 
 
 # Made once: json.loads() and json.dumps() with options make one for every call, a third of the time per line.
-_decoder = json.JSONDecoder(parse_int=_whole_number)
+decoder = json.JSONDecoder(parse_int=_whole_number)
 _encoder = json.JSONEncoder(default=str)  # writes ASCII: lone surrogates stay escapes
 _quote = json.encoder.encode_basestring_ascii
 

@@ -7,29 +7,32 @@ import re
 import struct
 import zipfile
 import zlib
-from contextlib import contextmanager
+from collections import deque
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO, TypeAlias
 
 from engrain.errors import UnreadableImport
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Container, Entry, Layout
+from engrain.portability.json_stream import JsonFault, JsonStream, check_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-MAX_LINE_BYTES = 64 * 2**20
+    Reopen: TypeAlias = Callable[[], AbstractContextManager[IO[bytes]]]
+
+MAX_LINE_BYTES = 16 * 2**20
 _CHUNK_BYTES = 2**18  # even, so that no UTF-16 unit is cut in two
 # A file that opens with "{" is JSON lines, or one JSON object over several lines. Only up to this size is it parsed
 # whole to find out: one conversation is not larger, and a larger file of lines must not be read into memory.
-_MAX_OBJECT_BYTES = 64 * 2**20
+_MAX_OBJECT_BYTES = 16 * 2**20
 _MAX_UNZIPPED_BYTES = 2**30
 _MAX_EXPANSION = 100  # JSON text deflates 5 to 20 times, a bomb 1,000 times
 _MIN_BOMB_BYTES = 2**20
-_PIECE_BYTES = 2**20
 _HEAD_BYTES = 2**16
 MARKDOWN_ENDINGS = (".md", ".markdown")
 _SAMPLE_LINES = 100  # a transcript may open with a few dozen notices that say little
@@ -120,12 +123,9 @@ def _folder_parts(path: Path, endings: Sequence[tuple[str, ...]]) -> list[Part]:
 
 
 def _zip_parts(path: Path) -> list[Part]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if not name.endswith("/")]
-    except (*_ZIP_FAULTS, OSError) as error:
-        raise UnreadableImport(f"{path} is a zip archive that cannot be opened: {error}") from error
-    found = sorted({name for name in names if _MEMBER.fullmatch(PurePosixPath(name).name)})
+    with _zip_faults(f"{path} is a zip archive that cannot be opened"), zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+    found = sorted({name for name in names if _is_member(name)})
     if not found:
         seen = ", ".join(names[:8]) or "nothing"
         raise UnreadableImport(f"{path} is a zip archive without conversations.json; it holds {seen}")
@@ -136,19 +136,44 @@ def _zip_parts(path: Path) -> list[Part]:
     ]
 
 
+def unzipped_bytes(path: Path) -> int:
+    """Bytes that an import of this file reads once it is unpacked; 0 for a file that is no zip archive.
+
+    No member gives more than its directory entry says: it is cut there, and then fails its checksum.
+    """
+    if container_of(path) != "zip":
+        return 0
+    with _zip_faults(f"{path} is a zip archive that cannot be opened"), zipfile.ZipFile(path) as archive:
+        return sum(member.file_size for member in archive.infolist() if _is_member(member.filename))
+
+
 def _load_member(path: Path, name: str, place: str, _layouts: frozenset[Layout]) -> Source:
+    return _document(partial(_open_member, path, name), f"{name} in {path}", PurePosixPath(name).stem, place)
+
+
+@contextmanager
+def _open_member(path: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open a member of an archive, which is unpacked piece by piece."""
+    with _zip_faults(f"{name} in {path} cannot be unpacked"), zipfile.ZipFile(path) as archive:
+        member = archive.getinfo(name)
+        _refuse_bomb(path, member)
+        with archive.open(member) as unpacked:
+            yield unpacked
+
+
+@contextmanager
+def _zip_faults(problem: str) -> Iterator[None]:
+    """Turn what zipfile raises inside the block into UnreadableImport."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            member = archive.getinfo(name)
-            _refuse_bomb(path, member)
-            # In pieces: read() without a size unpacks up to 2 GB before it cuts to the size that was just checked.
-            with archive.open(member) as unpacked:
-                raw = b"".join(iter(partial(unpacked.read, _PIECE_BYTES), b""))
+        yield
     except UnreadableImport:  # a ValueError too
         raise
     except (*_ZIP_FAULTS, OSError) as error:
-        raise UnreadableImport(f"{name} in {path} cannot be unpacked: {error}") from error
-    return _document(raw, f"{name} in {path}", PurePosixPath(name).stem, place)
+        raise UnreadableImport(f"{problem}: {error}") from error
+
+
+def _is_member(name: str) -> bool:
+    return not name.endswith("/") and _MEMBER.fullmatch(PurePosixPath(name).name) is not None
 
 
 def _refuse_bomb(path: Path, member: zipfile.ZipInfo) -> None:
@@ -173,12 +198,12 @@ def _load_file(path: Path, place: str, layouts: frozenset[Layout]) -> Source:
     layouts -= {"markdown"}
     opening = _opening(path)
     if "lines" not in layouts or opening == "[":
-        return _document(_read_bytes(path), str(path), path.stem, place)
+        return _document(partial(_open_file, path), str(path), path.stem, place)
     first_line = next(lines.sample(), None)
     if opening != "{" or isinstance(first_line, dict) or path.stat().st_size > _MAX_OBJECT_BYTES:
         return lines
     try:
-        return _document(_read_bytes(path), str(path), path.stem, place)
+        return _document(partial(_open_file, path), str(path), path.stem, place)
     except UnreadableImport:
         if any(isinstance(value, dict) for value in lines.sample()):
             return lines  # of which the first is broken
@@ -225,22 +250,58 @@ def _scan_lines(path: Path) -> Iterator[tuple[int, object]]:
         yield from json_lines(path)
 
 
-def _document(raw: bytes, called: str, stem: str, place: str) -> Source:
-    encoding = encoding_of(raw)
+def _document(reopen: Reopen, called: str, stem: str, place: str) -> Source:
+    """A JSON document; it is read through once, so that nothing is taken of a broken one, and again for its items."""
     try:
-        text = encoding.decode(raw[len(encoding.mark) :], skipped=len(encoding.mark))
-        if not text.strip():
-            raise UnreadableImport(f"{called} is empty")
-        value = fields.parse_json(text)
-    except fields.Malformed as fault:
+        with reopen() as stream:
+            document = JsonStream(_text_pieces(stream), fields.decoder)
+            is_list = document.is_list()
+            last = deque(document.values(), maxlen=1)
+    except (fields.Malformed, JsonFault) as fault:
         raise UnreadableImport(f"{called} is {fault}") from fault
-    match value:
-        case list():
-            return Source(layout="list", stem=stem, place=place, scan=partial(enumerate, value, 1))
-        case dict():
-            return Source(layout="object", stem=stem, place=place, scan=partial(enumerate, [value], 1))
-        case _:
-            raise UnreadableImport(f"{called} holds {fields.describe(value)}, not conversations")
+    if is_list:
+        return Source(layout="list", stem=stem, place=place, scan=partial(_scan_items, reopen))
+    if not last:
+        raise UnreadableImport(f"{called} is empty")
+    if not isinstance(last[0], dict):
+        raise UnreadableImport(f"{called} holds {fields.describe(last[0])}, not conversations")
+    return Source(layout="object", stem=stem, place=place, scan=partial(enumerate, last, 1))
+
+
+def _scan_items(reopen: Reopen) -> Iterator[tuple[int, object]]:
+    """Number and value of the items of a list, read one at a time; Malformed where the file has changed meanwhile."""
+    number = 0
+    try:
+        with reopen() as stream:
+            for number, value in enumerate(JsonStream(_text_pieces(stream), fields.decoder).values(), 1):
+                yield number, value
+    except (fields.Malformed, JsonFault, UnreadableImport) as fault:
+        yield number + 1, fields.Malformed(str(fault))
+
+
+def _text_pieces(stream: IO[bytes]) -> Iterator[str]:
+    """Text of a document piece by piece; Malformed gives the position of a byte that is not of its encoding."""
+    head = stream.read(_CHUNK_BYTES)
+    encoding = encoding_of(head)
+    decoder = codecs.getincrementaldecoder(encoding.codec)()
+    count, chunk = len(encoding.mark), head[len(encoding.mark) :]
+    while True:
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            before = count + len(chunk) - len(error.object)
+            raise encoding.fault(error, skipped=before) from error
+        yield text
+        if not chunk:
+            return
+        count += len(chunk)
+        chunk = stream.read(_CHUNK_BYTES)
+
+
+@contextmanager
+def _open_file(path: Path) -> Iterator[IO[bytes]]:
+    with _read_errors(path), path.open("rb") as stream:
+        yield stream
 
 
 @contextmanager
@@ -266,10 +327,12 @@ class Encoding:
         try:
             return line.decode(self.codec)
         except UnicodeDecodeError as error:
-            wrong = error.object[error.start]
-            raise fields.Malformed(
-                f"not {self.title} text: byte {skipped + error.start + 1} is 0x{wrong:02x}"
-            ) from error
+            raise self.fault(error, skipped=skipped) from error
+
+    def fault(self, error: UnicodeDecodeError, *, skipped: int) -> fields.Malformed:
+        """The fault of a text that is not of this encoding."""
+        wrong = error.object[error.start]
+        return fields.Malformed(f"not {self.title} text: byte {skipped + error.start + 1} is 0x{wrong:02x}")
 
 
 _UTF_8 = Encoding("utf-8", "UTF-8", b"", b"\n")
@@ -304,7 +367,10 @@ def json_lines(path: Path) -> Iterator[tuple[int, object]]:
 
 def _parse(text: str) -> object:
     try:
+        check_size(text)
         return fields.parse_json(text)
+    except JsonFault as fault:
+        return fields.Malformed(str(fault))
     except fields.Malformed as fault:
         return fault
 
@@ -325,8 +391,9 @@ def _split(stream: BinaryIO, newline: bytes) -> Iterator[bytes | None]:
         start = 0
         while (end := _find(chunk, newline, start)) >= 0:
             is_too_long = is_too_long or len(pending) + end - start > MAX_LINE_BYTES
-            yield None if is_too_long else bytes(pending) + chunk[start:end]
+            line = None if is_too_long else bytes(pending) + chunk[start:end]
             pending, is_too_long = bytearray(), False
+            yield line
             start = end + len(newline)
         if not is_too_long:
             pending += chunk[start:]

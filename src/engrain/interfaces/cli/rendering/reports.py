@@ -208,7 +208,7 @@ def imported(report: ImportReport) -> str:
     if report.entities:
         added.append(output.counted(report.entities, "entity", "entities"))
     nothing = "0 turns" if report.sessions else "nothing"
-    broken = f", {output.counted(len(report.broken), 'broken record')} passed over" if report.broken else ""
+    broken = f", {output.counted(report.broken_count, 'broken record')} passed over" if report.broken else ""
     sessions = f", {output.counted(report.sessions, 'session')}" if report.sessions else ""
     erased = f", {report.erased:,} erased before and left out" if report.erased else ""
     return (
@@ -220,7 +220,7 @@ def imported(report: ImportReport) -> str:
 def broken_records(report: ImportReport) -> list[str]:
     """A line for each of the first records that were passed over, and how many more there are."""
     lines = [f"broken: {record.position}: {record.reason}" for record in report.broken[:_BROKEN_SHOWN]]
-    more = len(report.broken) - _BROKEN_SHOWN
+    more = report.broken_count - _BROKEN_SHOWN
     return [*lines, f"and {more:,} more (--json lists all)"] if more > 0 else lines
 
 
