@@ -283,7 +283,8 @@ class Agent(Queries):
         """Erase memories for good, with their vectors and links; give the ids that went.
 
         This cannot be undone. Memories that this agent does not see are left alone. The event `memory_erased` stays,
-        with a digest of what was there, and other events lose its text; the id is never taken again.
+        with a digest of what was there, and other events lose its text; the id is never taken again. Messages that wait
+        for the database in this process go, too.
 
         Raises:
             InvalidInput: an id that is no text; nothing was erased.
@@ -299,11 +300,13 @@ class Agent(Queries):
                 going[:] = load_memories(work, names)
             return removal.erase(work, names)
 
+        waiting = parts.buffers.erase(self._caller, names)
         try:
-            return parts.store.write(new_act(parts, self._caller), erase)
+            erased = parts.store.write(new_act(parts, self._caller), erase)
         finally:
             parts.note_cache.drop_agent(self._caller)
             parts.buffers.drop_recent(going)
+        return [*erased, *(id_ for id_ in waiting if id_ not in erased)]
 
     def link(
         self,

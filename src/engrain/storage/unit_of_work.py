@@ -60,8 +60,8 @@ class Database(Protocol):
     def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
         """Lock the sessions and speakers of episodes that go, in the caller's scopes or in all of the tenant's."""
 
-    def overwrite_removed(self, work: UnitOfWork) -> None:
-        """Overwrite what this unit removes, in the file and its log, once it is committed; a server does so itself."""
+    def clear_log(self, work: UnitOfWork) -> None:
+        """Clear a file's log and keyword index of what this unit removes, once it is committed; a server vacuums."""
 
 
 class Snapshot(Transaction):

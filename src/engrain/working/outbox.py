@@ -14,9 +14,9 @@ from engrain.domain.memories.hooks import MessageReceipt, fails_open
 from engrain.domain.records import Degraded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
-    from engrain.domain.records import Episode
+    from engrain.domain.records import Caller, Episode
     from engrain.domain.requests import Act
 
 _LOG = logging.getLogger(__name__)
@@ -94,6 +94,20 @@ class Outbox:
             return None
         finally:
             self._draining.release()
+
+    def remove(self, caller: Caller, ids: Collection[str]) -> list[str]:
+        """Remove waiting messages of a caller's agent, once none is being stored; the ids of those that were here."""
+        with self._draining, self._changing:
+            mine = (caller.tenant_id, caller.agent)
+            going = [
+                message
+                for message in self._waiting
+                if message.episode.id in ids and (message.episode.tenant_id, message.episode.agent) == mine
+            ]
+            for message in going:
+                self._waiting.remove(message)
+                self._characters -= len(message.episode.content)
+        return [message.episode.id for message in going]
 
     def discard(self) -> int:
         """Drop all messages that wait; the number lost."""

@@ -122,6 +122,14 @@ class WorkingMemory:
 
         return self.change(caller, work)
 
+    def discard(self, caller: Caller, ids: Collection[str]) -> None:
+        """Drop messages from every session of a caller's agent: they were erased."""
+        with self._lock:
+            for session in list(self._sessions.values()):
+                owner = session.caller
+                if (owner.tenant_id, owner.agent) == (caller.tenant_id, caller.agent):
+                    session.messages = [message for message in session.messages if message.id not in ids]
+
     def clear(self, caller: Caller) -> None:
         """Drop a caller's session with its messages."""
         with self._lock:

@@ -11,11 +11,11 @@ from engrain.working.outbox import Outbox
 from engrain.working.sessions import WorkingMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from concurrent.futures import Future
 
     from engrain.config.tree import Redis, Settings
-    from engrain.domain.records import MemoryRecord
+    from engrain.domain.records import Caller, MemoryRecord
     from engrain.domain.requests import Act
     from engrain.storage.batch_writer import BatchWriter
     from engrain.storage.redis_recent import RedisRecent
@@ -44,6 +44,12 @@ class Buffers:
         """Cache the turns among memories that were just stored."""
         if self.recent is not None:
             self.recent.add(memory for memory in memories if isinstance(memory, Episode))
+
+    def erase(self, caller: Caller, ids: Collection[str]) -> list[str]:
+        """Remove messages of a caller's agent that no database holds yet; what is batched is stored first."""
+        self.flush_batches()
+        self.working.discard(caller, ids)
+        return self.outbox.remove(caller, ids)
 
     def drop_recent(self, memories: Sequence[MemoryRecord]) -> None:
         """Drop the sessions of memories that were forgotten or erased."""

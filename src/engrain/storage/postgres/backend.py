@@ -206,7 +206,7 @@ class PostgresBackend:
         for statement in ("lock_sessions_of", "lock_speakers_of"):
             work.run(statement, tenant_id=caller.tenant_id, scopes=scopes, ids=list(episode_ids))
 
-    def overwrite_removed(self, work: UnitOfWork) -> None:
+    def clear_log(self, work: UnitOfWork) -> None:
         """The server reuses the room of removed rows by itself."""
 
     def count_connections(self) -> PoolVitals:

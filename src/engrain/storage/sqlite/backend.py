@@ -208,8 +208,8 @@ class SqliteBackend:
     def lock_removal(self, work: UnitOfWork, episode_ids: Sequence[str], *, everywhere: bool = False) -> None:
         """There is one writer at a time."""
 
-    def overwrite_removed(self, work: UnitOfWork) -> None:  # noqa: ARG002  # there is one writer at a time
-        self._connections.overwrite_removed()
+    def clear_log(self, work: UnitOfWork) -> None:  # noqa: ARG002  # there is one writer at a time
+        self._connections.clear_log()
 
     def count_connections(self) -> None:
         """A file has none to count."""

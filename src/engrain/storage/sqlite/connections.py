@@ -79,21 +79,34 @@ class Connections:
         """Count the rows that the writer has changed since it was opened."""
         return self._writer.total_changes()
 
-    def overwrite_removed(self) -> None:
-        """Overwrite with zeros what the transaction removes from here on, in the file and, once committed, in its log.
+    def clear_log(self) -> None:
+        """Clear the log of what the transaction removes, once it is committed; the file itself is overwritten by then.
 
         Words leave the keyword index by merging it anew, a piece at a time, so that others can write between.
         """
-        self._writer.pragma("secure_delete", 1)
-        self._transaction.finish = self._finish_overwriting
+        self._transaction.finish = self._finish_removal
 
-    def _finish_overwriting(self) -> None:
+    def _finish_removal(self) -> None:
+        self._forget_words()
+        if self._truncate_log(wait_s=self._busy_timeout_s):
+            return
+        # Another process still reads what is in the log; the next write that finds it free ends it.
+        self._transaction.finish = self._retry_truncation
+
+    def _retry_truncation(self) -> None:
+        if not self._truncate_log(wait_s=0):
+            self._transaction.finish = self._retry_truncation
+
+    def _truncate_log(self, *, wait_s: float) -> bool:
+        """Fold the log into the file and empty it; False where a reader held it for all of that time."""
+        if self.in_memory:
+            return True
+        self._writer.set_busy_timeout(round(wait_s * 1000))
         try:
-            self._forget_words()
-            if not self.in_memory:
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            [[is_busy, _, _]] = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         finally:
-            self._writer.pragma("secure_delete", 0)
+            self._writer.set_busy_timeout(round(self._busy_timeout_s * 1000))
+        return not is_busy
 
     @contextmanager
     def compacting(self) -> Iterator[apsw.Connection]:
@@ -101,8 +114,7 @@ class Connections:
         with self._write_lock, ErrorTranslation(self.location, self._writer):
             self._check_open()
             yield self._writer
-            if not self.in_memory:
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._truncate_log(wait_s=self._busy_timeout_s)
 
     def merge_words(self) -> None:
         """Merge the segments of the keyword index that are many by now, a piece at a time: others write between."""
@@ -228,7 +240,8 @@ class Connections:
         # value that could change its plan: 12 us instead of 2 us for a session's last turn.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.execute(f"PRAGMA temp_store = memory; PRAGMA cache_size = -8000; PRAGMA mmap_size = {_MAPPED_BYTES}")
-        connection.execute("PRAGMA foreign_keys = on")
+        # Always, not while something is erased: pages that were split, moved or freed before would still have its text.
+        connection.execute("PRAGMA foreign_keys = on; PRAGMA secure_delete = on")
         if not self.in_memory:
             connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             connection.wal_autocheckpoint(_PAGES_BEFORE_CHECKPOINT)

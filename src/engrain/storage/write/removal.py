@@ -57,7 +57,7 @@ def erase(work: UnitOfWork, ids: Sequence[str]) -> list[str]:
     writes down what happened to one, has finished by then, or finds nothing.
     """
     work.backend.lock_removal(work, ids)
-    work.backend.overwrite_removed(work)
+    work.backend.clear_log(work)
     found = selection.load_visible(work, ids, lock=work.dialect.lock_whole)
     for doc, memory in found:
         _erase(work, doc, memory)

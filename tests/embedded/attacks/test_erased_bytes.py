@@ -1,0 +1,93 @@
+"""Erased means gone: what somebody who takes the file finds of erased memories, byte by byte."""
+
+import random
+from pathlib import Path
+
+import apsw
+import pytest
+
+from engrain import Memory
+
+SECRETS = 297
+
+
+@pytest.fixture
+def memory(path):
+    with Memory.open(path, embedder="none", settings={"storage": {"busy_timeout_s": 0.05}}) as memory:
+        yield memory
+
+
+def found(path, secrets):
+    """Secrets that stand in the file, its log or its shared memory, be it as a word of the index."""
+    files = [Path(f"{path}{ending}") for ending in ("", "-wal", "-shm")]
+    content = b"".join(file.read_bytes() for file in files if file.exists()).lower()
+    return [secret for secret in secrets if secret.encode() in content]
+
+
+def store_secrets(agent, secrets):
+    """Secrets among other talk, as episodes, facts, rules and notes; the ids of their memories."""
+    numbers = random.Random(3)
+    words = [f"w{numbers.getrandbits(40):x}" for _ in range(3_000)]
+    ids = []
+    for number, secret in enumerate(secrets):
+        talk = " ".join(numbers.choices(words, k=30))
+        match number % 4:
+            case 0:
+                ids.append(agent.observe(f"{talk} {secret} {talk}", session=f"s{number // 12}", role="user").id)
+            case 1:
+                ids.append(agent.remember(f"{talk} {secret}", subject=f"subject {number}", predicate="says").id)
+            case 2:
+                ids.append(agent.rules.add(f"{talk} {secret}").id)
+            case 3:
+                ids.append(agent.notes.save(f"key {number}", f"{talk} {secret}").id)
+        for turn in range(3):
+            talk = " ".join(numbers.choices(words, k=40))
+            agent.observe(talk, session=f"s{number // 12}", role="user", idempotency_key=f"{number}-{turn}")
+        if number % 20 == 0:
+            agent.recall(words[number])
+    return ids
+
+
+def test_nothing_of_what_was_erased_stays_in_the_bytes_of_the_file(memory, path):
+    secrets = [f"zq{number}x{random.Random(number).getrandbits(64):016x}" for number in range(SECRETS)]
+    agent = memory.agent("aide")
+    ids = store_secrets(agent, secrets)
+    assert len(found(path, secrets)) == SECRETS
+    for start in range(0, SECRETS, 33):
+        assert len(agent.erase(ids[start : start + 33])) == 33
+    assert found(path, secrets) == []
+    memory.jobs.run("compaction")
+    assert found(path, secrets) == []
+    memory.close()
+    assert found(path, secrets) == []
+
+
+def test_a_log_that_another_process_reads_is_cleared_by_the_next_write_that_finds_it_free(memory, path):
+    agent = memory.agent("aide")
+    erased = agent.observe("the door code is zqsecret4711", role="user")
+    reader = apsw.Connection(str(path))
+    reader.execute("BEGIN; SELECT count(*) FROM episodes").fetchall()
+    assert agent.erase([erased.id]) == [erased.id]
+    assert found(path, ["zqsecret4711"]) != []
+    reader.execute("COMMIT")
+    agent.observe("the tram is late", role="user")
+    assert found(path, ["zqsecret4711"]) == []
+    reader.close()
+
+
+def test_what_waits_in_this_process_is_erased_too(memory, path):
+    agent = memory.agent("aide", session="monday")
+    agent.working.append("the door code is 4711", role="user")
+    [said] = agent.working.messages()
+    locking = apsw.Connection(str(path))
+    locking.execute("BEGIN IMMEDIATE")
+    waiting = agent.hooks.message("the safe code is 4712", role="user")
+    locking.execute("ROLLBACK")
+    locking.close()
+    assert not waiting.is_stored
+    ids = [waiting.episode.id, said.id]
+    assert memory.agent("other").erase(ids) == []
+    assert agent.erase(ids) == [waiting.episode.id]
+    assert agent.working.messages() == []
+    agent.hooks.message("the tram is late", role="user")
+    assert [episode.content for episode in agent.hooks.recent().episodes] == ["the tram is late"]
