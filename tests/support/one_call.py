@@ -9,6 +9,8 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.records import Caller, Fact
 from engrain.storage import jobs, selection
@@ -17,9 +19,11 @@ from engrain.storage.entities import lookup, mentions, registry
 from engrain.storage.entities import removal as entity_removal
 from engrain.storage.reports import overviews, stats, surveys, tenants
 from engrain.storage.runs import actions, claims, undo
-from engrain.storage.search import history, matching, namespaces, recency, traits
+from engrain.storage.search import history, matching, namespaces, recency
+from engrain.storage.search.candidates import RankedDocs
 from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 from engrain.storage.write import arrivals, changes, cleanup, embedding_versions, removal, sweeps
+from tests.support.traits import read_traits, recall_traits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +49,10 @@ def _put_mentioning(work: UnitOfWork, memories: Any, names: Any, choose: Any) ->
 def _put_related(work: UnitOfWork, fact: Any, related: Any) -> Any:
     arrivals.lock_slot(work, fact)
     return arrivals.put_related(work, fact, related)
+
+
+def _search_vectors(snapshot: Snapshot, request: Any, vector: Any, limit: int, *, also: Any = ()) -> RankedDocs:
+    return snapshot.search_vectors(request, vector, limit, also=np.array(sorted(set(also)), np.int64))
 
 
 READS: dict[str, Callable[..., Any]] = {
@@ -73,11 +81,12 @@ READS: dict[str, Callable[..., Any]] = {
 }
 SEARCHES: dict[str, Callable[..., Any]] = {
     "keyword": Snapshot.search_words,
-    "nearest": Snapshot.search_vectors,
+    "nearest": _search_vectors,
     "newest": recency.find_newest,
     "important": recency.find_important,
     "mentioning": mentions.find_mentioning,
-    "traits": traits.load_traits,
+    "traits": read_traits,
+    "recalled_traits": recall_traits,
     "load": matching.load_matching,
     "recent": recency.load_newest,
     "neighbours": matching.load_neighbours,
@@ -285,7 +294,12 @@ def _read_method(work: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _search_method(work: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, request, *a, **k: self._read(request.caller, work, request, *a, **k)
+    return lambda self, request, *a, **k: _as_list(self._read(request.caller, work, request, *a, **k))
+
+
+def _as_list(answer: Any) -> Any:
+    """An answer, its columns as a list of candidates."""
+    return list(answer) if isinstance(answer, RankedDocs) else answer
 
 
 def _write_method(work: Callable[..., Any]) -> Callable[..., Any]:

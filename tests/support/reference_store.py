@@ -27,13 +27,14 @@ from engrain.domain.records import (
     MemoryRecord,
     Rule,
 )
-from engrain.domain.requests import Act, Candidate, Ref, Request, Traits, Unembedded
+from engrain.domain.requests import Act, Candidate, Ref, Request, Unembedded
 from engrain.domain.text.bm25 import scores
-from engrain.domain.text.indexing import embedding_text, question_share
+from engrain.domain.text.indexing import embedding_text
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import EngineUnavailable, InvalidInput
 from tests.support.reference_entries import Entry, best_first
 from tests.support.reference_records import AT_MOST, ReferenceRecords
+from tests.support.traits import Traits, traits_of
 
 Result = TypeVar("Result")
 
@@ -128,8 +129,11 @@ class ReferenceStore(ReferenceRecords):
 
     def traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
         return {
-            entry.ref: _traits(entry.memory) for entry in self._entries.visible(request.caller) if entry.ref in refs
+            entry.ref: traits_of(entry.memory) for entry in self._entries.visible(request.caller) if entry.ref in refs
         }
+
+    def recalled_traits(self, request: Request, refs: Collection[Ref]) -> dict[Ref, Traits]:
+        return {ref: traits._replace(referenced_at=None) for ref, traits in self.traits(request, refs).items()}
 
     def load(self, request: Request, refs: Collection[Ref]) -> dict[Ref, MemoryRecord]:
         return {entry.ref: entry.memory for entry in self._entries.matching(request) if entry.ref in refs}
@@ -264,23 +268,6 @@ def _age(entry: Entry) -> tuple[datetime, str]:
 
 def _importance(memory: MemoryRecord) -> float:
     return 5.0 if isinstance(memory, Rule) else memory.importance
-
-
-def _traits(memory: MemoryRecord) -> Traits:
-    shared = {
-        "id": memory.id,
-        "kind": memory.kind,
-        "scope": memory.scope,
-        "happened_at": memory.happened_at,
-        "created_at": memory.created_at,
-        "importance": _importance(memory),
-        "referenced_at": memory.last_referenced_at,
-    }
-    if isinstance(memory, Episode):
-        said = {name: getattr(memory, name) for name in ("session", "turn", "role", "speaker", "content")}
-        return Traits(**shared, **said, asking=question_share(memory.content), confirmed_at=memory.created_at)
-    fades = {"confidence": memory.confidence, "decay_rate": memory.decay_rate}
-    return Traits(**shared, **fades, confirmed_at=memory.last_confirmed_at)
 
 
 def _judged(entries: Sequence[Entry], version: int, vector: NDArray[np.float32]) -> list[Candidate]:

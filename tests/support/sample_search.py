@@ -1,5 +1,6 @@
 """Searches to test with: a small vocabulary, an embedder of words, and the reference store."""
 
+import itertools
 import zlib
 from datetime import timedelta
 
@@ -7,15 +8,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 from engrain.domain.records import Degraded
-from engrain.domain.requests import Traits
 from engrain.domain.text.analysis import terms
 from engrain.retrieval.presets import ENGRAIN, PRESETS
 from engrain.retrieval.search import QueryEmbedding, SearchQuery, search
 from tests.support.sample_records import NOON, episode, fact, request
 from tests.support.store_samples import put
 from tests.support.stores import InMemoryStore
+from tests.support.traits import Traits, session_key
 
 DIMS = 8
+_NUMBERS = itertools.count(1)
 NO_ENGINE = Degraded(code="embedder_unavailable", message="keywords alone: the embedder is asleep")
 WORDS = "tram river coffee guitar walk rain late music garden".split()
 SAYINGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
@@ -43,8 +45,9 @@ def vector_of(text):
 
 
 def traits(**changes):
-    values = {"id": "1", "kind": "episode", "scope": "aide", "happened_at": NOON, "created_at": NOON}
-    return Traits(**{"importance": 5.0, "confirmed_at": NOON, "referenced_at": None, **values, **changes})
+    values = {"id": str(next(_NUMBERS)), "kind": "episode", "scope": "aide", "happened_at": NOON, "created_at": NOON}
+    values |= {"importance": 5.0, "confirmed_at": NOON, "referenced_at": None, **changes}
+    return Traits(**values | {"session": session_key(values["id"], values["scope"], changes.get("session"))})
 
 
 def no_engine(_text):

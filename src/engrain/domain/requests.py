@@ -1,9 +1,9 @@
-"""Requests to a store and its answers: searches, writes, candidates, traits and health."""
+"""Requests to a store and its answers: searches, writes, candidates and health."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from engrain.domain.slots import assign_fields
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.domain.filters import Filter
-    from engrain.domain.records import Caller, Kind, Role
+    from engrain.domain.records import Caller
 
 Ref = int | str  # the handle of a memory in one backend; hashable, valid while the memory is live
 Direction = Literal["outgoing", "incoming", "both"]
@@ -42,32 +42,6 @@ class Candidate:
 
     ref: Ref
     raw: float
-
-
-class Traits(NamedTuple):
-    """Properties of a memory that ranking uses besides its words. `session` to `content` belong to episodes alone.
-
-    An episode does not fade: its confidence is 1, its decay rate 0, and it is confirmed when it is created. A rule has
-    no importance of its own: 5, the middle. A tuple, as a search makes hundreds: a frozen dataclass takes four times
-    as long to make.
-    """
-
-    id: str
-    kind: Kind
-    scope: str
-    happened_at: datetime
-    created_at: datetime
-    importance: float
-    confirmed_at: datetime | None
-    referenced_at: datetime | None
-    session: str | None = None
-    turn: int | None = None
-    role: Role | None = None
-    speaker: str | None = None
-    asking: float = 0.0
-    content: str = ""
-    confidence: float = 1.0
-    decay_rate: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

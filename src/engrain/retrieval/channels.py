@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from engrain import metrics
 from engrain.domain.entities.registry import name_key
 from engrain.domain.records import Degraded, Fact
-from engrain.domain.requests import Candidate
 from engrain.errors import EngineUnavailable
 from engrain.retrieval.embeddings.checked_embedder import mismatch
 from engrain.retrieval.tfidf import IdfCorpus, cosine, tokenize
 from engrain.storage.entities import mentions
 from engrain.storage.search import recency
+from engrain.storage.search.candidates import NONE, join_docs, list_candidates
 from engrain.storage.search.matching import load_matching
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.records import MemoryRecord
-    from engrain.domain.requests import Ref, Request
+    from engrain.domain.requests import Candidate, Request
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.unit_of_work import Snapshot
 
 # SQLite's parser takes time with the square of the number of words: 1 ms for a thousand, two minutes for the
@@ -55,44 +56,41 @@ class ChannelInput:
     terms: tuple[str, ...]  # distinct, at most MAX_TERMS
     depth: int
     vector: Callable[[], NDArray[np.float32] | Degraded]
-    lists: Mapping[str, Sequence[Candidate]]
+    lists: Mapping[str, RankedDocs]
     completes: bool
 
-    @property
-    def refs(self) -> list[Ref]:
-        """The candidates so far, each once."""
-        return list(dict.fromkeys(candidate.ref for found in self.lists.values() for candidate in found))
 
-
-def keyword(search: ChannelInput) -> Sequence[Candidate]:
+def keyword(search: ChannelInput) -> RankedDocs:
     """Memories with words of the query, by BM25."""
     return search.snapshot.search_words(search.request, set(search.terms), search.depth)
 
 
-def entity(search: ChannelInput) -> Sequence[Candidate]:
+def entity(search: ChannelInput) -> RankedDocs:
     """Memories that mention entities of the query, by their number."""
     names = candidate_names(search.text)
-    return mentions.find_mentioning(search.snapshot, search.request, names, search.depth) if names else []
+    if not names:
+        return NONE
+    return _as_columns(mentions.find_mentioning(search.snapshot, search.request, names, search.depth))
 
 
-def newest(search: ChannelInput) -> Sequence[Candidate]:
+def newest(search: ChannelInput) -> RankedDocs:
     """The newest memories, for any query."""
-    return recency.find_newest(search.snapshot, search.request, search.depth)
+    return _as_columns(recency.find_newest(search.snapshot, search.request, search.depth))
 
 
-def important(search: ChannelInput) -> Sequence[Candidate]:
+def important(search: ChannelInput) -> RankedDocs:
     """The most important memories, for any query."""
-    return recency.find_important(search.snapshot, search.request, search.depth)
+    return _as_columns(recency.find_important(search.snapshot, search.request, search.depth))
 
 
-def vector(search: ChannelInput) -> Sequence[Candidate] | Degraded:
+def vector(search: ChannelInput) -> RankedDocs | Degraded:
     """Memories nearest to the query by cosine."""
     if not search.text:
-        return []
+        return NONE
     vector = search.vector()
     if isinstance(vector, Degraded):
         return vector
-    also = search.refs if search.completes else []
+    also = join_docs(search.lists.values()) if search.completes else None
     try:
         return search.snapshot.search_vectors(search.request, vector, search.depth, also=also)
     except EngineUnavailable as error:  # another process has re-embedded them meanwhile
@@ -100,24 +98,25 @@ def vector(search: ChannelInput) -> Sequence[Candidate] | Degraded:
         return mismatch(str(error))
 
 
-def tfidf(search: ChannelInput) -> Sequence[Candidate]:
+def tfidf(search: ChannelInput) -> RankedDocs:
     """The candidates so far by TF-IDF cosine to the query; none where no word of it distinguishes them.
 
     The corpus is the candidates: no other memory is read, and words that all of them have count nothing.
     """
-    memories = load_matching(search.snapshot, search.request, search.refs)
+    refs = list(dict.fromkeys(doc for ranked in search.lists.values() for doc in ranked.docs.tolist()))
+    memories = load_matching(search.snapshot, search.request, refs)
     tokens = {ref: tokenize(_text(memory)) for ref, memory in memories.items()}
     corpus = IdfCorpus(tokens.values())
     query = corpus.vector(tokenize(search.text))
     if not any(query.values()):
-        return []
-    cosines = {ref: cosine(query, corpus.vector(tokens[ref])) for ref in search.refs if ref in tokens}
-    return [Candidate(ref, raw) for ref, raw in sorted(cosines.items(), key=lambda item: -item[1])]
+        return NONE
+    cosines = {ref: cosine(query, corpus.vector(tokens[ref])) for ref in refs if ref in tokens}
+    return list_candidates(sorted(cosines.items(), key=lambda item: -item[1]))
 
 
 # Each returns its candidates best first, each once, or a sentence that says why it cannot. In the order of their use:
 # the store answers while the query's vector is being made, and channels that rescore candidates come after the others.
-CHANNELS: Mapping[str, Callable[[ChannelInput], Sequence[Candidate] | Degraded]] = {
+CHANNELS: Mapping[str, Callable[[ChannelInput], RankedDocs | Degraded]] = {
     "keyword": keyword,
     "entity": entity,
     "newest": newest,
@@ -139,6 +138,10 @@ def candidate_names(text: str) -> Collection[str]:
             owner = next((run.removesuffix(suffix) for suffix in _POSSESSIVES if run.endswith(suffix)), run)
             names |= {name_key(run), name_key(owner)}
     return names - {""}
+
+
+def _as_columns(candidates: Sequence[Candidate]) -> RankedDocs:
+    return list_candidates((int(candidate.ref), candidate.raw) for candidate in candidates)
 
 
 def _text(memory: MemoryRecord) -> str:

@@ -1,131 +1,139 @@
 """Ranking signals, which add to the fused score of candidates: one function each, and their registry.
 
-A new signal is a function and its line in `SIGNALS`; how much it counts, and in which ranking, is data of `presets`.
+A new signal is a function of columns and its line in `SIGNALS`; how much it counts, and in which ranking, is data of
+`presets`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from engrain.domain.memories import decay
 from engrain.domain.text.analysis import terms
 from engrain.domain.text.repetition import LEAST_QUESTION_SHARE, measure_repetition
 from engrain.retrieval import speakers
-from engrain.retrieval.contributions import ContributionRow, total
+from engrain.retrieval.candidates import Share, add_up
 from engrain.retrieval.fusion import MAX_IMPORTANCE
+from engrain.storage.dialects import micros
+from engrain.storage.search.traits import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
-    from engrain.domain.requests import Ref, Request, Traits
+    from numpy.typing import NDArray
+
     from engrain.retrieval.time_expressions import Span
 
-    Fused = Mapping[Ref, tuple[ContributionRow, ...]]
+_MICROSECONDS_A_DAY: Final = 86_400e6
+_AGES: Final = np.array([days for days, _ in decay.AGE_STEPS])
+_AGE_MULTIPLIERS: Final = np.array([*(left for _, left in decay.AGE_STEPS), decay.LEAST_AGE_MULTIPLIER])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingInput:
-    """All candidates of one query with their traits and their scores so far.
+    """All candidates of one query with their traits and their scores so far, a row for each.
 
-    `speakers`: all speakers, for rankings that weigh them. `spans`: the times that the query names.
+    `speakers`: all speakers, for rankings that weigh them. `spans`: the times that the query names. `traits` are rows
+    of `storage.search.traits.TRAITS`.
     """
 
-    request: Request
+    now: datetime
     text: str
     speakers: Sequence[str]
     spans: Sequence[Span]
-    traits: Mapping[Ref, Traits]
-    scores: Mapping[Ref, float]
+    traits: NDArray[Any]
+    scores: NDArray[np.float64]
 
 
-class Gain(NamedTuple):
-    """Gain of a candidate by one signal: the signal's own number, and its worth at a weight of 1."""
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """Gains of the candidates by one signal: its own numbers, and their worth at a weight of 1.
 
-    raw: float
-    worth: float
+    `is_given` false: it says nothing of a candidate. Without `worths` these are the numbers themselves.
+    """
+
+    raws: NDArray[np.float64]
+    worths: NDArray[np.float64] | None = None
+    is_given: NDArray[np.bool_] | None = field(default=None)
 
 
-def session(candidates: RankingInput) -> dict[Ref, Gain]:
+def session(candidates: RankingInput) -> Gains:
     """The best score of its session: evidence lies near evidence.
 
     One without a session is a session of its own, so that facts lose nothing to turns.
     """
-    sessions: dict[Ref, Hashable] = {
-        ref: (traits.scope, traits.session) for ref, traits in candidates.traits.items() if traits.session is not None
-    }
-    best: dict[Hashable, float] = {}
-    for ref, score in candidates.scores.items():
-        key = sessions.get(ref, (ref,))
-        best[key] = max(score, best.get(key, score))
-    return {ref: _unscaled(best[sessions.get(ref, (ref,))]) for ref in candidates.scores}
+    keys = candidates.traits["session"]
+    order = np.argsort(keys, kind="stable")
+    is_first = np.concatenate([[True], keys[order[1:]] != keys[order[:-1]]])
+    best = np.maximum.reduceat(candidates.scores[order], np.flatnonzero(is_first))
+    raws = np.empty(len(keys))
+    raws[order] = best[np.cumsum(is_first) - 1]
+    return Gains(raws)
 
 
-def speaker(candidates: RankingInput) -> dict[Ref, Gain]:
+def speaker(candidates: RankingInput) -> Gains:
     """1 for turns of the speaker that the query is about, nothing for the rest."""
     wanted = speakers.find_speaker(candidates.text, candidates.speakers)
-    gain = _unscaled(1.0)
-    return {ref: gain for ref, traits in candidates.traits.items() if speakers.is_said_by(traits, wanted)}
+    is_wanted = speakers.is_said_by(candidates.traits, wanted)
+    return Gains(is_wanted.astype(np.float64), is_given=is_wanted)
 
 
-def statement(candidates: RankingInput) -> dict[Ref, Gain]:
+def statement(candidates: RankingInput) -> Gains:
     """The share of its words outside questions: evidence is stated, and questions hold little of it."""
-    return {ref: _unscaled(1.0 - traits.asking) for ref, traits in candidates.traits.items()}
+    return Gains(1.0 - candidates.traits["asking"])
 
 
-def moment(candidates: RankingInput) -> dict[Ref, Gain]:
+def moment(candidates: RankingInput) -> Gains:
     """Nearness to the times that the query names: 1 within one, 0 far from all."""
-    if not candidates.spans:
-        return {}
-    nearness = {
-        ref: max(span.nearness(traits.happened_at) for span in candidates.spans)
-        for ref, traits in candidates.traits.items()
-    }
-    return {ref: _unscaled(raw) for ref, raw in nearness.items() if raw > 0}
+    raws = np.zeros(len(candidates.scores))
+    for span in candidates.spans:
+        np.maximum(raws, span.measure_nearness(candidates.traits["happened_at"]), out=raws)
+    return Gains(raws, is_given=raws > 0)
 
 
-def importance(candidates: RankingInput) -> dict[Ref, Gain]:
+def importance(candidates: RankingInput) -> Gains:
     """Importance, 0-10, as a share of 10."""
-    return {
-        ref: Gain(traits.importance, traits.importance / MAX_IMPORTANCE) for ref, traits in candidates.traits.items()
-    }
+    raws = candidates.traits["importance"]
+    return Gains(raws, raws / MAX_IMPORTANCE)
 
 
-def recency(candidates: RankingInput) -> dict[Ref, Gain]:
+def recency(candidates: RankingInput) -> Gains:
     """Recency of the last reference: half after a week, 0 for a memory that was never referenced."""
-    now = candidates.request.now
-    return {ref: _unscaled(decay.recency(traits.referenced_at, now=now)) for ref, traits in candidates.traits.items()}
+    referenced_at = candidates.traits["referenced_at"]
+    days = np.maximum(_count_days(referenced_at, candidates.now), 0.0)
+    return Gains(
+        np.where(referenced_at == NEVER, 0.0, np.exp(-math.log(2) / decay.RECENCY_HALF_LIFE_DAYS * days)),
+    )
 
 
-def confidence(candidates: RankingInput) -> dict[Ref, Gain]:
+def confidence(candidates: RankingInput) -> Gains:
     """The effective confidence."""
-    return {
-        ref: _unscaled(effective_confidence(traits, candidates.request)) for ref, traits in candidates.traits.items()
-    }
+    return Gains(effective_confidence(candidates.traits, candidates.now))
 
 
-def novelty(candidates: RankingInput) -> dict[Ref, Gain]:
+def novelty(candidates: RankingInput) -> Gains:
     """The loss of a question that mostly repeats the query; `raw` is the share of it that does not."""
-    query_terms = frozenset(terms(candidates.text))
-    lost = {
-        ref: measure_repetition(traits.content, query_terms)
-        for ref, traits in candidates.traits.items()
-        if traits.asking >= LEAST_QUESTION_SHARE
-    }
-    return {ref: Gain(1.0 - share, -share * candidates.scores[ref]) for ref, share in lost.items() if share > 0}
+    query_terms, lost = frozenset(terms(candidates.text)), np.zeros(len(candidates.scores))
+    questions = candidates.traits["asking"] >= LEAST_QUESTION_SHARE
+    for row in np.flatnonzero(questions & (candidates.traits["question_terms"] != None)).tolist():  # noqa: E711  # of each row
+        lost[row] = measure_repetition(candidates.traits["question_terms"][row], query_terms)
+    return Gains(1.0 - lost, -lost * candidates.scores, lost > 0)
 
 
-def age(candidates: RankingInput) -> dict[Ref, Gain]:
+def age(candidates: RankingInput) -> Gains:
     """The loss of the whole score with the time since the last change, in steps; `raw` is the share that is left."""
-    return {
-        ref: Gain(left, candidates.scores[ref] * (left - 1.0))
-        for ref, traits in candidates.traits.items()
-        for left in [decay.age_multiplier(traits.created_at, now=candidates.request.now)]
-    }
+    days = _count_days(candidates.traits["created_at"], candidates.now)
+    left = _AGE_MULTIPLIERS[np.searchsorted(_AGES, days, side="right")]
+    return Gains(left, candidates.scores * (left - 1.0))
 
 
 # In the order of their use: the session reads the fused scores, novelty and age the whole score.
-SIGNALS: Mapping[str, Callable[[RankingInput], Mapping[Ref, Gain]]] = {
+SIGNALS: Mapping[str, Callable[[RankingInput], Gains]] = {
     "session": session,
     "speaker": speaker,
     "statement": statement,
@@ -139,29 +147,36 @@ SIGNALS: Mapping[str, Callable[[RankingInput], Mapping[Ref, Gain]]] = {
 
 
 def add_signals(
-    fused: Fused, weights: Mapping[str, float], candidates: Callable[[Mapping[Ref, float]], RankingInput]
-) -> dict[Ref, tuple[ContributionRow, ...]]:
-    """Add the contribution of each weighted signal, without a rank, to those of the channels.
+    fused: Sequence[Share],
+    weights: Mapping[str, float],
+    candidates: Callable[[NDArray[np.float64]], RankingInput],
+) -> list[Share]:
+    """Add the share of each weighted signal to those of the channels.
 
     `candidates` makes the input of the signals from the scores so far.
     """
-    contributions = dict(fused)
-    scores = {ref: total(rows) for ref, rows in contributions.items()}
-    for name, gains_of in SIGNALS.items():
+    shares = list(fused)
+    scores = add_up(shares)
+    for name, measure in SIGNALS.items():
         if name not in weights:
             continue
-        weight = weights[name]
-        for ref, gain in gains_of(candidates(scores)).items():
-            row = ContributionRow(name, None, gain.raw, weight, weight * gain.worth)
-            contributions[ref] += (row,)
-            scores[ref] += row.value
-    return contributions
+        gains, weight = measure(candidates(scores)), weights[name]
+        is_given = np.ones(len(scores), np.bool_) if gains.is_given is None else gains.is_given
+        values = weight * np.where(is_given, gains.raws if gains.worths is None else gains.worths, 0.0)
+        shares.append(Share(name, weight, gains.raws, values, is_given))
+        scores = scores + values
+    return shares
 
 
-def effective_confidence(traits: Traits, request: Request) -> float:
-    """The effective confidence of a memory now."""
-    return decay.effective_confidence(traits.confidence, traits.decay_rate, traits.confirmed_at, now=request.now)
+def effective_confidence(traits: NDArray[Any], now: datetime) -> NDArray[np.float64]:
+    """Compute the confidence that is left of each memory now, as `decay.effective_confidence` does."""
+    confirmed_at = traits["confirmed_at"]
+    days = np.maximum(_count_days(confirmed_at, now), 0.0)
+    return np.where(confirmed_at == NEVER, 0.0, traits["confidence"] * np.exp(-traits["decay_rate"] * days))
 
 
-def _unscaled(raw: float) -> Gain:
-    return Gain(raw, raw)
+def _count_days(moments: NDArray[np.int64], now: datetime) -> NDArray[np.float64]:
+    """Days from each moment to now, with their fraction; 0 for one that never was."""
+    today = micros(now)
+    days: NDArray[np.float64] = (today - np.where(moments == NEVER, today, moments)) / _MICROSECONDS_A_DAY
+    return days

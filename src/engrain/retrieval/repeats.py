@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from engrain.domain.records import Fact, Rule
 from engrain.domain.text.repetition import (
+    LEAST_QUESTION_SHARE,
     asks_something,
-    is_echo,
+    hash_words,
     is_non_answer,
     is_question,
-    repeat_key,
+    mark_echoes,
     says_the_same,
 )
+from engrain.storage.search.candidates import contains
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable
+
+    from numpy.typing import NDArray
 
     from engrain.domain.records import MemoryRecord
-    from engrain.domain.requests import Candidate, Ref, Traits
+    from engrain.storage.search.candidates import RankedDocs
 
 # Lists that echoes and repeats have filled are asked for again this much deeper, at most so many times: from 150
 # candidates to 2,400, beyond the copies of a question that was asked every day for years.
@@ -29,52 +34,46 @@ MOST_ROUNDS = 2
 _LEAST_SHARE = 0.5
 
 
-def find_echoes(traits: Mapping[Ref, Traits], query_terms: Collection[str]) -> set[Ref]:
-    """The turns that say nothing beside the query, as `is_echo` defines it."""
-    terms = frozenset(query_terms)
-    return {
-        ref for ref, turn in traits.items() if turn.kind == "episode" and is_echo(turn.content, terms, role=turn.role)
-    }
+def find_echoes(traits: NDArray[Any], query_terms: Collection[str]) -> NDArray[np.bool_]:
+    """Mark the turns that say nothing beside the query: questions of its words alone, and answers that say nothing."""
+    asks_the_same = np.array(mark_echoes(traits["question_terms"].tolist(), query_terms), np.bool_)
+    is_echo: NDArray[np.bool_] = traits["is_non_answer"] | asks_the_same
+    return is_echo
 
 
-def is_crowded(
-    lists: Iterable[Sequence[Candidate]], depth: int, traits: Mapping[Ref, Traits], echoes: Collection[Ref]
-) -> bool:
-    """True if copies fill a list that was cut at `depth`, so that what answers the query may stand behind its end."""
-    for candidates in lists:
-        if len(candidates) >= depth:
-            own = [traits[one.ref] for one in candidates[:depth] if one.ref in traits and one.ref not in echoes]
-            if len({_key(turn) for turn in own}) < _LEAST_SHARE * depth:
+def is_crowded(lists: Iterable[RankedDocs], depth: int, own: NDArray[Any]) -> bool:
+    """True if copies fill a list that was cut at `depth`, so that what answers the query may stand behind its end.
+
+    `own` are the traits, by doc, of what is no echo.
+    """
+    for ranked in lists:
+        if len(ranked) >= depth:
+            keys = own["key"][contains(np.sort(ranked.docs[:depth]), own["doc"])]
+            if len(set(keys.tolist())) < _LEAST_SHARE * depth:
                 return True
     return False
 
 
-def drop_echoes(
-    lists: Mapping[str, Sequence[Candidate]], echoes: Collection[Ref]
-) -> dict[str, Sequence[Candidate]] | None:
-    """The lists without echoes, so that no score depends on them; None where nothing else would be left."""
-    left: dict[str, Sequence[Candidate]] = {
-        name: [one for one in candidates if one.ref not in echoes] for name, candidates in lists.items()
-    }
-    return left if any(left.values()) else None
+def group_repeats(traits: NDArray[Any], rows: NDArray[np.intp]) -> list[list[int]]:
+    """The near-identical turns among some rows of the traits: a list of rows for each thing said more than once."""
+    keys = traits["key"][rows]
+    order = np.argsort(keys, kind="stable")
+    ends = np.flatnonzero(np.diff(keys[order])) + 1
+    if len(ends) == len(keys) - 1 or not len(keys):
+        return []
+    return [rows[group].tolist() for group in np.split(order, ends) if len(group) > 1]
 
 
-def group_repeats(traits: Mapping[Ref, Traits]) -> list[list[Ref]]:
-    """The near-identical turns: a list for each thing said more than once, in the order of `traits`."""
-    groups: dict[Hashable, list[Ref]] = defaultdict(list)
-    for ref, turn in traits.items():
-        groups[_key(turn)].append(ref)
-    return [refs for refs in groups.values() if len(refs) > 1]
+def find_statements(traits: NDArray[Any], query: str) -> NDArray[np.bool_]:
+    """Mark the memories that `is_statement` is true of."""
+    is_stated: NDArray[np.bool_] = (traits["asking"] < LEAST_QUESTION_SHARE) & ~traits["is_non_answer"]
+    return is_stated if asks_something(query) else is_stated & (traits["words"] != hash_words(query))
 
 
-def is_statement(memory: Traits | MemoryRecord, query: str) -> bool:
+def is_statement(memory: MemoryRecord, query: str) -> bool:
     """True if a memory can be evidence: no question, no answer that says nothing, nor what the query itself says."""
-    if isinstance(memory, Fact | Rule) or memory.kind != "episode":
+    if isinstance(memory, Fact | Rule):
         return True
     if is_question(memory.content) or is_non_answer(memory.content, role=memory.role):
         return False
     return not says_the_same(memory.content, query) or asks_something(query)
-
-
-def _key(turn: Traits) -> Hashable:
-    return repeat_key(turn.content, role=turn.role, speaker=turn.speaker) if turn.kind == "episode" else turn.id

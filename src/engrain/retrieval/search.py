@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
-import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from engrain.domain.filters import Filter
 from engrain.domain.memories.notes import is_note
-from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, MemoryRecord, Repeats
+from engrain.domain.records import Answer, Degraded, DroppedCandidate, Episode, Explanation, Hit, Repeats
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.indexing import own_terms
 from engrain.domain.text.small_talk import is_small_talk
 from engrain.retrieval import (
     channels,
-    contributions,
     evidence,
     fusion,
     notes,
@@ -25,19 +23,21 @@ from engrain.retrieval import (
     speakers,
     time_expressions,
 )
+from engrain.retrieval.candidates import Candidates, add_up
+from engrain.storage import dialects
 from engrain.storage.search import matching, namespaces, recency
+from engrain.storage.search.candidates import NONE, join_docs, list_candidates
 from engrain.storage.search.traits import load_traits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from engrain.domain.records import EvidenceLevel
-    from engrain.domain.requests import Candidate, Ref, Request, Traits
-    from engrain.retrieval.contributions import ContributionRow
+    from engrain.domain.requests import Request
     from engrain.retrieval.presets import Preset
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.store import SqlStore
     from engrain.storage.unit_of_work import Snapshot
 
@@ -166,14 +166,14 @@ def _answer(
     degraded += found.faults
     dropped: tuple[DroppedCandidate, ...] = ()
     best: Hit | None = None
-    if not any(lists.values()) and not terms(query.text) and not (query.text and "vector" in lists):
+    if not any(map(len, lists.values())) and not terms(query.text) and not (query.text and "vector" in lists):
         degraded.append(EMPTY_QUERY)
         hits = _newest(snapshot, request, query)
         count = len(hits)
     else:
         candidates = _rank(snapshot, request, query, found, known=known)
         hits, dropped = _choose(snapshot, request, query, candidates, echoes=found.echoes)
-        count = len(candidates.scores)
+        count = len(candidates.docs)
         best = _best_statement(snapshot, request, query, candidates, hits=hits)
     chance, level = _evidence(query, best, about, lists)
     answer = Answer(
@@ -190,21 +190,24 @@ def _answer(
 
 
 def _best_statement(
-    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: _Candidates, *, hits: Sequence[Hit]
+    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: Candidates, *, hits: Sequence[Hit]
 ) -> Hit | None:
     """The best candidate that states something, a hit or not: the one that the evidence of an answer is judged by."""
     for hit in hits:
         if repeats.is_statement(hit.memory, query.text):
             return hit
-    refused = _refused(request, query, candidates)
-    traits, scores = candidates.traits, candidates.scores
-    left = (ref for ref in traits if ref not in refused and repeats.is_statement(traits[ref], query.text))
-    best = max(left, key=lambda ref: (scores[ref], traits[ref].id), default=None)
-    memory = None if best is None else matching.load_matching(snapshot, request, [best]).get(best)
+    traits = candidates.traits
+    if traits is None:
+        return None
+    is_left = repeats.find_statements(traits, query.text)
+    is_left[list(_refuse(request, query, candidates))] = False
+    rows: list[int] = np.flatnonzero(is_left).tolist()
+    best = max(rows, key=lambda row: (candidates.scores[row], traits["id"][row]), default=None)
+    doc = None if best is None else int(candidates.docs[best])
+    memory = None if doc is None else matching.load_matching(snapshot, request, [doc]).get(doc)
     if best is None or memory is None:
         return None
-    why = _with_terms(candidates.why(best), memory, terms(query.text))
-    return Hit(score=scores[best], memory=memory, why=why)
+    return candidates.make_hit(best, memory, terms(query.text))
 
 
 def _evidence(
@@ -225,15 +228,15 @@ def _evidence(
 class _ChannelLists:
     """Lists of the channels, cut at `depth`, and why some channels could not answer.
 
-    For presets that merge repeats: the traits of all that was found, and what stands in no list, as it only repeats the
-    query.
+    For presets that merge repeats: the traits of all that was found, and of what stands in no list, as it only repeats
+    the query.
     """
 
-    lists: Mapping[str, Sequence[Candidate]]
+    lists: Mapping[str, RankedDocs]
     faults: Sequence[Degraded]
     depth: int
-    traits: Mapping[Ref, Traits]
-    echoes: Mapping[Ref, Traits]
+    traits: NDArray[Any] | None = None
+    echoes: NDArray[Any] | None = None
 
 
 def _find_candidates(
@@ -246,20 +249,26 @@ def _find_candidates(
     """
     depth, vector = query.preset.depth_for(query.limit), vectors.begin(about)
     lists, faults = _query_channels(snapshot, request, query, vector, depth=depth)
-    traits: dict[Ref, Traits] = {}
     if not query.preset.merges_repeats:
-        return _ChannelLists(lists, faults, depth, traits, {})
+        return _ChannelLists(lists, faults, depth)
     query_terms = terms(query.text)
     for deeper in range(repeats.MOST_ROUNDS + 1):
-        refs = {candidate.ref for candidates in lists.values() for candidate in candidates}
-        traits |= load_traits(snapshot, request, refs - traits.keys())
-        echoes = repeats.find_echoes(traits, query_terms)
-        if deeper == repeats.MOST_ROUNDS or not repeats.is_crowded(lists.values(), depth, traits, echoes):
+        traits = load_traits(snapshot, request, join_docs(lists.values()), is_fresh=_is_fresh(query))
+        is_echo = repeats.find_echoes(traits, query_terms)
+        own = traits[~is_echo] if is_echo.any() else traits
+        if deeper == repeats.MOST_ROUNDS or not repeats.is_crowded(lists.values(), depth, own):
             break
         depth *= repeats.DEEPER
         lists, faults = _query_channels(snapshot, request, query, vector, depth=depth)
-    left = repeats.drop_echoes(lists, echoes) if echoes else None
-    return _ChannelLists(left or lists, faults, depth, traits, {ref: traits[ref] for ref in echoes} if left else {})
+    left = {name: ranked.only(own["doc"]) for name, ranked in lists.items()} if len(own) < len(traits) else lists
+    if any(map(len, left.values())):
+        return _ChannelLists(left, faults, depth, own, traits[is_echo])
+    return _ChannelLists(lists, faults, depth, traits)
+
+
+def _is_fresh(query: SearchQuery) -> bool:
+    """True if the ranking weighs the last references."""
+    return "recency" in query.preset.weights
 
 
 def _query_channels(
@@ -269,10 +278,10 @@ def _query_channels(
     vector: Callable[[], NDArray[np.float32] | Degraded],
     *,
     depth: int,
-) -> tuple[dict[str, Sequence[Candidate]], list[Degraded]]:
+) -> tuple[dict[str, RankedDocs], list[Degraded]]:
     """Get the list of every channel that the preset weighs, and why some channels cannot answer."""
     preset = query.preset
-    lists: dict[str, Sequence[Candidate]] = {}
+    lists: dict[str, RankedDocs] = {}
     degraded: list[Degraded] = []
     search = channels.ChannelInput(
         snapshot=snapshot,
@@ -296,25 +305,10 @@ def _query_channels(
     return lists, degraded
 
 
-def _own_notes(
-    search: channels.ChannelInput, candidates: Sequence[Candidate], query: SearchQuery
-) -> Sequence[Candidate]:
-    memories = matching.load_matching(search.snapshot, search.request, [candidate.ref for candidate in candidates])
-    return notes.select_notes(search.snapshot.caller, candidates, memories, query.category)
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    """All candidates with their contributions, their scores and, where the answer depends on them, their traits."""
-
-    preset: str
-    rows: Mapping[Ref, tuple[ContributionRow, ...]]
-    scores: Mapping[Ref, float]
-    traits: Mapping[Ref, Traits]
-
-    def why(self, ref: Ref) -> Explanation:
-        """The explanation of a score."""
-        return Explanation(preset=self.preset, contributions=tuple(row.to_record() for row in self.rows[ref]))
+def _own_notes(search: channels.ChannelInput, candidates: RankedDocs, query: SearchQuery) -> RankedDocs:
+    memories = matching.load_matching(search.snapshot, search.request, candidates.docs.tolist())
+    selected = notes.select_notes(search.snapshot.caller, candidates, memories, query.category)
+    return list_candidates((int(candidate.ref), candidate.raw) for candidate in selected)
 
 
 def _rank(
@@ -324,48 +318,40 @@ def _rank(
     channel_lists: _ChannelLists,
     *,
     known: Sequence[str],
-) -> _Candidates:
+) -> Candidates:
     """Fuse the lists, and add the ranking signals; `known` are all speakers."""
     preset = _with_keywords_for_vectors(query.preset, channel_lists.lists)
-    fused = fusion.fuse(channel_lists.lists, preset, depth=channel_lists.depth)
+    docs, fused = fusion.fuse(channel_lists.lists, preset, depth=channel_lists.depth)
     has_signals = preset.merges_repeats or bool(preset.weights.keys() & ranking.SIGNALS.keys())
     needs_traits = has_signals or _min_confidence(query) > 0 or query.explains
-    if not fused or not needs_traits:
-        return _candidates(preset, fused, {})
+    if not len(docs) or not needs_traits:
+        return Candidates(preset.name, docs, fused, add_up(fused) if fused else np.zeros(len(docs)))
     relative = time_expressions.parse_relative_span(query.text) if "moment" in preset.weights else None
     anchors = _anchors(snapshot, request, relative)
-    all_traits = {
-        **channel_lists.traits,
-        **load_traits(snapshot, request, {*fused, *anchors} - channel_lists.traits.keys()),
-    }
-    traits = {ref: own for ref, own in all_traits.items() if ref in fused}
-    spans = (
-        *time_expressions.parse_spans(query.text, request.now),
-        *(relative.around(all_traits[ref].happened_at) for ref in anchors if relative and ref in all_traits),
-    )
+    traits = channel_lists.traits
+    if traits is None:
+        traits = load_traits(snapshot, request, docs, is_fresh=_is_fresh(query))
+    spans = [*time_expressions.parse_spans(query.text, request.now)]
+    if relative and len(anchors):
+        events = load_traits(snapshot, request, anchors.docs)["happened_at"].tolist()
+        spans += [relative.around(dialects.moment(event)) for event in events]
 
-    def ranking_input(scores: Mapping[Ref, float]) -> ranking.RankingInput:
+    def ranking_input(scores: NDArray[np.float64]) -> ranking.RankingInput:
         return ranking.RankingInput(
-            request=request, text=query.text, speakers=known, spans=spans, traits=traits, scores=scores
+            now=request.now, text=query.text, speakers=known, spans=spans, traits=traits, scores=scores
         )
 
-    return _candidates(preset, ranking.add_signals(fused, preset.weights, ranking_input), traits)
+    shares = ranking.add_signals(fused, preset.weights, ranking_input)
+    return Candidates(preset.name, docs, shares, add_up(shares), traits)
 
 
-def _candidates(
-    preset: Preset, rows: Mapping[Ref, tuple[ContributionRow, ...]], traits: Mapping[Ref, Traits]
-) -> _Candidates:
-    scores = {ref: contributions.total(own) for ref, own in rows.items()}
-    return _Candidates(preset.name, rows, scores, traits)
-
-
-def _anchors(snapshot: Snapshot, request: Request, relative: time_expressions.RelativeSpan | None) -> list[Ref]:
+def _anchors(snapshot: Snapshot, request: Request, relative: time_expressions.RelativeSpan | None) -> RankedDocs:
     """The best memory of the event that a relative span counts from."""
     event = set(terms(relative.event)) if relative else set()
-    return [candidate.ref for candidate in snapshot.search_words(request, event, 1)] if event else []
+    return snapshot.search_words(request, event, 1) if event else NONE
 
 
-def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Candidate]]) -> Preset:
+def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, RankedDocs]) -> Preset:
     """The preset with the weight of the vectors on the keywords, where those were queried in their place."""
     if "keyword" not in lists or "keyword" in preset.weights:
         return preset
@@ -374,108 +360,115 @@ def _with_keywords_for_vectors(preset: Preset, lists: Mapping[str, Sequence[Cand
 
 
 def _choose(
-    snapshot: Snapshot, request: Request, query: SearchQuery, candidates: _Candidates, *, echoes: Mapping[Ref, Traits]
+    snapshot: Snapshot,
+    request: Request,
+    query: SearchQuery,
+    candidates: Candidates,
+    *,
+    echoes: NDArray[Any] | None,
 ) -> tuple[tuple[Hit, ...], tuple[DroppedCandidate, ...]]:
     """Make hits of the best `limit`, and say why others are none. Only hits and ties with the last are loaded."""
-    refused = _refused(request, query, candidates)
+    refused = _refuse(request, query, candidates)
     repeated = _merge_repeats(query.preset, candidates, refused)
-    scores = {ref: score for ref, score in candidates.scores.items() if ref not in refused}
-    best = heapq.nlargest(query.limit, scores.values())
-    wanted = [ref for ref, score in scores.items() if score >= best[-1]] if best else []
-    loaded = matching.load_matching(snapshot, request, wanted) if wanted else {}
-    ties = query.preset.ties
-    ranked = sorted(loaded, key=lambda ref: _order(scores[ref], _rank_in(candidates.rows[ref], ties), loaded[ref]))
-    chosen = ranked[: query.limit]
+    rows = _find_best(candidates, refused, query.limit)
+    docs: list[int] = candidates.docs[rows].tolist()
+    kinds = None if candidates.traits is None else dict(zip(docs, candidates.traits["kind"][rows], strict=True))
+    loaded = matching.load_matching(snapshot, request, docs, kinds=kinds) if docs else {}
+    row_of = {doc: row for doc, row in zip(docs, rows.tolist(), strict=True) if doc in loaded}
+
+    def order(doc: int) -> tuple[float, float, timedelta, str]:
+        row, memory = row_of[doc], loaded[doc]
+        rank = candidates.rank_in(row, query.preset.ties)
+        return -candidates.scores[row], rank, _END_OF_TIME - memory.happened_at, memory.id
+
+    chosen = sorted(row_of, key=order)[: query.limit]
     query_terms = list(dict.fromkeys(terms(query.text)))
     hits = tuple(
-        Hit(
-            score=scores[ref],
-            memory=loaded[ref],
-            why=_with_terms(candidates.why(ref), loaded[ref], query_terms),
-            repeats=repeated.get(ref),
-        )
-        for ref in chosen
+        candidates.make_hit(row_of[doc], loaded[doc], query_terms, repeated.get(row_of[doc])) for doc in chosen
     )
     if not query.explains:
         return hits, ()
-    reasons = dict.fromkeys(candidates.scores, "below the limit") | refused
-    dropped = _dropped(candidates, {ref: why for ref, why in reasons.items() if ref not in set(chosen)})
-    return hits, (*dropped, *_dropped_echoes(query.preset, echoes))[:MAX_DROPPED]
+    reasons = dict.fromkeys(range(len(candidates.docs)), "below the limit") | refused
+    hit_rows = {row_of[doc] for doc in chosen}
+    dropped = _list_dropped(candidates, {row: why for row, why in reasons.items() if row not in hit_rows})
+    return hits, (*dropped, *_list_echoes(query.preset, echoes))[:MAX_DROPPED]
 
 
-def _merge_repeats(preset: Preset, candidates: _Candidates, refused: dict[Ref, str]) -> dict[Ref, Repeats]:
+def _find_best(candidates: Candidates, refused: Collection[int], limit: int) -> NDArray[np.intp]:
+    """The rows of the best `limit` that are not refused, and of those that tie with the last of them."""
+    rows = _find_rows(candidates, refused)
+    if limit <= 0:
+        return rows[:0]
+    scores = candidates.scores[rows]
+    return rows if len(rows) <= limit else rows[scores >= np.partition(scores, -limit)[-limit]]
+
+
+def _find_rows(candidates: Candidates, refused: Collection[int]) -> NDArray[np.intp]:
+    """The rows that are not refused."""
+    is_left = np.ones(len(candidates.docs), np.bool_)
+    is_left[list(refused)] = False
+    return np.flatnonzero(is_left)
+
+
+def _merge_repeats(preset: Preset, candidates: Candidates, refused: dict[int, str]) -> dict[int, Repeats]:
     """The best of near-identical turns, with their number and dates; the others are added to those `refused`."""
-    merged: dict[Ref, Repeats] = {}
-    if not preset.merges_repeats:
+    merged: dict[int, Repeats] = {}
+    traits, scores = candidates.traits, candidates.scores
+    if not preset.merges_repeats or traits is None:
         return merged
-    left = {ref: turn for ref, turn in candidates.traits.items() if ref not in refused}
-    for refs in repeats.group_repeats(left):
-        best, *others = sorted(
-            refs,
-            key=lambda ref: _order(candidates.scores[ref], _rank_in(candidates.rows[ref], preset.ties), left[ref]),
-        )
-        merged[best] = Repeats.of(left[ref].happened_at for ref in refs)
-        refused |= dict.fromkeys(others, f"says the same as {left[best].id}")
+
+    def order(row: int) -> tuple[float, float, int, str]:
+        return -scores[row], candidates.rank_in(row, preset.ties), -traits["happened_at"][row], traits["id"][row]
+
+    for rows in repeats.group_repeats(traits, _find_rows(candidates, refused)):
+        best, *others = sorted(rows, key=order)
+        merged[best] = Repeats.of(map(dialects.moment, traits["happened_at"][rows].tolist()))
+        refused |= dict.fromkeys(others, f"says the same as {traits['id'][best]}")
     return merged
 
 
-def _dropped_echoes(preset: Preset, echoes: Mapping[Ref, Traits]) -> list[DroppedCandidate]:
-    """The turns that only repeat the query, newest first."""
-    why = Explanation(preset=preset.name, contributions=())
-    newest = sorted(echoes.values(), key=lambda turn: (_END_OF_TIME - turn.happened_at, turn.id))
-    return [DroppedCandidate(id=turn.id, score=0.0, reason="says nothing beside the query", why=why) for turn in newest]
-
-
-def _refused(request: Request, query: SearchQuery, candidates: _Candidates) -> dict[Ref, str]:
-    """The candidates of too little confidence or similarity, with the numbers."""
-    refused: dict[Ref, str] = {}
+def _refuse(request: Request, query: SearchQuery, candidates: Candidates) -> dict[int, str]:
+    """The rows of too little confidence or similarity, with the numbers."""
+    refused: dict[int, str] = {}
     least = _min_confidence(query)
-    if least > 0:
-        for ref, traits in candidates.traits.items():
-            confidence = ranking.effective_confidence(traits, request)
-            if confidence < least:
-                refused[ref] = f"min_confidence {least:g}: {confidence:.3g}"
-    if query.min_similarity > 0:
-        for ref, rows in candidates.rows.items():
-            similarity = contributions.total(row for row in rows if row.channel != "age")
-            if similarity < query.min_similarity:
-                refused.setdefault(ref, f"min_similarity {query.min_similarity:g}: {similarity:.3g}")
+    if least > 0 and candidates.traits is not None:
+        left = ranking.effective_confidence(candidates.traits, request.now)
+        rows = np.flatnonzero(left < least).tolist()
+        refused |= {row: f"min_confidence {least:g}: {left[row]:.3g}" for row in rows}
+    if query.min_similarity > 0 and len(candidates.docs):
+        similarity = add_up([share for share in candidates.shares if share.channel != "age"])
+        rows = np.flatnonzero(similarity < query.min_similarity).tolist()
+        reasons = {row: f"min_similarity {query.min_similarity:g}: {similarity[row]:.3g}" for row in rows}
+        refused = reasons | refused
     return refused
 
 
-def _dropped(candidates: _Candidates, reasons: Mapping[Ref, str]) -> tuple[DroppedCandidate, ...]:
+def _list_dropped(candidates: Candidates, reasons: Mapping[int, str]) -> tuple[DroppedCandidate, ...]:
     """The candidates with a reason, best first, at most MAX_DROPPED."""
-    best = sorted(reasons, key=lambda ref: (-candidates.scores[ref], _id(candidates, ref) or ""))[:MAX_DROPPED]
+    best = sorted(reasons, key=lambda row: (-candidates.scores[row], candidates.find_id(row) or ""))[:MAX_DROPPED]
     return tuple(
         DroppedCandidate(
-            id=_id(candidates, ref), score=candidates.scores[ref], reason=reasons[ref], why=candidates.why(ref)
+            id=candidates.find_id(row),
+            score=float(candidates.scores[row]),
+            reason=reasons[row],
+            why=candidates.explain(row),
         )
-        for ref in best
+        for row in best
     )
 
 
-def _id(candidates: _Candidates, ref: Ref) -> str | None:
-    return candidates.traits[ref].id if ref in candidates.traits else None
+def _list_echoes(preset: Preset, echoes: NDArray[Any] | None) -> list[DroppedCandidate]:
+    """The turns that only repeat the query, newest first."""
+    if echoes is None:
+        return []
+    why = Explanation(preset=preset.name, contributions=())
+    newest = sorted(zip((-echoes["happened_at"]).tolist(), echoes["id"].tolist(), strict=True))
+    return [DroppedCandidate(id=id_, score=0.0, reason="says nothing beside the query", why=why) for _, id_ in newest]
 
 
 def _min_confidence(query: SearchQuery) -> float:
     """The effective confidence below which nothing is a hit."""
     return query.preset.min_confidence if query.min_confidence is None else query.min_confidence
-
-
-def _rank_in(rows: Sequence[ContributionRow], channel: str | None) -> float:
-    """The rank in one list; infinite where it is not there."""
-    ranks = [row.rank for row in rows if row.channel == channel and row.rank is not None]
-    return ranks[0] if ranks else math.inf
-
-
-def _order(score: float, rank: float, memory: MemoryRecord | Traits) -> tuple[float, float, timedelta, str]:
-    return -score, rank, _END_OF_TIME - memory.happened_at, memory.id
-
-
-def _with_terms(why: Explanation, memory: MemoryRecord, query_terms: list[str]) -> Explanation:
-    own = set(own_terms(memory))
-    return replace(why, matched_terms=tuple(term for term in query_terms if term in own))
 
 
 def _newest(snapshot: Snapshot, request: Request, query: SearchQuery) -> tuple[Hit, ...]:

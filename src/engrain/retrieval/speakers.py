@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from engrain.domain.text.analysis import STOP_WORDS, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from engrain.domain.records import Role
-    from engrain.domain.requests import Traits
 
 _WRITTEN_WORD = re.compile(r"\w+")
 _NAMED = re.compile(r"(\w+)(?:['\u2019]s\b)?")
@@ -54,11 +57,13 @@ def remove_speaker_names(text: str, speakers: Sequence[str]) -> str:
     return " ".join(left.split()) if words(left) else text
 
 
-def is_said_by(turn: Traits, wanted: SpeakerRef | None) -> bool:
-    """True if a memory is a turn of that speaker."""
+def is_said_by(traits: NDArray[Any], wanted: SpeakerRef | None) -> NDArray[np.bool_]:
+    """Mark the turns of that speaker among the rows of TRAITS."""
     if wanted is None:
-        return False
-    return turn.speaker == wanted.speaker if wanted.speaker is not None else turn.role == wanted.role
+        return np.zeros(len(traits), np.bool_)
+    column, name = ("role", wanted.role) if wanted.speaker is None else ("speaker", wanted.speaker)
+    is_said: NDArray[np.bool_] = traits[column] == name
+    return is_said
 
 
 def mentions_speaker(text: str, speaker: str) -> bool:

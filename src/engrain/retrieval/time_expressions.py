@@ -12,8 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from engrain.storage.dialects import micros
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+_DAY_MICROSECONDS: Final = 86_400_000_000
 
 _MONTHS: Final = {
     name: number
@@ -54,10 +62,11 @@ class Span:
     start: datetime
     end: datetime
 
-    def nearness(self, moment: datetime) -> float:
-        """1 inside; outside less, to 0 at a distance of the span's own length."""
-        outside = max(self.start - moment, moment - self.end, timedelta(0))
-        return max(0.0, 1.0 - outside / max(self.end - self.start, timedelta(days=1)))
+    def measure_nearness(self, moments: NDArray[np.int64]) -> NDArray[np.float64]:
+        """1 inside; outside less, to 0 at a distance of the span's own length. Moments are microseconds since 1970."""
+        start, end = micros(self.start), micros(self.end)
+        outside = np.maximum(np.maximum(start - moments, moments - end), 0)
+        return np.maximum(0.0, 1.0 - outside / max(end - start, _DAY_MICROSECONDS))
 
 
 @dataclass(frozen=True, slots=True)

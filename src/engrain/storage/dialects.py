@@ -37,6 +37,7 @@ class Dialect:
     names: Callable[[Iterable[str]], Any]  # a column that holds several texts
     listed: Callable[[Iterable[Any]], Any]  # what `IN :names` is bound to
     moment: Callable[[Any], datetime]  # columns as the driver gives them
+    micros: Callable[[Any], int] | None  # of a time as the driver gives it; None where it is that number
     parsed: Callable[[Any], Any]
     all_tags: str  # a condition: the column `tags` holds each of :tags
     lock: str  # after a SELECT: nobody else changes these rows until the end of the transaction
@@ -113,6 +114,7 @@ SQLITE = Dialect(
     names=lambda names: as_json(tuple(names)),
     listed=lambda values: json.dumps(list(values)),
     moment=moment,
+    micros=None,
     parsed=_parse_json,
     all_tags=(
         "NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
@@ -140,6 +142,7 @@ def postgres_dialect() -> Dialect:
         names=list,
         listed=list,
         moment=lambda value: value.astimezone(UTC),
+        micros=micros,
         parsed=lambda value: value,
         all_tags="tags @> CAST(:tags AS text[])",
         lock="FOR NO KEY UPDATE",  # whoever names such a row need not wait

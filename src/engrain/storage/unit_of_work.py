@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from engrain.domain.ids import IdSource
     from engrain.domain.records import Event, Fact
-    from engrain.domain.requests import Act, Candidate, Ref, Request
+    from engrain.domain.requests import Act, Request
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.index import SearchIndex
+    from engrain.storage.search.turn_cache import TurnCache
     from engrain.storage.statements import Statements
     from engrain.storage.transaction import Connection
 
@@ -30,8 +32,9 @@ class Database(Protocol):
     """Locks and searches of one database, inside a transaction."""
 
     statements: Statements
+    turns: TurnCache
 
-    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         """Find matches of any of the terms, by BM25 (own words 1.0, neighbours' words 0.5), raw > 0.
 
         Best first, ties newest ref first, at most `limit`; all must match the request's filter.
@@ -44,8 +47,8 @@ class Database(Protocol):
         vector: NDArray[np.float32],
         limit: int,
         *,
-        also: Collection[Ref] = (),
-    ) -> list[Candidate]:
+        also: NDArray[np.int64] | None = None,
+    ) -> RankedDocs:
         """Find memories by cosine to the unit-norm `vector`: the `limit` best, and those of `also` that have a vector.
 
         Best first, ties newest ref first; memories without a vector are absent; all match the request's filter.
@@ -113,13 +116,13 @@ class Snapshot(Transaction):
         """Tell whether the caller sees a scope; its pools are looked up only where they decide."""
         return scope in {GLOBAL_SCOPE, self.agent} or scope in self.caller.scopes
 
-    def search_words(self, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+    def search_words(self, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         """Find memories with any of the terms, as `Database.search_words` does."""
         return self.backend.search_words(self, request, terms, limit)
 
     def search_vectors(
-        self, request: Request, vector: NDArray[np.float32], limit: int, *, also: Collection[Ref] = ()
-    ) -> list[Candidate]:
+        self, request: Request, vector: NDArray[np.float32], limit: int, *, also: NDArray[np.int64] | None = None
+    ) -> RankedDocs:
         """Find memories by their vectors, as `Database.search_vectors` does."""
         return self.backend.search_vectors(self, request, vector, limit, also=also)
 

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.text.analysis import terms
-from engrain.domain.text.repetition import is_echo, is_non_answer, measure_repetition, repeat_key
+from engrain.domain.text.repetition import (
+    describe_repetition,
+    hash_words,
+    is_non_answer,
+    mark_echoes,
+    measure_repetition,
+    repeat_key,
+    says_the_same,
+)
 
 QUERY = "What's my cat's name?"
 WORDS = st.lists(st.sampled_from("Miso cat name river 7 not Ana tram".split()), min_size=1, max_size=6)
@@ -16,7 +24,13 @@ def key(content, *, role="user", speaker=None):
 
 
 def echoes(content, query=QUERY, *, role="user"):
-    return is_echo(content, terms(query), role=role)
+    found = describe_repetition(content, role=role, speaker=None)
+    return found.is_non_answer or mark_echoes([found.question_terms], terms(query)) == [True]
+
+
+def repetition(content, query):
+    asked = describe_repetition(content, role="user", speaker=None).question_terms
+    return measure_repetition(asked or "", query)
 
 
 @pytest.mark.parametrize(
@@ -134,14 +148,20 @@ def test_an_assistant_that_tells_something_says_something(content):
 
 def test_repetition_is_the_share_of_a_question_that_the_query_has():
     query = terms(QUERY)
-    assert measure_repetition("What did I call my cat?", query) == 0.5
-    assert measure_repetition("What's my cat's name?", query) == 1.0
-    assert measure_repetition("Where did the black cat of Ana sleep?", query) == 0.0
-    assert measure_repetition("What did you say?", query) == 0.0
+    assert repetition("What did I call my cat?", query) == 0.5
+    assert repetition("What's my cat's name?", query) == 1.0
+    assert repetition("Where did the black cat of Ana sleep?", query) == 0.0
+    assert repetition("What did you say?", query) == 0.0
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_has_a_key_and_a_share(content, query):
     assert hash(key(content)) == hash(key(content))
-    assert 0 <= measure_repetition(content, terms(query)) <= 1
+    assert 0 <= repetition(content, terms(query)) <= 1
     assert echoes(content, query) in (True, False)
+
+
+@given(WORDS, WORDS)
+def test_texts_that_say_the_same_have_one_hash(one, other):
+    one, other = " ".join(one), " ".join(other).upper() + "!"
+    assert (hash_words(one) == hash_words(other)) == says_the_same(one, other)

@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 from engrain.domain.records import Explanation
 from engrain.domain.requests import Candidate
+from engrain.retrieval import fusion
+from engrain.retrieval.candidates import add_up, explain_row
 from engrain.retrieval.channels import CHANNELS
-from engrain.retrieval.fusion import FUSIONS, RRF_K, fuse
+from engrain.retrieval.fusion import FUSIONS, RRF_K
 from engrain.retrieval.presets import ENGRAIN, PRESETS, Preset
+from engrain.storage.search.candidates import list_candidates
 
 HYBRID, RECALL, ASSISTANT, WEIGHTED, NOTES = (
     PRESETS[name] for name in ("hybrid", "recall", "assistant", "weighted", "notes")
@@ -42,6 +45,16 @@ ANY_WEIGHTS = st.fixed_dictionaries(dict.fromkeys(CHANNELS, st.floats(0.01, 2)))
 ANY = st.sampled_from([*PRESETS.values()]) | st.builds(
     Preset, name=st.just("any"), fusion=st.sampled_from([*FUSIONS]), weights=ANY_WEIGHTS
 )
+
+
+def fuse(lists, preset, *, depth):
+    """What each channel gave to each candidate, by ref."""
+    columns = {name: list_candidates((each.ref, each.raw) for each in found) for name, found in lists.items()}
+    docs, shares = fusion.fuse(columns, preset, depth=depth)
+    judged = {ref: explain_row(shares, row) for row, ref in enumerate(docs.tolist())}
+    if shares:
+        assert dict(zip(judged, add_up(shares), strict=True)) == scores(judged)
+    return judged
 
 
 def scores(judged):

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from engrain.retrieval.speakers import SpeakerRef, find_speaker, is_said_by, mentions_speaker
 from tests.support.sample_search import traits
+from tests.support.traits import as_table
 
 ANA, BEN, WILL = "Ana", "Ben Okafor", "Will"
 USER, ASSISTANT = SpeakerRef(role="user"), SpeakerRef(role="assistant")
@@ -94,4 +95,5 @@ def test_whose_turns_a_voice_speaks(voice, expected):
         "nobody": traits(role="assistant", speaker=None),
         "a fact": traits(kind="fact"),
     }
-    assert [name for name, each in memories.items() if is_said_by(each, voice)] == expected
+    table = as_table(dict(enumerate(memories.values())))
+    assert [name for name, is_said in zip(memories, is_said_by(table, voice), strict=True) if is_said] == expected

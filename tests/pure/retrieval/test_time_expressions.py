@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.retrieval.time_expressions import Span, parse_relative_span, parse_spans
+from engrain.storage.dialects import micros
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)  # a Saturday
 
@@ -82,13 +88,17 @@ def test_two_dates_are_two_spans() -> None:
     assert set(found) == {between("2023-05-01", "2023-06-01"), between("2023-08-01", "2023-09-01")}
 
 
+def as_micros(*moments: datetime) -> NDArray[np.int64]:
+    return np.array([micros(moment) for moment in moments])
+
+
 def test_nearness_falls_from_one_inside_to_zero_a_length_away() -> None:
     span = between("2023-05-01", "2023-06-01")
     moments = [span.start, span.end - timedelta(days=1), span.end + timedelta(days=15, hours=12), span.end]
-    inside, last_day, half, at_end = (span.nearness(moment) for moment in moments)
+    inside, last_day, half, at_end = span.measure_nearness(as_micros(*moments))
     assert (inside, last_day, half, at_end) == (1.0, 1.0, 0.5, 1.0)
-    assert span.nearness(span.end + timedelta(days=31)) == 0.0
-    assert span.nearness(span.start - timedelta(days=365)) == 0.0
+    far = as_micros(span.end + timedelta(days=31), span.start - timedelta(days=365))
+    assert span.measure_nearness(far).tolist() == [0.0, 0.0]
 
 
 def test_a_time_told_by_an_event_waits_for_the_event() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engrain.storage.sqlite.doc_slots import DocSlots
+from engrain.storage.search.doc_slots import DocSlots
 
 DOCS = st.integers(1, 2**63 - 1) | st.integers(1, 40)
 STEPS = st.lists(st.tuples(st.sampled_from(["append", "drop"]), st.sets(DOCS, max_size=30)), max_size=30)

@@ -351,7 +351,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data(), asking=ASKING, reach=st.integers(0, 4))
     def look_around(self, data, asking, reach):
         asked = self.asked(asking)
-        for read in ("traits", "load"):
+        for read in ("traits", "recalled_traits", "load"):
             self.same(
                 lambda store, name=read: {
                     self.refs[id(store)][ref]: each

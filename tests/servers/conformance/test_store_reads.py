@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats
 from engrain.domain.records import Caller, Episode
-from engrain.domain.requests import Request, Traits
+from engrain.domain.requests import Request
+from engrain.domain.text.repetition import hash_words, repeat_key
 from tests.support.sample_records import CALLER, LATER, MEMORIES, NOON, act, episode, fact, request, rule
 from tests.support.store_samples import axis, conversation, embed_all, flush_index, put, refs
+from tests.support.traits import Traits, session_key
 
 TEAM = replace(CALLER, pools=("team",))
 
@@ -66,7 +68,7 @@ def test_traits_say_what_a_ranking_weighs(store):
     said = episode("One.", session="monday", role="assistant", speaker="Ben", scope="pool:team", importance=7.5)
     stated = fact("Two", confidence=0.75, decay_rate=0.03, valid_from=NOON - timedelta(days=9), importance=2.0)
     learned = rule("Three.", last_confirmed_at=NOON)
-    stored = put(store, [said, episode("Four."), stated, learned, episode("Theirs.", scope="other")])
+    stored = put(store, [said, episode("Where?"), stated, learned, episode("Theirs.", scope="other")])
     store.touch(act(LATER), [stored[1].id])
     known = {**refs(store, TEAM), **refs(store, Caller(agent="other"))}
     assert len(known) == 5
@@ -75,25 +77,33 @@ def test_traits_say_what_a_ranking_weighs(store):
     of_turns = {**shared, "kind": "episode"}
     assert found == {
         said.id: Traits(
-            **{**of_turns, "id": said.id, "scope": "pool:team", "session": "monday", "turn": 1, "role": "assistant"},
+            **{**of_turns, "id": said.id, "scope": "pool:team", "role": "assistant"},
+            session=session_key(said.id, "pool:team", "monday"),
+            key=hash(repeat_key("One.", role="assistant", speaker="Ben")),
+            words=hash_words("One."),
             speaker="Ben",
-            content="One.",
             importance=7.5,
         ),
         stored[1].id: Traits(
-            **{**of_turns, "id": stored[1].id, "scope": "aide", "turn": 0, "role": "user", "referenced_at": LATER},
-            content="Four.",
+            **{**of_turns, "id": stored[1].id, "scope": "aide", "role": "user", "referenced_at": LATER},
+            key=hash(repeat_key("Where?", role="user", speaker=None)),
+            words=hash_words("Where?"),
+            session=hash(stored[1].id),
+            asking=1.0,
+            question_terms="",
             importance=5.0,
         ),
         stated.id: Traits(
             **{**shared, "kind": "fact", "id": stated.id, "scope": "global", "happened_at": stated.valid_from}
-            | {"confirmed_at": None},
+            | {"confirmed_at": None, "key": hash(stated.id), "words": hash(stated.id), "session": hash(stated.id)},
             importance=2.0,
             confidence=0.75,
             decay_rate=0.03,
         ),
         learned.id: Traits(
-            **{**shared, "kind": "rule", "id": learned.id, "scope": "global"},
+            **{**shared, "kind": "rule", "id": learned.id, "scope": "global", "key": hash(learned.id)},
+            session=hash(learned.id),
+            words=hash(learned.id),
             importance=5.0,
             confidence=learned.confidence,
             decay_rate=learned.decay_rate,

@@ -298,6 +298,12 @@ def traits(reader: Reader) -> Asked:
         yield str(filter_), reader.store.traits(reader.request(filter_), reader.every_ref)
 
 
+def recalled_traits(reader: Reader) -> Asked:
+    """From the cache that every caller shares."""
+    for filter_ in reader.filters:
+        yield str(filter_), reader.store.recalled_traits(reader.request(filter_), reader.every_ref)
+
+
 def in_one_snapshot(reader: Reader) -> Asked:
     """After somebody else of the tenant, and of another, has asked the same inside."""
     asked = reader.request()
@@ -398,7 +404,8 @@ READS: dict[str, Callable[[Reader], Asked]] = {
     for probe in (
         *(get, find_active_fact, history, links, events, applications, entities, stats),
         *(find_entities, entities_named, resembling, facts_about, mentions_of, unenriched),
-        *(keyword, nearest, newest, important, mentioning, speakers, traits, in_one_snapshot, load, recent, neighbours),
+        *(keyword, nearest, newest, important, mentioning, speakers, traits, recalled_traits, in_one_snapshot),
+        *(load, recent, neighbours),
         *(page, links_from, vectors_of, unmentioned, activity, standouts),
         *(pending_sessions, is_session_consolidated, runs, waiting),
         *(pools, pools_of),

@@ -74,7 +74,7 @@ _WITHIN = frozenset(
 def test_every_function_that_reads_for_a_caller_is_a_verb():
     """Or nobody would ask whether it tells one caller of what is another's."""
     asked = {work.__name__ for work in (*one_call.READS.values(), *one_call.SEARCHES.values())}
-    asked |= {"list_pools", "list_speakers"}
+    asked |= {"list_pools", "list_speakers", "load_traits"}
     reading = set()
     for found in pkgutil.walk_packages(engrain.storage.__path__, "engrain.storage."):
         if ".versions." not in found.name:

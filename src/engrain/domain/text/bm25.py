@@ -141,16 +141,16 @@ class WordTable:
         return np.frombuffer(self.packed, _TERM)
 
 
-def build_table(memories: Sequence[IndexedWords]) -> WordTable:
-    """Put the words of memories into one table, in their order."""
-    sizes = np.array([len(memory.packed) for memory in memories], np.int64)
-    lengths = np.array([memory.length for memory in memories], np.int64)
-    return WordTable(b"".join(memory.packed for memory in memories), sizes, lengths)
+def build_table(owns: Sequence[int], nears: Sequence[int], packed: Sequence[bytes]) -> WordTable:
+    """Put the words of memories into one table, from the columns of `IndexedWords`."""
+    sizes = np.fromiter(map(len, packed), np.int64, len(packed))
+    return WordTable(b"".join(packed), sizes, np.array(owns, np.int64) + np.array(nears, np.int64))
 
 
 def scores(memories: Sequence[IndexedWords], terms: Collection[str], corpus: Corpus) -> NDArray[np.float64]:
     """Score of each memory for the distinct `terms`; 0 where none occurs."""
-    return build_table(memories).scores(terms, corpus)
+    owns, nears, packed = zip(*memories, strict=True) if memories else ((), (), ())
+    return build_table(owns, nears, packed).scores(terms, corpus)
 
 
 def _differ(ascending: NDArray[Any]) -> NDArray[np.bool_]:

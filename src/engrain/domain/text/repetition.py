@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engrain.domain.text.analysis import stems, terms
 from engrain.domain.text.indexing import question_share
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable
+    from collections.abc import Collection, Hashable, Iterable
 
     from engrain.domain.records import Role
 
@@ -98,20 +98,43 @@ def repeat_key(content: str, *, role: Role | None, speaker: str | None) -> Hasha
     return role, speaker, len(content), content[:_BEGINNING], hash(content)
 
 
+class Repetition(NamedTuple):
+    """Repetition of a turn, in what a search compares.
+
+    In one process `key` is equal where `repeat_key` is, and `words` where `says_the_same` is. `question_terms` holds
+    the terms of a question of few words, space between, and is None for every other turn.
+    """
+
+    key: int
+    words: int
+    question_terms: str | None
+    is_non_answer: bool
+
+
+def describe_repetition(content: str, *, role: Role | None, speaker: str | None) -> Repetition:
+    """Describe what a turn repeats, once for all searches that find it."""
+    is_short = len(content) <= _MOST_CHARACTERS
+    asks = is_short and asks_something(content)
+    return Repetition(
+        key=hash(repeat_key(content, role=role, speaker=speaker)),
+        words=hash_words(content),
+        question_terms=" ".join(dict.fromkeys(terms(content))) if asks else None,
+        is_non_answer=is_non_answer(content, role=role),
+    )
+
+
 def is_question(content: str) -> bool:
     """True if at least half of a turn's words stand in questions."""
     return question_share(content) >= LEAST_QUESTION_SHARE
 
 
-def is_echo(content: str, query_terms: Collection[str], *, role: Role | None) -> bool:
-    """True if a turn says nothing beside the query: a question of its words alone, or an answer that says nothing."""
-    if len(content) > _MOST_CHARACTERS:
-        return False
-    if asks_something(content):
-        own = frozenset(terms(content))
-        if own <= _FILLERS.union(query_terms) and not own.isdisjoint(query_terms):
-            return True
-    return is_non_answer(content, role=role)
+def mark_echoes(questions: Iterable[str | None], query_terms: Collection[str]) -> list[bool]:
+    """Mark the turns (`Repetition.question_terms`) that say nothing beside the query: their words are the query's."""
+    terms_, known = frozenset(query_terms), _FILLERS.union(query_terms)
+    return [
+        question is not None and known.issuperset(own := question.split()) and not terms_.isdisjoint(own)
+        for question in questions
+    ]
 
 
 def says_the_same(content: str, other: str) -> bool:
@@ -121,16 +144,19 @@ def says_the_same(content: str, other: str) -> bool:
     return _cached_words(content) == _cached_words(other)
 
 
+def hash_words(content: str) -> int:
+    """Hash a text so that two have one hash, in one process, where they say the same."""
+    return hash(content if len(content) > _MOST_CACHED_CHARACTERS else _cached_words(content))
+
+
 def asks_something(content: str) -> bool:
     """True for a question, also one without its mark: "whats my cats name"."""
     return is_question(content) or _begins_as_question(content)
 
 
-def measure_repetition(content: str, query_terms: Collection[str]) -> float:
-    """The share of a question's terms that the query has, 0-1; 0 for less than half, and for a long turn."""
-    if len(content) > _MOST_CHARACTERS:
-        return 0.0
-    own = frozenset(terms(content)) - _FILLERS.difference(query_terms)
+def measure_repetition(question_terms: str, query_terms: Collection[str]) -> float:
+    """The share of a question's terms (`Repetition.question_terms`) that the query has, 0-1; 0 for less than half."""
+    own = frozenset(question_terms.split()) - _FILLERS.difference(query_terms)
     share = len(own.intersection(query_terms)) / len(own) if own else 0.0
     return share if share >= _LEAST_REPETITION else 0.0
 

@@ -6,7 +6,7 @@ import contextlib
 import zlib
 from typing import TYPE_CHECKING, TypeVar
 
-from engrain.domain.requests import Candidate, Health
+from engrain.domain.requests import Health
 from engrain.errors import IntegrityViolated, StorageError
 from engrain.storage.postgres import compaction, health, keywords, schema, vectors
 from engrain.storage.postgres.connections import Connections
@@ -14,8 +14,9 @@ from engrain.storage.postgres.driver_errors import RACES
 from engrain.storage.postgres.index import PostgresIndex
 from engrain.storage.postgres.planner_statistics import PlannerStatistics
 from engrain.storage.postgres.statements import STATEMENTS
-from engrain.storage.search import matching
+from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.search.turn_cache import TurnCache
 from engrain.storage.transaction import Transaction
 from engrain.storage.write import embedding_versions
 
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.maintenance.vitals import PoolVitals
     from engrain.domain.records import EmbeddingVersion, Fact
-    from engrain.domain.requests import Ref, Request
+    from engrain.domain.requests import Request
     from engrain.domain.runs.jobs import Compaction
     from engrain.storage.postgres.connections import Connection
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.unit_of_work import Snapshot, UnitOfWork
 
 _Result = TypeVar("_Result")
@@ -71,6 +73,7 @@ class PostgresBackend:
         self._connections = Connections(url, pool_size=pool_size, timeout_s=timeout_s)
         self.location = self._connections.location
         self.version: int | None = None
+        self.turns = TurnCache()
         self._growth = PlannerStatistics(every=100)
         try:
             self.created = schema.prepare(self._connections) == ""
@@ -130,12 +133,12 @@ class PostgresBackend:
     def _change_indexes(self, change: Callable[[Transaction], None]) -> None:
         self.write(None, lambda db: change(Transaction(db, STATEMENTS)), is_repeatable=True)
 
-    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         if not terms or limit <= 0:
-            return []
+            return candidates.NONE
         where = load_search_space(snapshot, request)
         if not where.spaces:
-            return []
+            return candidates.NONE
         return keywords.search_keywords(
             snapshot, request, where, terms, limit=limit, narrow=self._narrow, read_all=self._read_all
         )
@@ -147,11 +150,12 @@ class PostgresBackend:
         vector: NDArray[np.float32],
         limit: int,
         *,
-        also: Collection[Ref] = (),
-    ) -> list[Candidate]:
+        also: NDArray[np.int64] | None = None,
+    ) -> RankedDocs:
         where = load_search_space(snapshot, request)
         embedding_versions.check_current(snapshot, self.version, where.version)
         sizes = {"narrow": self._narrow, "scan_all": self._scan_all}
+        also = candidates.NONE.docs if also is None else also
         return vectors.find_nearest(snapshot, request, where, vector, limit=limit, also=also, **sizes)
 
     def new_index(self) -> PostgresIndex:

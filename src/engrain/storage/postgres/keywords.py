@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from engrain.domain.requests import Candidate, Request
+    from engrain.domain.requests import Request
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 # Up to so many memories, reading them all takes less than finding out which are worth it.
 READ_ALL = 1_000
 
-Ask = "Callable[[int, Sequence[int] | None], list[Candidate]]"
+Ask = "Callable[[int, Sequence[int] | None], RankedDocs]"
 
 
 def search_keywords(
@@ -35,7 +36,7 @@ def search_keywords(
     limit: int,
     narrow: int,
     read_all: int,
-) -> list[Candidate]:
+) -> RankedDocs:
     """Find memories that hold any of the terms and match, by `text.bm25`; best first, ties newest first."""
     unique = sorted(set(terms))
     few = where.memories <= read_all
@@ -44,14 +45,13 @@ def search_keywords(
     found = matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=narrow)
     gone = matching.load_inactive(snapshot, request)
     if gone:
-        found += candidates.rank_unindexed(gone, unique, corpus, limit)
-        found = sorted(found, key=candidates.best_first)[:limit]
+        found = candidates.merge(found, candidates.rank_unindexed(gone, unique, corpus, limit), limit=limit)
     return found
 
 
 def _read_all(
     snapshot: Snapshot, request: Request, where: SearchSpace, terms: Sequence[str]
-) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
+) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], RankedDocs]]:
     """Every memory of the namespaces, judged; of those that ran out none, unless the filter is asked about each."""
     [row] = snapshot.rows("words_of_all", tenant_id=snapshot.tenant_id, namespaces=where.namespaces, now=request.now)
     docs, shelf = _read_shelf(row)
@@ -60,7 +60,7 @@ def _read_all(
     if not request.filter.is_narrow and len(docs):
         raws[np.frombuffer(row[4], np.bool_)] = 0
 
-    def ask(limit: int, among: Sequence[int] | None) -> list[Candidate]:
+    def ask(limit: int, among: Sequence[int] | None) -> RankedDocs:
         chosen = raws if among is None else np.where(np.isin(docs, np.array(among, np.int64)), raws, 0)
         return candidates.take_best(docs, chosen, limit)
 
@@ -69,16 +69,16 @@ def _read_all(
 
 def _read_promising(
     snapshot: Snapshot, where: SearchSpace, terms: Sequence[str]
-) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], list[Candidate]]]:
+) -> tuple[bm25.Corpus, Callable[[int, Sequence[int] | None], RankedDocs]]:
     """What the index gives for each term, and the most promising of it judged."""
     tenant_id = snapshot.tenant_id
     postings = _load_postings(snapshot, tenant_id, where.namespaces, terms)
     frequencies = {term: len(docs) for term, (docs, _) in postings.items()}
     corpus = bm25.Corpus(memories=where.memories, words=where.words, frequencies=frequencies)
 
-    def ask(limit: int, among: Sequence[int] | None) -> list[Candidate]:
+    def ask(limit: int, among: Sequence[int] | None) -> RankedDocs:
         chosen = candidates.choose_promising(postings, corpus, limit, among)
-        [row] = snapshot.rows("words_of", tenant_id=tenant_id, docs=chosen)
+        [row] = snapshot.rows("words_of", tenant_id=tenant_id, docs=chosen.tolist())
         docs, shelf = _read_shelf(row)
         return candidates.take_best(docs, shelf.scores(terms, corpus), limit)
 

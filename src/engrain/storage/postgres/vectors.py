@@ -9,22 +9,23 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psycopg.errors import LockNotAvailable
 
-from engrain.domain.requests import Candidate
 from engrain.storage.postgres import planner_statistics
 from engrain.storage.search import candidates, matching
+from engrain.storage.search.candidates import list_candidates
 from engrain.storage.write import embedding_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.records import EmbeddingVersion
     from engrain.domain.requests import Ref, Request
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.transaction import Transaction
     from engrain.storage.unit_of_work import Snapshot
@@ -48,17 +49,17 @@ def find_nearest(
     vector: NDArray[np.float32],
     *,
     limit: int,
-    also: Collection[Ref],
+    also: NDArray[np.int64],
     narrow: int,
     scan_all: int,
-) -> list[Candidate]:
+) -> RankedDocs:
     """Find the best that match the request, and those of `also`; best first, ties newest first."""
     if not where.spaces or where.version is None or where.dims != len(vector):
-        return []
+        return candidates.NONE
     search = VectorSearch(snapshot, snapshot.tenant_id, where, vector)
     is_small = where.memories <= scan_all
 
-    def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
+    def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
         if among is not None:
             return search.of(among, limit=count)
         return search.scan(count) if is_small else search.walk(count)
@@ -66,15 +67,17 @@ def find_nearest(
     is_about_the_past = request.filter.as_of is not None or request.filter.include_inactive
     only_live = not where.has_expired
     best = (
-        matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=narrow) if limit > 0 else []
+        matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=narrow)
+        if limit > 0
+        else candidates.NONE
     )
-    gone = search.of(list(matching.load_inactive(snapshot, request)), past=True) if limit > 0 else []
-    if gone:
-        best = sorted(best + gone, key=candidates.best_first)[:limit]
-    others: Sequence[Ref] = list(set(also) - {candidate.ref for candidate in best})
+    if limit > 0:
+        gone = search.of(list(matching.load_inactive(snapshot, request)), past=True)
+        best = candidates.merge(best, gone, limit=limit)
+    others = np.setdiff1d(also, best.docs).tolist()
     if request.filter.is_narrow or not only_live:
         others = matching.filter_docs(snapshot, request, others)
-    return sorted(best + search.of(others, past=is_about_the_past), key=candidates.best_first)
+    return candidates.merge(best, search.of(others, past=is_about_the_past))
 
 
 class VectorSearch:
@@ -91,18 +94,18 @@ class VectorSearch:
             "vector": vector.astype("float32"),
         }
 
-    def scan(self, limit: int) -> list[Candidate]:
+    def scan(self, limit: int) -> RankedDocs:
         """The best of all, one by one."""
-        return [Candidate(doc, raw) for doc, raw in self._tx.rows("nearest_of_all", **self._bound, limit=limit)]
+        return list_candidates(self._tx.rows("nearest_of_all", **self._bound, limit=limit))
 
-    def of(self, docs: Sequence[Ref], *, past: bool = False, limit: int = _ALL) -> list[Candidate]:
+    def of(self, docs: Sequence[Ref], *, past: bool = False, limit: int = _ALL) -> RankedDocs:
         """The best of some docs, those that are gone included where asked."""
         if not docs:
-            return []
+            return candidates.NONE
         rows = self._tx.rows("nearest_of", **self._bound, docs=list(docs), past=past, limit=limit)
-        return [Candidate(doc, raw) for doc, raw in rows]
+        return list_candidates(rows)
 
-    def walk(self, limit: int) -> list[Candidate]:
+    def walk(self, limit: int) -> RankedDocs:
         """The best of all by HNSW; by a scan where that is less work, or finds what HNSW gave up on."""
         found = self._tx.one("how_many_vectors")
         assert found is not None
@@ -113,7 +116,7 @@ class VectorSearch:
         rows = self._tx.ask(_walk_statement(self._where, count), self._bound)
         if len(rows) < limit:
             return self.scan(limit)
-        return [Candidate(doc, raw) for doc, raw in rows[:limit]]
+        return list_candidates(rows[:limit])
 
 
 def attach_vectors(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from engrain.domain.text import bm25
 from engrain.domain.text.indexing import own_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -26,27 +27,98 @@ _LEAST_DEPTH = 400
 Postings = dict[str, "tuple[NDArray[np.int64], NDArray[np.int64]]"]
 
 
-def best_first(candidate: Candidate) -> tuple[float, int]:
-    """Return the sort key of every list of candidates: the larger number, then the newer doc."""
-    assert isinstance(candidate.ref, int)
-    return -candidate.raw, -candidate.ref
+class RankedDocs(Sequence[Candidate]):
+    """Candidates of one channel as two columns, best first, each doc once."""
+
+    __slots__ = ("docs", "raws")
+
+    def __init__(self, docs: NDArray[np.int64], raws: NDArray[np.float64]) -> None:
+        """Take `int64[n]` docs and their numbers, `float64[n]`, in their order."""
+        self.docs = docs
+        self.raws = raws
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    @overload
+    def __getitem__(self, row: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, row: slice) -> RankedDocs: ...
+    def __getitem__(self, row: int | slice) -> Candidate | RankedDocs:
+        if isinstance(row, slice):
+            return RankedDocs(self.docs[row], self.raws[row])
+        return Candidate(int(self.docs[row]), float(self.raws[row]))
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return map(Candidate, self.docs.tolist(), self.raws.tolist())
+
+    def only(self, docs: Sequence[int] | NDArray[np.int64]) -> RankedDocs:
+        """Those of some docs, which ascend, in their order."""
+        is_wanted = contains(np.asarray(docs, np.int64), self.docs)
+        return RankedDocs(self.docs[is_wanted], self.raws[is_wanted])
 
 
-def take_best(docs: NDArray[np.int64], raws: NDArray[np.float64], limit: int) -> list[Candidate]:
+NONE: Final = RankedDocs(np.empty(0, np.int64), np.empty(0, np.float64))
+
+
+def list_candidates(pairs: Iterable[Sequence[Any]]) -> RankedDocs:
+    """Make columns of docs and numbers, in their order."""
+    columns = list(zip(*pairs, strict=True))
+    return RankedDocs(np.array(columns[0], np.int64), np.array(columns[1], np.float64)) if columns else NONE
+
+
+def join_docs(lists: Iterable[RankedDocs]) -> NDArray[np.int64]:
+    """Join the docs of several lists, ascending, each once."""
+    return sort_docs(*(ranked.docs for ranked in lists))
+
+
+def sort_docs(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sort docs, each once: a fifth of the work of `np.unique`, which makes a hash table of so few."""
+    if not columns:
+        return NONE.docs
+    docs = np.concatenate(columns)
+    docs.sort()
+    is_new = np.ones(len(docs), np.bool_)
+    np.not_equal(docs[1:], docs[:-1], out=is_new[1:])
+    found: NDArray[np.int64] = docs[is_new]
+    return found
+
+
+def contains(ascending: NDArray[np.int64], docs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the docs that are among some that ascend: a fifth of the work of `np.isin`."""
+    if not len(ascending):
+        return np.zeros(len(docs), np.bool_)
+    rows = np.minimum(np.searchsorted(ascending, docs), len(ascending) - 1)
+    is_there: NDArray[np.bool_] = ascending[rows] == docs
+    return is_there
+
+
+def merge(*lists: RankedDocs, limit: int | None = None) -> RankedDocs:
+    """Merge lists without a doc in common into one: the larger number first, then the newer doc, at most `limit`."""
+    if len(lists) == 1:
+        docs, raws = lists[0].docs, lists[0].raws
+    else:
+        docs, raws = (np.concatenate([getattr(ranked, name) for ranked in lists]) for name in ("docs", "raws"))
+    order = np.lexsort((-docs, -raws))[: None if limit is None else max(limit, 0)]
+    return RankedDocs(docs[order], raws[order])
+
+
+def take_best(docs: NDArray[np.int64], raws: NDArray[np.float64], limit: int) -> RankedDocs:
     """Take the best so many of those whose number is above 0, best first."""
-    chosen = np.flatnonzero(raws > 0)
-    order = chosen[np.lexsort((-docs[chosen], -raws[chosen]))][:limit]
-    return [Candidate(doc, raw) for doc, raw in zip(docs[order].tolist(), raws[order].tolist(), strict=True)]
+    chosen = raws > 0
+    return merge(RankedDocs(docs[chosen], raws[chosen]), limit=limit)
 
 
-def choose_promising(postings: Postings, corpus: bm25.Corpus, limit: int, among: Sequence[int] | None) -> list[int]:
+def choose_promising(
+    postings: Postings, corpus: bm25.Corpus, limit: int, among: Sequence[int] | None
+) -> NDArray[np.int64]:
     """Choose the docs with the largest sums of IDFs, halved for a neighbour's word: enough for `limit`, with ties.
 
     Length and repetition seldom outweigh them.
     """
     lists = [docs for pair in postings.values() for docs in pair]
     if not lists:
-        return []
+        return NONE.docs
     shares = [corpus.idf(term) * share for term in postings for share in (bm25.NEAR_WEIGHT, 1 - bm25.NEAR_WEIGHT)]
     docs, places = np.unique(np.concatenate(lists), return_inverse=True)
     sums = np.bincount(places, np.repeat(shares, [len(docs_of_term) for docs_of_term in lists]), minlength=len(docs))
@@ -56,13 +128,12 @@ def choose_promising(postings: Postings, corpus: bm25.Corpus, limit: int, among:
     count = max(limit * _DEPTH_FACTOR, _LEAST_DEPTH)
     if len(docs) > count:
         docs = docs[sums >= np.partition(sums, -count)[-count]]
-    chosen: list[int] = docs.tolist()
-    return chosen
+    return docs
 
 
 def rank_unindexed(
     memories: Mapping[Ref, MemoryRecord], terms: Collection[str], corpus: bm25.Corpus, limit: int
-) -> list[Candidate]:
+) -> RankedDocs:
     """Rank a few memories outside the index that hold any of the terms, by their own words; best first."""
     packed = bm25.pack_all([([bm25.encode(own_terms(memory))], ()) for memory in memories.values()])
     return take_best(np.array(list(memories), np.int64), bm25.scores(packed, terms, corpus), limit)

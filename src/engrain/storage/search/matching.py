@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import Episode, MemoryRecord
+from engrain.domain.records import Episode, Kind, MemoryRecord
 from engrain.storage.filters import compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search.namespaces import load_search_space
 from engrain.storage.selection import BY_DOC, DOCS, select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from engrain.domain.requests import Candidate, Ref, Request
+    from engrain.domain.requests import Ref, Request
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.unit_of_work import Snapshot
 
 # A filter that few memories pass is answered from those memories; a wide one by asking for more until enough pass.
@@ -24,14 +25,18 @@ MOST_SPEAKERS = 1_000
 _ASK_AGAIN_FACTOR = 4
 
 
-def load_matching(snapshot: Snapshot, request: Request, docs: Iterable[Ref]) -> dict[Ref, MemoryRecord]:
-    """Load the records of those docs that match the request; a kind without memories is not queried."""
+def load_matching(
+    snapshot: Snapshot, request: Request, docs: Iterable[Ref], *, kinds: Mapping[int, Kind] | None = None
+) -> dict[Ref, MemoryRecord]:
+    """Load the records of those docs that match the request; a kind without memories is not queried.
+
+    `kinds` of the docs, where they are known, leave one statement for each kind that there is.
+    """
     found: dict[Ref, MemoryRecord] = {}
     left = list(docs)
-    known = snapshot.known or {}
     for kind in load_search_space(snapshot, request).kinds if left else ():
         condition, bound = compile_request(snapshot, request, kind)
-        wanted = [doc for doc in left if known.get(("kind", doc), kind) == kind]
+        wanted = left if kinds is None else [doc for doc in left if kinds[int(doc)] == kind]
         if bound and wanted:
             bound["docs"] = snapshot.dialect.listed(wanted)
             found.update(select(snapshot, kind, f"{DOCS} AND {condition}", bound, by=BY_DOC))
@@ -39,10 +44,9 @@ def load_matching(snapshot: Snapshot, request: Request, docs: Iterable[Ref]) -> 
     return found
 
 
-def filter_docs(snapshot: Snapshot, request: Request, docs: Iterable[Ref]) -> list[int]:
+def filter_docs(snapshot: Snapshot, request: Request, docs: Sequence[Ref]) -> list[int]:
     """Return those of `docs` that match the request, ascending."""
-    wanted = list(docs)
-    return sorted(_select_docs(snapshot, request, within=wanted)) if wanted else []
+    return sorted(_select_docs(snapshot, request, within=docs)) if docs else []
 
 
 def find_few(snapshot: Snapshot, request: Request, most: int) -> list[int] | None:
@@ -55,11 +59,11 @@ def collect_enough(
     snapshot: Snapshot,
     request: Request,
     limit: int,
-    ask: Callable[[int, Sequence[int] | None], list[Candidate]],
+    ask: Callable[[int, Sequence[int] | None], RankedDocs],
     *,
     only_live: bool,
     narrow: int,
-) -> list[Candidate]:
+) -> RankedDocs:
     """Collect the best `limit` candidates that match the request, exactly, however few its filter lets through.
 
     `ask` gives the best so many, of all or of some docs; `only_live` says that whatever it gives is live.
@@ -70,7 +74,7 @@ def collect_enough(
     count = limit
     while True:
         found = ask(count, among)
-        passing = found if among is not None else _filter_candidates(snapshot, request, found)
+        passing = found if among is not None else found.only(filter_docs(snapshot, request, found.docs.tolist()))
         if len(passing) >= limit or len(found) < count:
             return passing[:limit]
         count *= _ASK_AGAIN_FACTOR
@@ -103,11 +107,6 @@ def load_neighbours(snapshot: Snapshot, request: Request, memory: MemoryRecord, 
 def list_speakers(snapshot: Snapshot) -> list[str]:
     """List the speakers in the caller's scopes, sorted."""
     return [name for (name,) in snapshot.rows("speakers", **snapshot.bindings(), limit=MOST_SPEAKERS)]
-
-
-def _filter_candidates(snapshot: Snapshot, request: Request, candidates: list[Candidate]) -> list[Candidate]:
-    allowed = set(filter_docs(snapshot, request, [candidate.ref for candidate in candidates]))
-    return [candidate for candidate in candidates if candidate.ref in allowed]
 
 
 def _select_docs(

@@ -10,12 +10,20 @@ from engrain.storage.filters import HAPPENED_AT, compile_request
 from engrain.storage.rows import KIND_TABLES
 from engrain.storage.search import matching
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.search.traits import IMPORTANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.domain.records import Kind, MemoryRecord
     from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot
+
+# The importance of each kind; a rule has none of its own: 5, the middle.
+IMPORTANCE: Mapping[Kind, str] = {
+    "episode": "importance",
+    "fact": "importance",
+    "rule": "CAST(5 AS double precision)",
+}
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -1,78 +1,140 @@
-"""Traits that ranking weighs besides words, read in one statement for all kinds."""
+"""Traits that ranking weighs besides words, as columns: one statement for all kinds, turns from a cache."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from engrain.domain.requests import Traits
+import numpy as np
+
+from engrain.domain.text.repetition import describe_repetition
 from engrain.storage.filters import HAPPENED_AT, SEEN
 from engrain.storage.rows import KIND_TABLES
+from engrain.storage.search import candidates
 from engrain.storage.search.namespaces import load_caller_space
+from engrain.storage.search.recency import IMPORTANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from engrain.domain.records import Kind
-    from engrain.domain.requests import Ref, Request
+    from engrain.domain.requests import Request
     from engrain.storage.unit_of_work import Snapshot
 
-# What `important` and `traits` take for the importance of each kind.
-IMPORTANCE: Mapping[Kind, str] = {
-    "episode": "importance",
-    "fact": "importance",
-    "rule": "CAST(5 AS double precision)",
-}
+NEVER: Final = np.iinfo(np.int64).min  # a time that is not there
+# Times are microseconds since 1970. `session` is equal for the turns of one session of a scope; a memory without one is
+# a session of its own. An episode does not fade: its confidence is 1, its decay rate 0, and it is confirmed when it is
+# created. From `key` on they are of `domain.text.repetition.Repetition`; facts and rules have no words of a turn,
+# and a key of their own.
+TRAITS: Final = np.dtype(
+    [
+        ("doc", "i8"),
+        ("kind", "O"),
+        ("id", "O"),
+        ("scope", "O"),
+        ("session", "i8"),
+        ("role", "O"),
+        ("speaker", "O"),
+        ("asking", "f8"),
+        ("happened_at", "i8"),
+        ("created_at", "i8"),
+        ("importance", "f8"),
+        ("confidence", "f8"),
+        ("decay_rate", "f8"),
+        ("confirmed_at", "i8"),
+        ("referenced_at", "i8"),
+        ("key", "i8"),
+        ("words", "i8"),
+        ("question_terms", "O"),
+        ("is_non_answer", "?"),
+    ]
+)
 _FADES = "confidence, decay_rate, last_confirmed_at"
 _LASTS = "CAST(1 AS double precision), CAST(0 AS double precision), created_at"
-_UNSAID = "NULL, NULL, NULL, NULL, CAST(0 AS double precision), ''"
-_OF_KIND: Mapping[Kind, tuple[str, str]] = {
-    "episode": ("session, turn, role, speaker, asking, content", _LASTS),
-    "fact": (_UNSAID, _FADES),
-    "rule": (_UNSAID, _FADES),
+_UNSAID = "NULL, NULL, NULL, CAST(0 AS double precision)"
+_OF_KIND: Mapping[Kind, tuple[str, str, str]] = {
+    "episode": ("session, role, speaker, asking", _LASTS, "content"),
+    "fact": (_UNSAID, _FADES, "NULL"),
+    "rule": (_UNSAID, _FADES, "NULL"),
 }
 
 
-def load_traits(snapshot: Snapshot, request: Request, docs: Collection[Ref]) -> dict[Ref, Traits]:
-    """Load the traits of those docs that are in the caller's scopes, whatever the filter asks."""
-    kinds = load_caller_space(snapshot, request.now).kinds if docs else []
-    if not kinds:
-        return {}
-    bound = {**snapshot.bindings(), "docs": snapshot.dialect.listed(docs)}
-    rows = snapshot.ask(" UNION ALL ".join(_select_traits(kind) for kind in kinds), bound)
-    if snapshot.known is not None:
-        snapshot.known.update({("kind", row[0]): row[1] for row in rows})
-    return {row[0]: _read_traits(row, snapshot.dialect.moment) for row in rows}
+def load_traits(
+    snapshot: Snapshot, request: Request, docs: NDArray[np.int64], *, is_fresh: bool = False
+) -> NDArray[Any]:
+    """Load the rows of TRAITS of those docs that are in the caller's scopes, whatever the filter asks, by doc.
+
+    `is_fresh`: with the last references, which a cache does not know.
+    """
+    where = load_caller_space(snapshot, request.now)
+    if not len(docs) or not where.kinds:
+        return np.empty(0, TRAITS)
+    # What a unit of work has read may yet be rolled back: only what a snapshot reads is shared.
+    cache = None if snapshot.known is None else snapshot.backend.turns
+    owners = [(snapshot.tenant_id, scope) for kind, scope in where.places if kind == "episode"]
+    known = [] if cache is None or is_fresh else cache.find(owners, docs)
+    missing = docs
+    if known:
+        missing = docs[~candidates.contains(candidates.sort_docs(*(rows["doc"] for rows in known)), docs)]
+    parts = list(known)
+    if len(missing):
+        read = _read_traits(snapshot, where.kinds, missing)
+        parts.append(read)
+        if cache is not None:
+            turns = read[read["kind"] == "episode"]
+            for owner in owners:
+                own = turns[turns["scope"] == owner[1]]
+                if len(own):
+                    cache.add(owner, own)
+    found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return found[np.argsort(found["doc"])]
+
+
+def _read_traits(snapshot: Snapshot, kinds: Iterable[Kind], docs: NDArray[np.int64]) -> NDArray[Any]:
+    bound = {**snapshot.bindings(), "docs": snapshot.dialect.listed(docs.tolist())}
+    rows = snapshot.ask(" UNION ALL ".join(map(_select_traits, kinds)), bound)
+    micros = snapshot.dialect.micros
+    return np.array([_make_row(row, micros) for row in rows], TRAITS)
 
 
 def _select_traits(kind: Kind) -> str:
-    words, standing = _OF_KIND[kind]
+    words, standing, content = _OF_KIND[kind]
     columns = (
         f"doc, '{kind}', id, scope, {words}, {HAPPENED_AT[kind]}, created_at, {IMPORTANCE[kind]}, {standing}, "
-        "last_referenced_at"
+        f"last_referenced_at, {content}"
     )
     return f"SELECT {columns} FROM {KIND_TABLES[kind]} NOT INDEXED WHERE doc IN :docs AND {SEEN}"  # noqa: S608  # no input in it
 
 
-def _read_traits(row: Sequence[Any], moment: Callable[[Any], datetime]) -> Traits:
-    """The traits of a row; its times are most often one and the same."""
-    happened_at, created_at, confirmed_at, referenced_at = row[10], row[11], row[15], row[16]
-    created = moment(created_at)
-    return Traits(
-        kind=row[1],
-        id=row[2],
-        scope=row[3],
-        session=row[4],
-        turn=row[5],
-        role=row[6],
-        speaker=row[7],
-        asking=row[8],
-        content=row[9],
-        happened_at=created if happened_at == created_at else moment(happened_at),
-        created_at=created,
-        importance=row[12],
-        confidence=row[13],
-        decay_rate=row[14],
-        confirmed_at=created if confirmed_at == created_at else None if confirmed_at is None else moment(confirmed_at),
-        referenced_at=None if referenced_at is None else moment(referenced_at),
-    )
+def _make_row(row: Sequence[Any], micros: Callable[[Any], int] | None) -> tuple[Any, ...]:
+    """Complete what was read of a memory; `micros` makes numbers of the driver's times."""
+    (
+        doc,
+        kind,
+        id_,
+        scope,
+        session,
+        role,
+        speaker,
+        asking,
+        happened,
+        created,
+        importance,
+        confidence,
+        rate,
+        confirmed,
+        referenced,
+        content,
+    ) = row
+    times = [happened, created, confirmed, referenced]
+    if micros is not None:
+        times = [None if time is None else micros(time) for time in times]
+    happened, created, confirmed, referenced = (NEVER if time is None else time for time in times)
+    if content is None:
+        repetition: tuple[int, int, str | None, bool] = (hash(id_), hash(id_), None, False)
+    else:
+        repetition = describe_repetition(content, role=role, speaker=speaker)
+    session = hash(id_) if session is None else hash((scope, session))
+    said = (doc, kind, id_, scope, session, role, speaker, asking)
+    return (*said, happened, created, importance, confidence, rate, confirmed, referenced, *repetition)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from engrain.domain.requests import Candidate, Health
+from engrain.domain.requests import Health
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
+from engrain.storage.search.turn_cache import TurnCache
 from engrain.storage.sqlite import compaction, health, index, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
     from engrain.domain.maintenance.backups import Row
     from engrain.domain.records import EmbeddingVersion, Fact
-    from engrain.domain.requests import Ref, Request
+    from engrain.domain.requests import Request
     from engrain.domain.runs.jobs import Compaction
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.transaction import Connection
     from engrain.storage.unit_of_work import Snapshot
 
@@ -53,6 +55,7 @@ class SqliteBackend:
         """
         self.location = location
         self.version: int | None = None
+        self.turns = TurnCache()
         self._narrow = narrow
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         self._vectors = VectorCache()
@@ -98,19 +101,19 @@ class SqliteBackend:
     def finish_restore(self, tx: Transaction) -> None:
         index.index_all(tx)
 
-    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> list[Candidate]:
+    def search_words(self, snapshot: Snapshot, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         if not terms or limit <= 0:
-            return []
+            return candidates.NONE
         where = load_search_space(snapshot, request)
 
-        def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
+        def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
             return word_index.search_words(snapshot, where, terms, count, among=among)
 
         only_live = not (where.has_expired or where.has_unindexed)
         found = (
             matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=self._narrow)
             if where.spaces
-            else []
+            else candidates.NONE
         )
         outside = (
             matching.load_matching(snapshot, request, index.unindexed_docs(snapshot, _ALL))
@@ -118,9 +121,10 @@ class SqliteBackend:
             else {}
         )
         outside |= matching.load_inactive(snapshot, request)
-        if outside:
-            found += word_index.search_unindexed(snapshot, where, terms, outside, limit=limit)
-        return sorted(found, key=candidates.best_first)[:limit]
+        if not outside:
+            return found
+        unindexed = word_index.search_unindexed(snapshot, where, terms, outside, limit=limit)
+        return candidates.merge(found, unindexed, limit=limit)
 
     def search_vectors(
         self,
@@ -129,35 +133,37 @@ class SqliteBackend:
         vector: NDArray[np.float32],
         limit: int,
         *,
-        also: Collection[Ref] = (),
-    ) -> list[Candidate]:
+        also: NDArray[np.int64] | None = None,
+    ) -> RankedDocs:
         where = load_search_space(snapshot, request)
         embedding_versions.check_current(snapshot, self.version, where.version)
         if where.dims != len(vector) or not where.spaces:
-            return []
+            return candidates.NONE
+        also = candidates.NONE.docs if also is None else also
         exact = Cosines(snapshot, where, vector)
         # What a unit of work has written may yet be rolled back: it goes into no cache that outlives it.
         vectors = VectorCache() if self._has_written(snapshot) else self._vectors
 
-        def ask(count: int, among: Sequence[int] | None) -> list[Candidate]:
+        def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
             only = None if among is None else np.array(among, np.int64)
             docs = vectors.shortlist(snapshot, where, vector, limit=count, among=only)
-            return sorted(exact.of(docs, ahead=also), key=candidates.best_first)[:count]
+            return candidates.merge(exact.of(docs, ahead=also), limit=count)
 
         only_live = not (where.has_expired or where.has_unindexed)
         best = (
             matching.collect_enough(snapshot, request, limit, ask, only_live=only_live, narrow=self._narrow)
             if limit > 0
-            else []
+            else candidates.NONE
         )
         if request.filter.asks_past:
-            exact = Cosines(snapshot, where, vector, gone=True)
-            gone = exact.of(list(matching.load_inactive(snapshot, request)), ahead=also)
-            best = sorted(best + gone, key=candidates.best_first)[: max(limit, 0)]
-        others: Sequence[Ref] = list(set(also) - {candidate.ref for candidate in best})
+            past = Cosines(snapshot, where, vector, gone=True)
+            inactive = np.array(sorted(matching.load_inactive(snapshot, request)), np.int64)
+            best = candidates.merge(best, past.of(inactive), limit=limit)
+            exact = past
+        others = also[~candidates.contains(np.sort(best.docs), also)]
         if request.filter.is_narrow or not only_live:
-            others = matching.filter_docs(snapshot, request, others)
-        return sorted(best + exact.of(others), key=candidates.best_first)
+            others = np.array(matching.filter_docs(snapshot, request, others.tolist()), np.int64)
+        return candidates.merge(best, exact.of(others))
 
     def _has_written(self, snapshot: Snapshot) -> bool:
         return isinstance(snapshot, UnitOfWork) and self._connections.count_changes() != self._changes_before
@@ -166,7 +172,7 @@ class SqliteBackend:
         return self._index
 
     def flush_index(self) -> int:
-        with self._connections.snapshot() as db:
+        with self._connections.reading() as db:
             if not index.unindexed_docs(Transaction(db, STATEMENTS), 1):
                 return 0
         with self._connections.writing() as db:

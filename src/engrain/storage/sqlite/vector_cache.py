@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engrain.domain.requests import Candidate
+from engrain.storage.search import candidates
+from engrain.storage.search.candidates import RankedDocs
 from engrain.storage.search.namespaces import SearchSpace
 from engrain.storage.sqlite.vector_index import VectorIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from engrain.domain.requests import Ref
     from engrain.storage.transaction import Transaction
 
 _ROWS_AT_ONCE = 4096
@@ -56,12 +56,13 @@ class VectorCache:
         *,
         limit: int,
         among: NDArray[np.int64] | None = None,
-    ) -> list[int]:
+    ) -> NDArray[np.int64]:
         """Return the docs among which the best `limit` of all namespaces are, for float32 to decide."""
         with self._lock:
             indexes = [self._caught_up(tx, namespace, where) for namespace in where.namespaces]
-            found = [doc for index in indexes for doc in index.shortlist(vector, limit, among=among).tolist()]
-            return found + self._dropped_since(where, among)
+            found = [index.shortlist(vector, limit, among=among) for index in indexes]
+            lost = self._dropped_since(where, among)
+        return candidates.sort_docs(*found, np.array(lost, np.int64))
 
     def catch_up(self, tx: Transaction, namespace: int) -> int:
         """Take in what is new in a namespace; the number of vectors it holds now."""
@@ -106,19 +107,26 @@ class Cosines:
         self._tx = tx
         self._vector = vector
         self._bound = {"version": where.version, "namespaces": tx.dialect.listed(where.namespaces), "gone": gone}
-        self._known: dict[Ref, float | None] = {}
+        self._asked = candidates.NONE.docs
+        self._known = candidates.NONE  # in any order
 
-    def of(self, docs: Collection[Ref], *, ahead: Collection[Ref] = ()) -> list[Candidate]:
-        """Those of `docs` that have a vector in the namespaces; `ahead` are read with them, to be asked for later."""
-        missing = [doc for doc in {*docs, *ahead} if doc not in self._known]
-        if missing and not self._known.keys() >= set(docs):
-            rows = self._tx.rows("exact_vectors", **self._bound, docs=self._tx.dialect.listed(missing))
-            self._known |= dict.fromkeys(missing)
-            if rows:
-                raws = np.vecdot(_to_matrix([blob for _, blob in rows], len(self._vector)), self._vector).tolist()
-                self._known |= dict(zip([doc for doc, _ in rows], raws, strict=True))
-        found = ((doc, self._known[doc]) for doc in docs)
-        return [Candidate(doc, raw) for doc, raw in found if raw is not None]
+    def of(self, docs: NDArray[np.int64], *, ahead: NDArray[np.int64] = candidates.NONE.docs) -> RankedDocs:
+        """Those of `docs`, which ascend, that have a vector in the namespaces; `ahead` are read for later, too."""
+        missing = docs[~candidates.contains(self._asked, docs)]
+        if len(missing):
+            self._read(candidates.sort_docs(missing, ahead[~candidates.contains(self._asked, ahead)]))
+        is_wanted = candidates.contains(docs, self._known.docs)
+        return RankedDocs(self._known.docs[is_wanted], self._known.raws[is_wanted])
+
+    def _read(self, docs: NDArray[np.int64]) -> None:
+        rows = self._tx.rows("exact_vectors", **self._bound, docs=self._tx.dialect.listed(docs.tolist()))
+        self._asked = candidates.sort_docs(self._asked, docs)
+        if rows:
+            found, blobs = zip(*rows, strict=True)
+            raws = np.vecdot(_to_matrix(blobs, len(self._vector)), self._vector).astype(np.float64)
+            self._known = RankedDocs(
+                np.concatenate([self._known.docs, np.array(found, np.int64)]), np.concatenate([self._known.raws, raws])
+            )
 
 
 def _apply_changes(seen: _CachedNamespace, rows: list[tuple[int, int, bytes | None]], dims: int) -> None:
@@ -138,5 +146,5 @@ def _to_docs(docs: Iterable[int]) -> NDArray[np.int64]:
     return np.fromiter(docs, np.int64)
 
 
-def _to_matrix(blobs: list[bytes], dims: int) -> NDArray[np.float32]:
+def _to_matrix(blobs: Sequence[bytes], dims: int) -> NDArray[np.float32]:
     return np.frombuffer(b"".join(blobs), np.float32).reshape(len(blobs), dims)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engrain.storage.sqlite.doc_slots import DocSlots
+from engrain.storage.search.doc_slots import DocSlots
 from engrain.storage.sqlite.sign_bits import agreement, sign_bits, weighed_agreement
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.records import MemoryRecord
-    from engrain.domain.requests import Candidate, Ref
+    from engrain.domain.requests import Ref
+    from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.namespaces import SearchSpace
     from engrain.storage.search.neighbour_words import Words
     from engrain.storage.transaction import Transaction
@@ -84,7 +85,7 @@ def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
 
 def search_words(
     tx: Transaction, where: SearchSpace, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
-) -> list[Candidate]:
+) -> RankedDocs:
     """Find memories of the namespaces that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
 
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
@@ -92,15 +93,18 @@ def search_words(
     """
     postings = _load_postings(tx, where.namespaces, terms)
     corpus = _build_corpus(where, postings)
-    docs = candidates.choose_promising(postings, corpus, limit, among)
-    rows = tx.rows("terms_of", docs=tx.dialect.listed(docs)) if docs else []
-    raws = bm25.scores([bm25.IndexedWords(own, near, packed) for _, own, near, packed in rows], terms, corpus)
-    return candidates.take_best(np.array([doc for doc, *_ in rows], np.int64), raws, limit)
+    chosen = candidates.choose_promising(postings, corpus, limit, among)
+    rows = tx.rows("terms_of", docs=tx.dialect.listed(chosen.tolist())) if len(chosen) else []
+    if not rows:
+        return candidates.NONE
+    docs, owns, nears, packed = zip(*rows, strict=True)
+    raws = bm25.build_table(owns, nears, packed).scores(terms, corpus)
+    return candidates.take_best(np.array(docs, np.int64), raws, limit)
 
 
 def search_unindexed(
     tx: Transaction, where: SearchSpace, terms: Collection[str], memories: Mapping[Ref, MemoryRecord], *, limit: int
-) -> list[Candidate]:
+) -> RankedDocs:
     """Rank a few memories outside the index that hold any of the terms, by their own words; best first."""
     corpus = _build_corpus(where, _load_postings(tx, where.namespaces, terms))
     return candidates.rank_unindexed(memories, terms, corpus, limit)

@@ -1,0 +1,67 @@
+"""The work of a recall in counts, which no load of the machine changes: our own calls and statements."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import engrain
+from engrain import Memory
+from tests.support.sample_search import WORDS, vector_of
+from tests.support.sqlite_statements import statements
+
+OWN = str(Path(engrain.__file__).parent)
+MOST_CALLS = 900
+MOST_STATEMENTS = 9
+
+
+class Words:
+    """Vectors that depend on the words of a text alone."""
+
+    name, dims = "test:words", 8
+
+    def embed(self, texts, *, role):  # noqa: ARG002  # a question's is made as a document's is
+        return np.array([vector_of(text) for text in texts], np.float32)
+
+
+@pytest.fixture(params=[100, 400])
+def agent(request, tmp_path):
+    with Memory.open(tmp_path / "agent.db", embedder=Words()) as memory:
+        agent = memory.agent("aide")
+        for place in range(request.param):
+            said = f"{WORDS[place % 9]} {WORDS[place // 9 % 9]} number {place}."
+            agent.observe(said, speaker=("Ana", "Ben")[place % 2], session=f"day {place // 20}")
+        memory.flush()
+        agent.recall("tram river", limit=10)
+        yield agent
+
+
+def count_calls(work):
+    """Calls of this package's own functions."""
+    calls = Counter()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(OWN):
+            calls[frame.f_code.co_qualname] += 1
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_a_recall_makes_no_call_for_each_candidate(agent):
+    calls = count_calls(lambda: agent.recall("What about the tram and the river?", limit=10))
+    assert calls.total() <= MOST_CALLS, calls.most_common(20)
+
+
+def test_a_recall_takes_few_statements_and_reads_no_content_but_the_winners(agent):
+    agent.recall("What about the tram and the river?", limit=10)
+    with statements(agent._parts().store.backend) as ran:
+        assert len(agent.recall("What about the tram and the river?", limit=10)) == 10
+    assert len(ran) <= MOST_STATEMENTS, "\n".join(ran)
+    assert sum("content" in statement for statement in ran) == 1
