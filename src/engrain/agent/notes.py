@@ -42,7 +42,7 @@ from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities.mentions import note_mentions
 from engrain.storage.search.history import load_links
 from engrain.storage.search.recency import load_newest
-from engrain.storage.selection import find_active_fact, load_memories
+from engrain.storage.selection import find_active_fact, is_active_fact, load_memories
 from engrain.storage.transaction import repeatable
 from engrain.storage.write import arrivals, removal
 
@@ -92,8 +92,8 @@ class Notes(View):
     def recall(self, key: words.NoteKey) -> Note | None:
         """Read the note under a key; None where there is none.
 
-        A second call reads a cache: it sees writes of this process at once, those of another after `notes.cache_ttl_s`
-        at the latest. Not counted as a reference.
+        A second call reads a cache, and asks the database only whether the note still stands: what any process saved,
+        forgot or erased is seen at once. Not counted as a reference.
 
         Raises:
             InvalidInput: an empty key, or one that is too long.
@@ -105,7 +105,10 @@ class Notes(View):
             fact = parts.store.read(caller, _find_active, note_key)
             return None if fact is None else note_of(fact)
 
-        return parts.note_cache.read(caller, note_key, read)
+        def is_active(id_: str) -> bool:
+            return parts.store.read(caller, is_active_fact, id_)
+
+        return parts.note_cache.read(caller, note_key, read, is_active)
 
     def list(self, limit: words.PageLimit = 100, *, after: words.After | None = None) -> Page[Note]:
         """List the notes, newest first.

@@ -308,8 +308,8 @@ class Queries(View):
         """Read the newest reflection of this agent (`Memory.reflect`); None before the first.
 
         A fact of category "reflection" and scope "global" counts as well. A second call reads a cache: it sees writes
-        of this Memory at once, those of another process after `notes.cache_ttl_s` at the latest. Not counted as a
-        reference.
+        of this Memory at once, and what another process erased or forgot; a newer one of another process after
+        `notes.cache_ttl_s` at the latest. Not counted as a reference.
         """
         from engrain.agent.learning import reflection
 

@@ -219,7 +219,7 @@ class Notes(Section):
     cache_ttl_s: float = Field(
         default=300.0,
         gt=0,
-        description="How long a note is cached; changes by other processes may be unseen until then",
+        description="How long a note is cached; newer reflections by other processes may be unseen until then",
     )
 
 

@@ -22,6 +22,10 @@ UNION ALL SELECT id, FALSE FROM facts WHERE tenant_id = :tenant_id AND id IN :id
 UNION ALL SELECT id, FALSE FROM rules WHERE tenant_id = :tenant_id AND id IN :ids
 UNION ALL SELECT id, TRUE FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids;
 
+-- active_fact --
+-- Check whether an active fact of an agent's own scope, or of all, has an id
+SELECT 1 FROM facts WHERE tenant_id = :tenant_id AND id = :id AND scope IN (:agent, 'global') AND validity = 'active';
+
 -- erased_among --
 -- List the erased ids among some, of tombstones in the caller's scopes
 SELECT id FROM tombstones WHERE tenant_id = :tenant_id AND id IN :ids AND scope IN :scopes;

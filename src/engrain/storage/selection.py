@@ -49,6 +49,12 @@ def load_memories(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
     return [memory for _, memory in load_visible(snapshot, ids)]
 
 
+def is_active_fact(snapshot: Snapshot, id_: str) -> bool:
+    """Tell whether an active fact of the caller's own scope, or of `global`, has this id."""
+    named = {"tenant_id": snapshot.tenant_id, "agent": snapshot.agent, "id": id_}
+    return snapshot.one("active_fact", **named) is not None
+
+
 def find_erased(snapshot: Snapshot, ids: Sequence[str]) -> set[str]:
     """Find those of `ids` that were erased in the caller's scopes."""
     bound = {**snapshot.bindings(), "ids": snapshot.dialect.listed(ids)}

@@ -14,6 +14,7 @@ from engrain.domain import checks
 from engrain.learning.reflection import runner
 from engrain.learning.reflection.reflections import ReflectionOutcome, ReflectionPolicy, ReflectionReport
 from engrain.storage.reports.tenants import list_learners
+from engrain.storage.selection import is_active_fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +65,10 @@ def latest_reflection(parts: Parts, caller: Caller) -> Fact | None:
     def read() -> Fact | None:
         return parts.store.read(caller, runner.load_latest, parts.clock(), own=False)
 
-    return parts.note_cache.latest_reflection(caller, read)
+    def is_active(id_: str) -> bool:
+        return parts.store.read(caller, is_active_fact, id_)
+
+    return parts.note_cache.latest_reflection(caller, read, is_active)
 
 
 def _callers(parts: Parts, acts: Iterable[Act], agent: str | None, window_days: float) -> Iterator[Caller]:

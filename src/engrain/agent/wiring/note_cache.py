@@ -32,9 +32,10 @@ class _Counts:
 class NoteCache:
     """Cache of up to `max_entries` notes of all agents, each for `ttl_s` at most; 0 for none. Thread-safe.
 
-    What this process writes is dropped here when it is written; what another one writes is seen once the entry is too
-    old. Names are `{agent}:{key}` behind the tenant, the agent percent-encoded: no agent's name reaches into another's
-    keys. An absent note is not cached, but that an agent has no reflection yet is.
+    What this process writes is dropped here when it is written. What another one superseded, forgot or erased is not
+    served either: before each answer the database is asked whether the fact is still active, by one statement. Names
+    are `{agent}:{key}` behind the tenant, the agent percent-encoded: no agent's name reaches into another's keys. An
+    absent note is not cached, but that an agent has no reflection yet is.
     """
 
     def __init__(self, max_entries: int, *, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,10 +47,18 @@ class NoteCache:
         self._lock = threading.Lock()
         self._changes = 0
 
-    def read(self, caller: Caller, key: str, load: Callable[[], Note | None]) -> Note | None:
-        """Return the cached note, else the result of `load`, cached unless something was written meanwhile."""
+    def read(
+        self, caller: Caller, key: str, load: Callable[[], Note | None], is_active: Callable[[str], bool]
+    ) -> Note | None:
+        """Return the cached note if `is_active` says so of its id, else the result of `load`.
+
+        That is cached unless something was written meanwhile.
+        """
         name = _agent_prefix(caller) + key
         cached = self._notes.get(name)
+        if cached is not None and not is_active(cached.id):
+            self._notes.delete(name)
+            cached = None
         with self._lock:
             before = self._changes
             self._count(caller, is_hit=cached is not None)
@@ -61,11 +70,13 @@ class NoteCache:
                 self._notes.set(name, note)
         return note
 
-    def latest_reflection(self, caller: Caller, load: Callable[[], Fact | None]) -> Fact | None:
-        """Return the cached reflection or its absence, else the result of `load`, cached as `read` does."""
+    def latest_reflection(
+        self, caller: Caller, load: Callable[[], Fact | None], is_active: Callable[[str], bool]
+    ) -> Fact | None:
+        """Return the cached reflection or its absence, else the result of `load`, checked and cached as `read` does."""
         name = _agent_prefix(caller)
         cached = self._reflections.get(name)
-        if cached is not None:
+        if cached is not None and (cached[0] is None or is_active(cached[0].id)):
             return cached[0]
         with self._lock:
             before = self._changes
