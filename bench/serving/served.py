@@ -24,7 +24,7 @@ class Server:
     """`engrain serve` on one database, answering inside the block."""
 
     def __init__(self, db: str, *options: str, **settings: str) -> None:
-        self._process = _started("serve", "--port", "0", "--json", *options, db=db, settings=settings)
+        self._process = _started("serve", "--port", "0", "--no-keys", "--json", *options, db=db, settings=settings)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:

@@ -19,11 +19,14 @@ PATIENCE_S = 180
 class EngrainServer:
     """A server on one database, answering inside the block; at its end it is told to stop, and has to end well.
 
-    `variables` are settings as the environment says them: `SERVER__THREADS="2"`.
+    `variables` are settings as the environment says them: `SERVER__THREADS="2"`. It asks for nothing, unless
+    the options say `--keys`, or `asks_for_token`.
     """
 
-    def __init__(self, db, *options, **variables):
+    def __init__(self, db, *options, asks_for_token=False, **variables):
         self.db = db
+        if not asks_for_token and "--keys" not in options:
+            options = ("--no-keys", *options)
         settings = {"EMBEDDING__MODEL": "none"} | variables
         own = {name: value for name, value in os.environ.items() if not name.startswith("ENGRAIN_")}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed at the end; no pipe, which nobody would read meanwhile

@@ -36,12 +36,6 @@ class RateLimit:
                 self._store(name, tokens - 1)
             return 0.0
 
-    def wait(self, name: str) -> float:
-        """Return the same as `take`, without taking a token."""
-        with self._lock:
-            tokens = self._tokens(name)
-            return 0.0 if tokens >= 1 else (1 - tokens) * 60 / self._per_minute
-
     def _tokens(self, name: str) -> float:
         if not self._per_minute:
             return 1.0

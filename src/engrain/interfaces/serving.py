@@ -73,6 +73,7 @@ class ServerOptions:
     """Options of one server: keys, tools, worker and compatible routes."""
 
     keys_required: bool
+    token: str | None = None  # asked for where no key is; None to ask for nothing
     profile: str = "butler"  # the tools under /mcp
     has_worker: bool = True
     serves_mem0: bool = False
@@ -105,7 +106,7 @@ def serve(memory: Memory, listener: socket.socket, options: ServerOptions, *, re
 
 def make_application(memory: Memory, options: ServerOptions) -> ASGIApp:
     """Make the one application of all that is served."""
-    gate = Gate(memory, keys_required=options.keys_required)
+    gate = Gate(memory, keys_required=options.keys_required, token=options.token)
     app = create_app(memory, gate=gate, mcp_profile=options.profile)
     if options.serves_mem0:
         app.include_router(mem0.router)

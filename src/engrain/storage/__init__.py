@@ -55,5 +55,5 @@ def is_server(location: str) -> bool:
 
 
 def mask_password(location: str) -> str:
-    """Return a location as it may be printed: without the password of a URL."""
-    return _IN_QUERY.sub(r"\1", _BEFORE_HOST.sub(r"\1@", location)) if is_server(location) else location
+    """Return a location as it may be printed: without the password of a URL, be it one of ours (a redis://, say)."""
+    return _IN_QUERY.sub(r"\1", _BEFORE_HOST.sub(r"\1@", location)) if "://" in location else location

@@ -72,6 +72,23 @@ def test_where_none_is_required_everybody_is_an_admin_unless_a_key_says_otherwis
     assert isinstance(refusal(gate, f"Bearer {created.secret}x"), Unauthenticated)
 
 
+def test_a_token_lets_in_as_admin_and_nothing_does_without(memory):
+    gate = Gate(memory, keys_required=False, token="et_secret")
+    user = Grant(key_id="local", tenant_id=memory.settings.tenant, agent=None, role="admin")
+    assert gate.admit("Bearer et_secret") == gate.admit("Token et_secret") == user
+    for header in (
+        None,
+        "",
+        "Bearer et_secre",
+        "Bearer et_secret2",
+        "Basic et_secret",
+        "Bearer \N{LATIN SMALL LETTER E}",
+    ):
+        assert "engrain token" in str(refusal(gate, header))
+    created = memory.keys.create(role="reader", tenant="acme")
+    assert gate.admit(f"Bearer {created.secret}") == created.key.grant
+
+
 def test_no_refusal_says_what_was_shown(memory):
     gate = Gate(memory, keys_required=True, failures_per_minute=1)
     said = [str(refusal(gate, "Bearer ek_opensesame", address="a")) for _ in range(3)]
@@ -91,7 +108,7 @@ def test_a_key_has_so_many_requests_a_minute_and_another_its_own(memory, clock):
     refusal(gate, one)
 
 
-def test_guessing_is_slow_by_address_and_shuts_out_nobody_who_is_known(memory, clock):
+def test_guessing_is_slow_by_address_and_shuts_out_no_valid_key(memory, clock):
     gate = Gate(memory, keys_required=True, failures_per_minute=2, clock=clock)
     known, fresh = (f"Bearer {memory.keys.create(role='reader').secret}" for _ in range(2))
     gate.admit(known, address="a")
@@ -99,9 +116,8 @@ def test_guessing_is_slow_by_address_and_shuts_out_nobody_who_is_known(memory, c
         *["unauthenticated"] * 2,
         *["rate_limited"] * 2,
     ]
-    assert refusal(gate, fresh, address="a").retry_after_s == 30.0
+    assert refusal(gate, wrong(4), address="a").retry_after_s == 30.0
     gate.admit(known, address="a")
-    gate.admit(fresh, address="b")
     gate.admit(fresh, address="a")
     clock.now += 30
     assert refusal(gate, wrong(9), address="a").code == "unauthenticated"
@@ -147,18 +163,13 @@ class TestRate:
     def test_a_minutes_worth_at_once_and_then_one_at_a_time(self, clock):
         rate = RateLimit(60, clock=clock)
         assert [rate.take("a") for _ in range(60)] == [0.0] * 60
-        assert rate.take("a") == rate.wait("a") == 1.0
+        assert rate.take("a") == 1.0
         clock.now += 0.5
         assert rate.take("a") == 0.5
         clock.now += 0.5
         assert rate.take("a") == 0.0
         clock.now += 3_600
         assert [rate.take("a") for _ in range(61)] == [0.0] * 60 + [1.0]
-
-    def test_looking_takes_nothing(self, clock):
-        rate = RateLimit(1, clock=clock)
-        assert [rate.wait("a") for _ in range(3)] == [0.0] * 3
-        assert (rate.take("a"), rate.take("a")) == (0.0, 60.0)
 
     def test_no_bound(self, clock):
         rate = RateLimit(0, clock=clock)
@@ -168,6 +179,6 @@ class TestRate:
         rate = RateLimit(1, clock=clock)
         for name in range(10_001):
             rate.take(str(name))
-        assert rate.wait("0") == 0.0
-        assert rate.wait("10000") == 60.0
+        assert rate.take("10000") == 60.0
+        assert rate.take("0") == 0.0
         assert len(rate._buckets) == 10_000

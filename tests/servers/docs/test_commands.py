@@ -38,6 +38,8 @@ def commands(page):
 def request(server, command):
     """Send what a `curl` command asks for to the server of the test, and return its status."""
     assert "http://127.0.0.1:8765/" in command, "the port of `engrain serve`"
+    token = Path(server.told["token_file"]).read_text(encoding="ascii").strip()
+    command = command.replace("$(engrain token)", token)
     words = shlex.split(command)
     url = next(word for word in words if word.startswith("http://"))
     headers = {words[i + 1].split(": ")[0]: words[i + 1].split(": ")[1] for i, word in enumerate(words) if word == "-H"}
@@ -47,7 +49,8 @@ def request(server, command):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(commands(page))], ids=lambda page: page.name)
-def test_the_commands_of_a_page_run_one_after_the_other(tmp_path, page):
+def test_the_commands_of_a_page_run_one_after_the_other(tmp_path, page, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
     environment = os.environ | {"ENGRAIN_DB": str(tmp_path / "docs.db"), "ENGRAIN_EMBEDDING__MODEL": "none"}
     shown = list(commands(page))
@@ -64,7 +67,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(tmp_path, page):
     assert ran.returncode == 0, ran.stderr
     requests = [command for command in shown if command.startswith("curl")]
     if requests:
-        with EngrainServer(environment["ENGRAIN_DB"]) as server:
+        with EngrainServer(environment["ENGRAIN_DB"], asks_for_token=True) as server:
             assert all(request(server, command) in {200, 201} for command in requests)
 
 

@@ -20,6 +20,7 @@ Role = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # a role may do what those before it may
 
 KEY_PREFIX = "ek_"  # of every secret
+LOCAL_CALLER = "local"  # in place of a key's id, for whoever showed the token of a loopback server
 RANDOM_BYTES = 32
 # Base32 in lower case: no character that a shell, a URL or a double click ends at.
 _SECRET = re.compile(r"ek_([0-9a-f-]{36})_([a-z2-7]{1,3500})_([a-z2-7]{52})")
@@ -35,7 +36,7 @@ class Grant(Record):
     """The rights of a request; nothing in the request itself can widen them.
 
     Attributes:
-        key_id: the key of the request; None where no keys are required.
+        key_id: the key of the request, or LOCAL_CALLER; None where nothing is asked for.
         agent: the only agent it may act for; None for any agent of the tenant.
     """
 

@@ -34,6 +34,7 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     "copy": ("engrain.interfaces.cli.relocation", "copy"),
     "migrate": ("engrain.interfaces.cli.relocation", "migrate"),
     "mcp": ("engrain.interfaces.cli.serving", "mcp"),
+    "token": ("engrain.interfaces.cli.serving", "token"),
     "serve": ("engrain.interfaces.cli.serving", "serve"),
     "worker": ("engrain.interfaces.cli.worker", "worker"),
 }

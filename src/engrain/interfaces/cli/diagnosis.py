@@ -17,6 +17,7 @@ from engrain.interfaces.cli import output
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.invocation import Invocation, path_of
 from engrain.storage import mask_password
+from engrain.storage.file_modes import describe_exposure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from engrain.domain.ports import Embedder
 
 _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
-_OTHERS_MAY = stat.S_IRWXG | stat.S_IRWXO
 
 
 def doctor(invocation: Invocation) -> None:
@@ -104,8 +104,8 @@ def _permissions(path: "Path | None", problems: list[str]) -> dict[str, str]:
     if os.name == "nt" or path is None or not path.exists():
         return {}
     mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & _OTHERS_MAY:
-        problems.append(f"other users may read {path} (mode {mode:o}): chmod 600 {path}")
+    if exposure := describe_exposure(path):
+        problems.append(exposure)
     if not os.access(path, os.W_OK):
         problems.append(f"{path} cannot be written by this user: check who owns it")
     return {"file": f"{mode:o}", "folder": f"{stat.S_IMODE(path.parent.stat().st_mode):o}"}

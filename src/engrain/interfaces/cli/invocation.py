@@ -70,11 +70,19 @@ class Invocation:
         chosen = load(replaced, file=self.config) if settings is None else settings
         path = path_of(chosen.db)
         is_new = path is not None and not path.exists()
+        self._warn_of_exposure(path)
         with Memory.open(settings=chosen, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")
             yield memory
             memory.close(flush=False)
+
+    def _warn_of_exposure(self, path: Path | None) -> None:
+        from engrain.storage.file_modes import describe_exposure
+
+        exposure = describe_exposure(path) if path is not None and path.is_file() else None
+        if exposure is not None:
+            self.note(f"warning: {exposure}")
 
     @contextmanager
     def adding(self) -> Iterator["Memory"]:

@@ -45,6 +45,17 @@ def mcp(
         serve_stdio(memory, chosen, opening)
 
 
+def token(invocation: Invocation) -> None:
+    """Show the token of this user's servers on loopback, made with the first call.
+
+    Clients send it as `Authorization: Bearer TOKEN`. It stands in a file that only this user can read.
+    """
+    from engrain.interfaces import local_token
+
+    secret = local_token.read_token()
+    invocation.answer({"token": secret, "file": str(local_token.token_file())}, secret)
+
+
 def serve(
     invocation: Invocation,
     *,
@@ -57,7 +68,10 @@ def serve(
     profile: _Profile = "butler",
     keys: Annotated[
         bool | None,
-        typer.Option("--keys/--no-keys", help="Ask for keys or not; left out, everywhere but on loopback."),
+        typer.Option(
+            "--keys/--no-keys",
+            help="Ask for keys, or for nothing; left out, on loopback for its user's token, elsewhere for keys.",
+        ),
     ] = None,
     worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Do jobs in this process, too, or not.")] = True,
     mem0: Annotated[
@@ -71,7 +85,7 @@ def serve(
     """
     chosen = checks.choice(profile, PROFILES, name="profile")
     try:
-        from engrain.interfaces import serving
+        from engrain.interfaces import local_token, serving
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _OF_THE_SERVER:
             raise
@@ -82,12 +96,20 @@ def serve(
         invocation.memory(stays=True, settings=settings) as memory,
     ):
         required = serving.check_keys(memory, listener, wanted=keys)
+        token_file = None if required or keys is False else str(local_token.token_file())
         options = serving.ServerOptions(
-            keys_required=required, profile=chosen, has_worker=worker, serves_mem0=settings.server.mem0
+            keys_required=required,
+            token=None if token_file is None else local_token.read_token(),
+            profile=chosen,
+            has_worker=worker,
+            serves_mem0=settings.server.mem0,
         )
         address = serving.address_of(listener)
-        told = {"address": address, "keys": required, "mcp": f"{address}/mcp", "pid": os.getpid()}
-        asked = "keys are asked for" if required else "no key is asked for: this machine alone can reach it"
+        told = {"address": address, "keys": required, "token_file": token_file}
+        told |= {"mcp": f"{address}/mcp", "pid": os.getpid()}
+        asked = "keys are asked for" if required else f"for the token in {token_file}"
+        if not required and token_file is None:
+            asked = "nothing is asked for: every user and program of this machine is an admin"
         serving.serve(
             memory,
             listener,

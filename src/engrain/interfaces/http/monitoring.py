@@ -2,8 +2,8 @@
 
 `/healthz` says that the process answers. `/readyz` says by status 200 or 503 whether to send requests here, and names
 the checks that failed; their messages, and `/metrics`, are for the operator: an admin of the memory's own tenant, which
-without keys is everybody on this machine. These routes use no thread that the verbs use: where all of those wait for a
-database, these still answer.
+is whoever shows the token of a loopback server, and everybody where nothing is asked for. These routes use no thread
+that the verbs use: where all of those wait for a database, these still answer.
 """
 
 import json

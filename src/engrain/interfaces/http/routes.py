@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from engrain.agent.agent import Agent
 from engrain.domain import checks
 from engrain.domain.records import Caller, Entity, Episode, Fact, Rule
-from engrain.errors import InvalidInput, NotFound
+from engrain.errors import Forbidden, InvalidInput, NotFound
 from engrain.interfaces.http import answers, files
 from engrain.interfaces.http.openapi.schemas import answer_type, reference, summary_of
 from engrain.interfaces.http.problems import Refused
@@ -30,6 +30,7 @@ IDEMPOTENCY_KEY, IF_NONE_MATCH = "Idempotency-Key", "If-None-Match"
 _CONDITIONS = frozenset({"if-match", "if-unmodified-since"})
 _JSON = "application/json"
 _WITHOUT_BODY = frozenset({"GET"})
+_OF_KEYS = frozenset({"keys.create", "keys.revoke"})
 _KEY_WORD = Word(
     sentence="The same key again gives what was stored first, and stores nothing; another body is refused."
 )
@@ -239,7 +240,13 @@ def _arguments(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> Any:
-    """Call the verb on behalf of the request's identity."""
+    """Call the verb on behalf of the request's identity.
+
+    Raises:
+        Forbidden: keys are made or revoked by somebody who showed none.
+    """
+    if identity.grant.key_id is None and signature.verb.name in _OF_KEYS:
+        raise Forbidden("this server asks nobody who they are, so it makes no keys: use engrain keys on its machine")
     method = signature.bind(identity.memory, identity.agent())
     return method(**{**arguments, **_caller_arguments(signature, identity, arguments)})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -14,6 +15,7 @@ from weakref import WeakSet
 import apsw
 
 from engrain.errors import MemoryClosed, NotAnEngrainFile
+from engrain.storage.file_modes import describe_exposure
 from engrain.storage.sqlite.driver_errors import ErrorTranslation, raise_translated
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ MEMORY_LOCATION = ":memory:"
 _PAGES_BEFORE_CHECKPOINT = 4_000
 _PAGES_MERGED_AT_ONCE = 500
 _MAPPED_BYTES = 2**28
+_LOG = logging.getLogger(__name__)
 _OWNER_ONLY = 0o600
 _OWNER_ONLY_FOLDER = 0o700
 
@@ -304,4 +307,5 @@ def _create_private(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ONLY))
     except FileExistsError:
-        return
+        if warning := describe_exposure(path):
+            _LOG.warning(warning)

@@ -20,6 +20,8 @@ from engrain.config.server import Server
 from engrain.interfaces.http.problems import problem
 
 _LOOPBACK = "localhost"
+# Sec-Fetch-Site of requests that no page of another site made, by a link, an image or a form; only browsers send it.
+_OWN_PAGES = frozenset({"none", "same-origin"})
 _ANY = "*"
 # Headers of every answer that does not set them itself: nothing here is a page, a script or worth caching.
 _HEADERS: Mapping[str, str] = {
@@ -115,7 +117,12 @@ class Guards:
             metrics.count("requests_refused_host")
             detail = "this server does not go by the name in the header Host; the setting server.allowed_hosts adds it"
             return problem(request, HTTPStatus.MISDIRECTED_REQUEST, code="misdirected_request", detail=detail)
-        if other_site is not None and other_site.lower() not in bounds.allowed_origins:
+        if any(len(headers.getlist(name)) > 1 for name in ("host", "origin")):
+            metrics.count("requests_refused_origin")
+            detail = "the header Host or Origin is there twice; which one is meant nobody can tell"
+            return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=detail)
+        is_of_other_page = headers.get("sec-fetch-site", "none") not in _OWN_PAGES and headers.get("origin") is None
+        if is_of_other_page or (other_site is not None and other_site.lower() not in bounds.allowed_origins):
             metrics.count("requests_refused_origin")
             detail = "pages of other sites may not ask here; the setting server.allowed_origins lets one in"
             return problem(request, HTTPStatus.FORBIDDEN, code="forbidden", detail=detail)

@@ -96,7 +96,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     parts["responses"] = {status.name.title().replace("_", ""): _fault(status) for status in _FAULTS}
     parts["parameters"] = {name: _header(name, sentence) for name, sentence in _HEADERS.items()}
     parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "description": "A key of the server."}}
-    security: list[dict[str, Any]] = [{"key": []}] if app.state.gate.keys_required else [{}, {"key": []}]
+    security: list[dict[str, Any]] = [{}, {"key": []}] if app.state.gate.is_open else [{"key": []}]
     for operations in whole["paths"].values():
         for operation in operations.values():
             if "x-engrain-verb" in operation:
