@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import Memory
+from engrain.learning.consolidation.reply_schema import ROWS
 from tests.support.clock import Clock
 from tests.support.one_call import OneCall
 
 BATCH = 5
-# Of a reply's fields those that carry what it says; a small model fills every field it is shown.
-SAID = {"subject", "predicate", "content", "evidence", "episode", "quote", "target_id"}
-LISTS = {"new_facts", "updated_facts", "new_rules", "confirmations"}
+# The texts of a row that carry what it says: a quote begins with its episode.
+QUOTE = {"type": "string", "pattern": "^e[1-5] [A-Za-z ]{8,40}$"}
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TURNS = [
     "I moved to Lisbon in May.",
@@ -30,19 +30,17 @@ TURNS = [
 
 def narrowed(schema):
     """The same form, so tight that a model that never stops by itself comes to an end within it."""
-    if not isinstance(schema, dict):
-        return schema
-    kept = {name: narrowed(each) for name, each in schema.items() if name != "properties"}
-    if schema.get("type") == "array":
-        kept["maxItems"] = 1
-    elif schema.get("type") == "string":
-        kept["maxLength"] = 40
-    if "properties" in schema:
-        fields = {name: narrowed(each) for name, each in schema["properties"].items() if name in SAID | LISTS}
-        if "episode" in fields:
-            fields["episode"] = {"type": "string", "enum": [f"e{place}" for place in range(1, BATCH + 1)]}
-        kept["properties"] = fields
-    return kept
+    text = {"type": "string", "maxLength": 40}
+    rows = {}
+    for section, names in ROWS.items():
+        row = {
+            "type": "array",
+            "prefixItems": [*[text] * len(names), QUOTE],
+            "items": False,
+            "minItems": len(names) + 1,
+        }
+        rows[section] = {"type": "array", "items": row, "maxItems": 1}
+    return {**schema, "properties": {**rows, "recap": text}}
 
 
 def plain(text):

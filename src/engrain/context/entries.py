@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
 from engrain.domain.text.repetition import repeat_key
+from engrain.domain.text.sentences import is_sentence_about
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -248,9 +250,17 @@ def _fact_line(fact: Fact, text: str, style: LineStyle, options: LineOptions) ->
     if style == "judged":
         about = f"[{flatten(fact.subject)}] [{flatten(fact.predicate)}]"
         return f"{about}: {text} (confidence: {fact.confidence:.2f}){_validity(fact, dated=False)}"
-    about = f"{flatten(fact.about)}: " if fact.about else ""
-    since = f" (since {fact.valid_from.date()})" if options.with_dates and fact.valid_from else ""
-    return f"{about}{text}{since}{_validity(fact, dated=options.with_dates)}"
+    about = f"{flatten(fact.about)}: " if fact.about and not is_sentence_about(text, fact.subject) else ""
+    times = _times(fact) if options.with_dates else ""
+    return f"{about}{text}{times}{_validity(fact, dated=options.with_dates)}"
+
+
+def _times(fact: Fact) -> str:
+    """Since when it is true; where nobody said, when it was mentioned."""
+    if fact.valid_from is not None:
+        return f" (since {fact.valid_from.date()})"
+    said_at = read_said_at(fact.metadata)
+    return "" if said_at is None else f" (said {said_at.date()})"
 
 
 def _validity(fact: Fact, *, dated: bool) -> str:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args, overload
 
 from engrain.domain.slots import assign_fields, compile_copy
+from engrain.domain.text.sentences import is_sentence_about
 
 Kind = Literal["episode", "fact", "rule"]
 Role = Literal["user", "assistant", "tool", "system"]
@@ -29,10 +30,9 @@ VALIDITIES: tuple[Validity, ...] = get_args(Validity)
 MATURITIES: tuple[Maturity, ...] = get_args(Maturity)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
-GLOBAL_SCOPE = "global"
+GLOBAL_SCOPE, DEFAULT_TENANT = "global", "default"
 REFLECTION = "reflection"  # category of facts that reflect on others
 SUMMARY = "summary"  # category of facts that summarize others
-DEFAULT_TENANT = "default"
 
 _MOST_TIMES = 10
 _FREE_TEXT, _DIGEST_BYTES = "observation", 6
@@ -46,8 +46,7 @@ DECAY_RATES: Mapping[Permanence, float] = {
     "ephemeral": 0.1,
 }
 # A rule begins unproven and fades a little faster than a fact.
-RULE_CONFIDENCE = 0.5
-RULE_DECAY_RATE = 0.01
+RULE_CONFIDENCE, RULE_DECAY_RATE = 0.5, 0.01
 
 
 def free_text_predicate(text: str) -> str:
@@ -260,8 +259,9 @@ class Fact(Record):
 
     @property
     def statement(self) -> str:
-        """Statement in words: `subject predicate: content`, or a free text as it is."""
-        return f"{self.about}: {self.content}" if self.about else self.content
+        """Statement in words: `subject predicate: content`; a sentence about its subject or a free text as it is."""
+        is_alone = not self.about or is_sentence_about(self.content, self.subject)
+        return self.content if is_alone else f"{self.about}: {self.content}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "state": self.state, **_record_dict(self)}

@@ -201,7 +201,7 @@ def test_a_failure_of_one_agent_stops_no_other(fault, code, status, caplog):
             "failed",
             failure.run_id,
             "scripted",
-            "consolidation_1",
+            "consolidation_2",
         )
         assert run.error.startswith(f"{code}: ")
         after = memory.agent("a").get(episodes["a"][0].id)

@@ -81,6 +81,7 @@ def test_a_block_reads_like_this():
         episode("Noted.", role="assistant", event_time=NOON),
         rule("Book no flight\nbefore ten."),
         fact("Lisbon", subject="Ana", predicate="lives in", valid_from=since),
+        fact("Rita is Ana's sister.", subject="Ana", predicate="sister", metadata={"said_at": "2024-05-06T09:00:00Z"}),
         episode("Hello.", role="assistant", event_time=NOON - timedelta(days=1)),
         recent=[episode("Goodbye.", speaker="Ana", event_time=NOON)],
         reflection=fact("Ana\nwas calm.", subject="week", predicate="was", category="reflection"),
@@ -89,6 +90,7 @@ def test_a_block_reads_like_this():
         "## What is known\n"
         "- Ana drinks: oat milk\n"
         "- Ana lives in: Lisbon (since 2023-05-01)\n"
+        "- Rita is Ana's sister. (said 2024-05-06)\n"
         "\n"
         "## Rules\n"
         "- Book no flight before ten.\n"

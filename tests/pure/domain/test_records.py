@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.domain.maintenance.stats import Stats
+from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.records import (
     CONSOLIDATION_STATUSES,
     DECAY_RATES,
@@ -322,3 +323,29 @@ def test_each_permanence_has_its_rate_of_decay_per_day():
 def test_records_take_their_values_by_name_alone(record):
     with pytest.raises(TypeError, match="positional"):
         record("value")
+
+
+@pytest.mark.parametrize(
+    ("content", "subject", "lead"),
+    [
+        ("Lisbon", "Ana", "Ana lives in"),
+        ("Ana lives in Lisbon.", "Ana", ""),
+        ("ana's home is Lisbon", "Ana", ""),
+        ("Lisbon is Ana's home.", "Ana", ""),
+        ("Lisbon, as Ana said", "Ana", "Ana lives in"),
+        ("Anatolia is far away.", "Ana", "Ana lives in"),
+        ("Banana bread is hers.", "Ana", "Ana lives in"),
+        ("with Ana.", "Ana", "Ana lives in"),
+        ("Ana", "Ana", "Ana lives in"),
+        ("Jos\u00e9 mora em Lisboa.", "Jos\u00e9", ""),
+    ],
+)
+def test_a_sentence_about_its_subject_needs_no_words_before_it(content, subject, lead):
+    stored = fact(content, subject=subject, predicate="lives in")
+    assert stored.statement == (f"{lead}: {content}" if lead else content)
+
+
+@pytest.mark.parametrize("stored", [None, 7, "soon", {}])
+def test_a_fact_that_was_not_learned_was_said_at_no_time(stored):
+    assert read_said_at({} if stored is None else {"said_at": stored}) is None
+    assert read_said_at({"said_at": "2024-05-07T12:00:00"}) == NOON

@@ -163,8 +163,14 @@ SUMMARY = "[Previous context summary]: Ana sings in a choir.\nI will fly to Oslo
         ),
         (SUMMARY, [], ["Ana sings in a choir"], "I will fly to Oslo"),
         (NOTES, [fact("Lisbon", created_at=NOON - MINUTE)], ["Ana lives in: Lisbon"], "Ana plays the cello"),
+        (
+            "Notes so far:\n- Ana lives near Lisbon. (said 2024-05-01)\n- Ana plays the cello",
+            [fact("Ana lives near Lisbon.", created_at=NOON - MINUTE)],
+            ["Ana lives near Lisbon"],
+            "Ana plays the cello",
+        ),
     ],
-    ids=["block", "summary", "list"],
+    ids=["block", "summary", "list", "sentences"],
 )
 def test_what_a_host_was_given_for_a_prompt_is_an_echo(content, known, echoes, own):
     turns = heard(content, known=known)

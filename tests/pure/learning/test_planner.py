@@ -57,7 +57,7 @@ def test_a_proven_fact_is_stored_with_all_that_is_known_of_it():
     assert (made.tenant_id, made.agent, made.scope) == ("default", "aide", "aide")
     assert (made.importance, made.permanence, made.decay_rate, made.confidence) == (7, "stable", 0.002, 0.9)
     assert (made.source, made.source_episode_id) == ("I moved to Porto", last.id)
-    assert (made.valid_from, made.created_at, made.last_confirmed_at) == (NOON, NOON + DAY, NOON + DAY)
+    assert (made.valid_from, made.created_at, made.last_confirmed_at) == (None, NOON + DAY, NOON + DAY)
     assert read_statement_time(made) == NOON + timedelta(hours=1)
     assert done.episode_ids == tuple(text.episode.id for text in given.episodes.values())
 
@@ -327,3 +327,55 @@ def test_a_flood_is_stopped_at_three_actions_an_episode_and_ten_at_least(episode
 def test_a_reply_with_nothing_in_it_still_consolidates_its_episodes():
     given = lesson(MOVED)
     assert planned(given).episode_ids == (given.episodes["e1"].episode.id,)
+
+
+def updated(target, reason, *values, **more):
+    subject, content, quote = values
+    return {**statement(subject, target.predicate, content, quote), "target_id": "k1", "reason": reason, **more}
+
+
+@pytest.mark.parametrize(("reason", "since"), [("refined", NOON - 9 * DAY), ("changed", None), ("done", None)])
+def test_only_what_is_refined_has_been_true_as_long(reason, since):
+    known = fact("Ana lives in Porto.", scope="aide", valid_from=NOON - 9 * DAY, created_at=NOON - DAY)
+    said = updated(known, reason, "Ana", "Ana lives in Porto-Foz.", "I live in Porto-Foz")
+    [action] = planned(lesson("I live in Porto-Foz now.", shown=(known,)), updated_facts=[said]).actions
+    assert (action.kind, action.target_id, action.memory.valid_from) == ("updated_fact", known.id, since)
+    assert action.memory.metadata["update_reason"] == reason
+
+
+def test_an_update_by_one_word_is_no_repetition_and_one_by_none_is():
+    known = fact("a nurse in a big hospital in Porto", predicate="works as", scope="aide", created_at=NOON - DAY)
+    given = lesson("I am a head nurse in a big hospital in Porto.", shown=(known,))
+    refined = updated(known, "refined", "Ana", "a head nurse in a big hospital in Porto", "I am a head nurse")
+    assert [action.kind for action in planned(given, updated_facts=[refined]).actions] == ["updated_fact"]
+    same = {**refined, "content": "A nurse in a big hospital in Porto"}
+    assert [action.kind for action in planned(given, updated_facts=[same]).actions] == ["confirmation"]
+    assert [action.kind for action in planned(given, new_facts=[{**refined}]).actions] == ["confirmation"]
+
+
+def test_only_a_correction_changes_the_subject():
+    known = fact("Pixel", predicate="has a cat called", scope="aide", created_at=NOON - DAY)
+    given = lesson("Pixel is Rita's cat, not mine.", shown=(known,))
+    right = updated(known, "corrected", "Rita", "Pixel", "Pixel is Rita's cat")
+    [action] = planned(given, updated_facts=[right]).actions
+    assert (action.kind, action.target_id, action.memory.subject) == ("updated_fact", known.id, "Rita")
+    done = planned(given, updated_facts=[{**right, "reason": "changed"}])
+    assert [(action.kind, action.target_id) for action in done.actions] == [("new_fact", None)]
+    assert [rejection.reason for rejection in done.rejected] == ["other_subject"]
+
+
+@pytest.mark.parametrize(
+    ("quotes_of", "confidence"),
+    [
+        (["a beagle on a red sofa"], 0.6),
+        (["Look, a beagle"], 0.9),
+        (["a beagle on a red sofa", "Look, a beagle"], 0.9),
+        (["a beagle [photo: a beagle"], 0.6),  # it begins in what was said, and needs the caption
+    ],
+)
+def test_a_photo_alone_proves_little(quotes_of, confidence):
+    given = lesson("Look, a beagle [photo: a beagle on a red sofa]")
+    said = statement("Ana", "has", "a beagle", "", confidence=0.9)
+    said["evidence"] = quotes(*(("e1", quote) for quote in quotes_of))
+    [action] = planned(given, new_facts=[said]).actions
+    assert action.memory.confidence == confidence

@@ -266,7 +266,7 @@ def check_whole(reply):
             case None:
                 assert proposal.kind == "confirmation"
         assert (proposal.target_id is None) == (proposal.kind in {"new_fact", "new_rule"})
-        assert proposal.target_id is None or is_id(proposal.target_id)
+        assert proposal.target_id is None or is_id(proposal.target_id) or proposal.target_id.startswith("k")
         json.dumps(proposal.to_dict())
 
 

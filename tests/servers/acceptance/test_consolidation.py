@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engrain import Memory
+from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.runs.plans import DOUBTED_CONFIDENCE
 from engrain.engines.llms.scripted import ScriptedLLM
+from engrain.learning.consolidation.planner import PHOTO_CONFIDENCE
 from engrain.learning.consolidation.reply_parser import NO_JSON
 from tests.support.clock import NOON, Clock
 from tests.support.recorded_replies import NAMES, recorded
@@ -100,7 +102,7 @@ def test_reply_prose_around_fence(played):
         *("assistant", "assistant", "stable", 7, ("home",)),
     )
     assert (home.source, home.source_episode_id) == ("I moved to Porto last month", episodes[0].id)
-    assert home.valid_from == episodes[0].event_time
+    assert (home.valid_from, read_said_at(home.metadata)) == (None, episodes[0].event_time)
     assert sources(agent, home.id) == [episodes[0].id]
     assert sources(agent, work.id) == [episodes[2].id]
     assert [agent.get(episode.id).consolidation_status for episode in episodes] == ["consolidated"] * 3
@@ -149,7 +151,7 @@ def test_reply_wrong_types(played):
     assert facts(agent) == [("Ana", "has coach", "Tiago"), ("Ana", "trains for", "the Lisbon half marathon")]
     training, coach = fact(agent, "the Lisbon half marathon"), fact(agent, "Tiago")
     assert (training.permanence, training.importance, training.confidence, training.tags) == ("standard", 5, 1, ())
-    assert training.valid_from == episodes[0].event_time
+    assert (training.valid_from, read_said_at(training.metadata)) == (None, episodes[0].event_time)
     assert (coach.importance, sources(agent, coach.id)) == (1, [episodes[1].id])
     assert [error.partition(":")[0].partition(" ")[0] for error in report.parse_errors] == [
         *("new_facts[0]", "new_facts[2]", "new_facts[3]", "new_facts[4].evidence[0]", "updated_facts"),
@@ -299,6 +301,38 @@ def test_reply_typographic(played):
     assert facts(agent) == [("Jana Groß", "heiratet", "im Juni"), ("Jana Groß", "wohnt in", "München")]
     assert all(sources(agent, fact.id) == [episode.id] for fact in agent.facts())
     assert report.rejected == ()
+
+
+def test_reply_rows(played):
+    """A strong model's reply, in rows: each update says why, a photo proves little, what is not said stays open."""
+    agent, episodes, report = played("rows")
+    assert (report.new, report.updated, report.parse_errors) == (3, 4, ())
+    assert reasons(report) == [("updated_fact", "other_subject")]
+    known = {fact.content: fact for fact in agent.facts(include_inactive=True)}
+
+    def successor(before):
+        [after] = [fact for fact in known.values() if fact.supersedes_id == known[before].id]
+        return after, known[before].validity
+
+    race, validity = successor("Ana plans to run the Porto half marathon in November 2026.")
+    assert (race.predicate, race.metadata["update_reason"], validity) == (
+        *("ran the Porto half marathon", "done", "superseded"),
+    )
+    assert (race.valid_from, race.permanence, race.importance) == (datetime(2026, 11, 22, tzinfo=UTC), "stable", 6)
+    work, _ = successor("Ana works as a nurse.")
+    assert (work.content, work.valid_from) == ("Ana works as a paediatric nurse.", datetime(2020, 2, 1, tzinfo=UTC))
+    cat, validity = successor("Ana has a cat called Pixel.")
+    assert (cat.subject, cat.metadata["update_reason"], validity) == ("Rita", "corrected", "superseded")
+    flat, _ = successor("Ana is looking for a flat in Faro.")
+    assert (flat.metadata["update_reason"], flat.valid_from) == ("retracted", None)
+    braga = known["Rita lives in Braga."]
+    assert (braga.supersedes_id, braga.valid_from) == (None, datetime(2019, 1, 1, tzinfo=UTC))
+    assert known["Ana lives in Lisbon."].validity == "active"
+    assert (known["Ana has a beagle."].confidence, known["Rita is Ana's sister."].confidence) == (PHOTO_CONFIDENCE, 0.9)
+    assert read_said_at(known["Rita is Ana's sister."].metadata) == episodes[0].event_time
+    block = agent.context("Who is Rita?", budget_tokens=500).text
+    assert "- Rita is Ana's sister. (said 2026-11-24)" in block
+    assert "- Rita lives in Braga. (since 2019-01-01)" in block
 
 
 @pytest.mark.req("B13.6")

@@ -32,6 +32,7 @@ _IMITATES = re.compile(
     r"< ?/? ?(?:episode_content|episodes|earlier_turns|known_facts|known_rules)\b"
     r"|[\"'](?:new_facts|updated_facts|new_rules|confirmations)[\"'] ?:"
 )
+_TIMES = re.compile(r" \((?:since|said) [^()]*\).*")  # behind a fact
 _BULLET = re.compile(r"[-*\N{BULLET}] ?")
 
 
@@ -141,7 +142,7 @@ def _find_blocks(lines: Iterable[FoldedText], known: set[FoldedText]) -> Iterato
         end = start + len(line)
         bullet = _BULLET.match(line)
         is_in_block = _HEADING.fullmatch(line) is not None or (is_in_block and bullet is not None)
-        is_known = bullet is not None and line[bullet.end() :].partition(" (since ")[0] in known
+        is_known = bullet is not None and _TIMES.sub("", line[bullet.end() :]) in known
         if is_in_block or is_known or line.startswith(_SUMMARY):
             yield Span(start, end)
         start = end + 1

@@ -28,6 +28,7 @@ FLAWS: Mapping[str, str] = {
     "no_evidence": "it quotes nothing",
 }
 _LEAST_BYTES = 8
+_CAPTION = re.compile(r"\[photo: [^\]]*\]")
 # Where a confirmation quotes nothing, so many of the words of what it confirms must stand in one episode.
 _LEAST_SHARE = 0.75
 
@@ -76,20 +77,30 @@ def is_instruction(proof: Proof, episodes: Mapping[str, EpisodeText]) -> bool:
     )
 
 
+def is_caption(quote: Evidence, episodes: Mapping[str, EpisodeText]) -> bool:
+    """True if a quote needs the caption of a photo, as imports write them: [photo: a dog]."""
+    said = _CAPTION.sub(" ", episodes[quote.episode].folded)
+    return not any(reading in said for reading in _readings(quote))
+
+
 def _find_flaw(evidence: Evidence, episodes: Mapping[str, EpisodeText]) -> str | None:
     text = episodes.get(evidence.episode)
     if text is None:
         return "unknown_episode"
     if text.imitates:
         return "imitation"
-    # The prompt shows < as &lt;, and a model may copy either.
-    readings = {strip_marks(evidence.quote), strip_marks(html.unescape(evidence.quote))}
+    readings = _readings(evidence)
     if all(_is_too_short(reading) for reading in readings):
         return "quote_too_short"
     spans = [span for reading in readings for span in find_spans(text.folded, reading)]
     if not spans:
         return "quote_not_found"
     return None if any(map(text.says_anew, spans)) else "echo"
+
+
+def _readings(quote: Evidence) -> set[FoldedText]:
+    """The folded words of a quote: the prompt shows < as &lt;, and a model may copy either."""
+    return {strip_marks(quote.quote), strip_marks(html.unescape(quote.quote))}
 
 
 def _is_too_short(quote: FoldedText) -> bool:

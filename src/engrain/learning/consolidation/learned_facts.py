@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engrain.domain.ids import derived_id
+from engrain.domain.memories.statement_times import SAID_AT, read_said_at
 from engrain.domain.records import DECAY_RATES, Fact
 from engrain.domain.text.categories import fact_category
 from engrain.learning.consolidation.equivalence import are_equivalent, are_similar_predicates, fold, is_same_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from engrain.domain.records import Caller, Episode, Rule
     from engrain.learning.consolidation.proposals import Statement
-
-# The key of a fact's metadata for the time of the newest of its sources.
-SAID_AT = "said_at"
 
 
 def build_fact(
@@ -25,6 +23,7 @@ def build_fact(
 ) -> Fact:
     """The fact of a statement that these episodes prove, oldest first; without any it has no source.
 
+    It is true since when it says so, else since nobody knows when; the time of the newest episode is in its metadata.
     The id is derived from `origin`, the scope, the episodes and the words, so the same statement of the same episodes
     is one fact.
     """
@@ -45,7 +44,7 @@ def build_fact(
         importance=statement.importance,
         permanence=statement.permanence,
         decay_rate=DECAY_RATES[statement.permanence],
-        valid_from=statement.valid_from or (episodes[0].event_time if episodes else None),
+        valid_from=statement.valid_from,
         created_at=at,
         source_episode_id=episodes[-1].id if episodes else None,
         last_confirmed_at=at,
@@ -56,14 +55,7 @@ def build_fact(
 
 def read_statement_time(fact: Fact) -> datetime:
     """The time at which a fact was stated, as far as is known: of the newest of its sources, else its creation."""
-    stored = fact.metadata.get(SAID_AT)
-    if not isinstance(stored, str):
-        return fact.created_at
-    try:
-        moment = datetime.fromisoformat(stored)
-    except ValueError:
-        return fact.created_at
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return read_said_at(fact.metadata) or fact.created_at
 
 
 def describe(memory: Fact | Rule) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.ids import derived_id
+from engrain.domain.memories.statement_times import SAID_AT
 from engrain.domain.records import Fact, Rule
 from engrain.domain.runs.plans import Action, Plan, Rejection
 from engrain.learning.consolidation.equivalence import are_equivalent, fold, is_same_name, is_same_statement
-from engrain.learning.consolidation.evidence import FLAWS, is_instruction, prove, prove_by_words
+from engrain.learning.consolidation.evidence import FLAWS, is_caption, is_instruction, prove, prove_by_words
 from engrain.learning.consolidation.learned_facts import (
-    SAID_AT,
     build_fact,
     describe,
     list_conflicting,
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 ACTIONS_AN_EPISODE, LEAST_ACTIONS = 3, 10
 # A statement that only an assistant or a tool has made is believed a little less.
 HEARSAY_CONFIDENCE = 0.8
+# What only the caption of a photo shows.
+PHOTO_CONFIDENCE = 0.6
 RULE_EPISODES = 2
+# The key of a fact's metadata for why it took the place of another.
+UPDATE_REASON = "update_reason"
 _MOST_SOURCE = 300
 
 _REASONS: Mapping[str, str] = {
@@ -43,6 +47,7 @@ _REASONS: Mapping[str, str] = {
     "other_scope": "its target is not in the scope that is learned into, and was left alone; a new fact stands there",
     "too_little_evidence": "a rule needs two episodes that bear it out, or an explicit instruction of a user's",
     "anti_pattern": "following it did harm before",
+    "other_subject": "only a correction may be about another subject; a new fact stands beside its target",
     "outdated": "something that was said later holds its place",
 }
 
@@ -171,13 +176,26 @@ class _Draft:
         if target is not None and target.scope != context.scope:
             self.reject(proposal, "other_scope")
             target = None
+        elif (
+            target is not None
+            and proposal.reason != "corrected"
+            and not is_same_name(target.subject, statement.subject)
+        ):
+            self.reject(proposal, "other_subject")
+            target = None
         active = [fact for fact in context.known.facts if fact.validity == "active"]
         same = [fact for fact in active if is_same_statement(fact, statement)]
+        if target is not None:  # a model that updates a fact says that it differs, if by one word
+            same = [fact for fact in same if fold(fact.content) == fold(statement.content)]
         if same:
             # Where both scopes know it, one's own is what fades.
             self._confirm(min(same, key=lambda fact: (fact.scope != context.scope, fact.created_at, fact.id)), proof)
             return
         fact = _build_fact(statement, proof, context)
+        if target is not None:
+            kept_since = target.valid_from if proposal.reason == "refined" else None
+            metadata = {**fact.metadata, UPDATE_REASON: proposal.reason}
+            fact = replace(fact, valid_from=fact.valid_from or kept_since, metadata=metadata)
         holder = next((other for other in active if other.slot == fact.slot), None)
         before = [other for other in (holder, target) if other is not None]
         said_at = read_statement_time(fact)
@@ -257,6 +275,8 @@ def _build_fact(statement: Statement, proof: Proof, context: BatchContext) -> Fa
         changes["confidence"] = min(statement.confidence, HEARSAY_CONFIDENCE)
         if statement.permanence == "permanent":
             changes["permanence"] = "stable"
+    if all(is_caption(quote, context.episodes) for quote in proof.quotes):
+        changes["confidence"] = min(changes.get("confidence", statement.confidence), PHOTO_CONFIDENCE)
     fact = build_fact(
         replace(statement, **changes),
         proof.episodes,

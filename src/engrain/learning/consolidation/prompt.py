@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Episode, Rule
 
-VERSION = "consolidation_1"
+VERSION = "consolidation_2"
 MOST_FACTS, MOST_RULES = 100, 50
 LEAST_CHARACTERS, DEFAULT_CHARACTERS = 20_000, 60_000
 # The share of the characters of a prompt that known facts and rules may have.
 _KNOWN_SHARE = 0.4
 _MOST_KNOWN = 600  # characters of one fact or rule
 _MOST_NAME = 80
+_DOUBTFUL = 0.7  # the confidence below which it is shown
 # Of an excerpt of an episode that is too long, so much is from its beginning.
 _HEAD = 2 / 3
 _NOTE = "\n[... {:,} characters of this episode are left out here ...]\n"
@@ -116,7 +117,8 @@ def _render_earlier(sessions: Sequence[EarlierTurns], room: int) -> list[str]:
 
 def _fact_line(fact: Fact, name: str) -> str:
     since = f' since="{fact.valid_from.date()}"' if fact.valid_from else ""
-    names = f'id="{name}" subject="{_attribute(fact.subject)}" predicate="{_attribute(fact.predicate)}"{since}'
+    doubt = f' confidence="{fact.confidence:.1g}"' if fact.confidence < _DOUBTFUL else ""
+    names = f'id="{name}" subject="{_attribute(fact.subject)}" predicate="{_attribute(fact.predicate)}"{since}{doubt}'
     return f"<fact {names}>{_clip(_flatten(fact.content), _MOST_KNOWN)}</fact>"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from engrain.domain.records import Record
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
     from engrain.domain.records import Permanence
     from engrain.domain.runs.plans import ActionKind
+
+# Reasons of an update: it was true and is no longer, more exact, wrong before, a plan that ended, taken back.
+UpdateReason = Literal["changed", "refined", "corrected", "done", "retracted"]
+UPDATE_REASONS: tuple[UpdateReason, ...] = get_args(UpdateReason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +56,14 @@ class Proposal(Record):
     Attributes:
         says: the fact or the rule; None for a confirmation.
         target_id: of what is updated or confirmed: its name in the prompt ("k1") or its id; None for something new.
+        reason: why a fact is updated; None for other kinds.
         evidence: None where a confirmation is a bare id, which names no words at all.
     """
 
     kind: ActionKind
     says: Statement | Guidance | None = None
     target_id: str | None = None
+    reason: UpdateReason | None = None
     evidence: tuple[Evidence, ...] | None = ()
 
 

@@ -12,14 +12,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from engrain.domain import checks
 from engrain.domain.records import DECAY_RATES
 from engrain.errors import InvalidInput
-from engrain.learning.consolidation.proposals import ConsolidationResult, Evidence, Guidance, Proposal, Statement
-from engrain.learning.consolidation.reply_schema import RECAP, SECTIONS
+from engrain.learning.consolidation.proposals import (
+    UPDATE_REASONS,
+    ConsolidationResult,
+    Evidence,
+    Guidance,
+    Proposal,
+    Statement,
+)
+from engrain.learning.consolidation.reply_schema import RECAP, ROWS, SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from engrain.domain.records import Permanence
+    from engrain.learning.consolidation.proposals import UpdateReason
 
 NO_JSON = "No JSON block found in consolidation output"
 # Far more than thirty episodes can teach, and a bound on the work for what a model was talked into.
@@ -36,6 +44,9 @@ _MOST_WORK, _LEAST_WORK = 10_000_000, 2_000
 
 _FENCE = re.compile(r"```[ \t]*(?:json[c5]?|JSON)?[ \t]*\r?\n(.*?)(?:\r?\n[ \t]*```|\Z)", re.DOTALL)
 _TARGET = re.compile(r"k[1-9]\d{0,3}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_QUOTED = re.compile(r"(e\d{1,4})\b[\s:,-]*(.+)", re.DOTALL | re.IGNORECASE)
+_DATE = re.compile(r"\d{4}((?:-\d\d){0,2})")
+_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,4})?")
 _MIDDLE, _LEAST, _MOST = 5.0, 1.0, 10.0
 _DECODER = json.JSONDecoder()
 
@@ -50,9 +61,10 @@ class _Reply(NamedTuple):
 def parse_reply(text: str) -> ConsolidationResult:
     """The proposals of a reply, each whole, in order; what is wrong with the rest is in `parse_errors`.
 
-    The reply is a JSON object, in a fenced block or bare among prose (then from its outermost brace to the one that
-    closes it), with at least one of the four sections. Of several the last wins, a fenced one over a bare one: a model
-    that thinks aloud, or shows what it was asked for, concludes at the end. What was passed over is an error too.
+    Entries are rows of texts (`reply_schema.ROWS`), or objects with names. The reply is a JSON object, in a fenced
+    block or bare among prose (then from its outermost brace to the one that closes it), with at least one of the four
+    sections. Of several the last wins, a fenced one over a bare one: a model that thinks aloud, or shows what it was
+    asked for, concludes at the end. What was passed over is an error too.
     """
     if len(text) > MOST_CHARACTERS:
         error = f"the reply has {len(text):,} characters; the most is {MOST_CHARACTERS:,}, and none of it was read"
@@ -135,11 +147,53 @@ def _read_section(reply: Mapping[str, Any], section: str, errors: list[str]) -> 
     for index, entry in enumerate(entries[:MOST_ENTRIES]):
         where = f"{section}[{index}]"
         try:
-            proposal = _READERS[section](entry, where, errors)
+            proposal = _READERS[section](_name_texts(section, entry, where, errors), where, errors)
         except InvalidInput as error:
             errors.append(f"{where}: {error}")
         else:
             yield proposal
+
+
+def _name_texts(section: str, entry: object, where: str, errors: list[str]) -> object:
+    """A row as an object with names; any other entry as it is.
+
+    After its first texts a row has a rating, a date and quotes, each known by its form, so that a part that a model
+    leaves out, or puts elsewhere, moves no other.
+    """
+    if not isinstance(entry, list):
+        return entry
+    names = ROWS[section]
+    fields: dict[str, Any] = dict(zip(names, entry, strict=False))
+    evidence: list[dict[str, str]] = []
+    for index, text in enumerate(entry[len(names) :], len(names)):
+        if not isinstance(text, str):
+            errors.append(f"{where}[{index}] must be text, not {_kind(text)}")
+        elif quote := _QUOTED.fullmatch(text.strip()):
+            evidence.append({"episode": quote[1].lower(), "quote": quote[2]})
+        elif _DATE.fullmatch(text.strip()):
+            fields["valid_from"] = text.strip()
+        elif (rating := _rating(text)) is not None:
+            fields |= rating
+        else:
+            errors.append(f"{where}[{index}] {_shown(text)} is no rating, no date and no quote with its episode")
+    if section == "confirmations" and not evidence:
+        return fields.get("target_id")
+    return {**fields, "evidence": evidence}
+
+
+def _rating(text: str) -> dict[str, Any] | None:
+    """Permanence, importance and confidence of a rating such as "stable 7 0.9", or those of them that it has."""
+    fields: dict[str, Any] = {}
+    for word in text.replace(",", " ").split():
+        if word.lower() in DECAY_RATES:
+            fields["permanence"] = word.lower()
+        elif not _NUMBER.fullmatch(word):
+            return None
+        elif "importance" in fields or float(word) < _LEAST:
+            fields["confidence"] = float(word)
+        else:
+            fields["importance"] = float(word)
+    return fields
 
 
 def _read_fact(entry: object, where: str, errors: list[str]) -> Proposal:
@@ -148,8 +202,9 @@ def _read_fact(entry: object, where: str, errors: list[str]) -> Proposal:
 
 
 def _read_update(entry: object, where: str, errors: list[str]) -> Proposal:
-    target_id = _target(_object(entry).get("target_id"))
-    return replace(_read_fact(entry, where, errors), kind="updated_fact", target_id=target_id)
+    fields = _object(entry)
+    target_id, reason = _target(fields.get("target_id")), _reason(fields.get("reason"))
+    return replace(_read_fact(entry, where, errors), kind="updated_fact", target_id=target_id, reason=reason)
 
 
 def _read_rule(entry: object, where: str, errors: list[str]) -> Proposal:
@@ -229,6 +284,11 @@ def _evidence(fields: Mapping[str, Any], where: str, errors: list[str]) -> tuple
     return tuple(quotes)
 
 
+def _reason(value: object) -> UpdateReason:
+    word = value.strip().lower() if isinstance(value, str) else None
+    return next((reason for reason in UPDATE_REASONS if reason == word), "changed")
+
+
 def _recap(value: object) -> str | None:
     text = checks.clean(value) if isinstance(value, str) else ""
     return text[:_MOST_RECAP] or None
@@ -247,6 +307,9 @@ def _clamped(value: object, *, default: float, low: float, high: float) -> float
 
 
 def _moment(value: object) -> datetime | None:
+    """The beginning of a day, a month or a year, or a moment; None where it is none of these."""
+    if isinstance(value, str) and (part := _DATE.fullmatch(value.strip())):
+        value = f"{value.strip()}{'-01' * (2 - part[1].count('-'))}"
     try:
         return checks.moment(value, name="valid_from") if isinstance(value, str) else None
     except InvalidInput:

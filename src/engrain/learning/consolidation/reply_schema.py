@@ -1,64 +1,39 @@
-"""JSON schema of a reply, which a provider may hold its model to and `reply_parser` reads."""
+"""JSON schema of a reply, which a provider may hold its model to and `reply_parser` reads.
+
+Entries are rows of texts: the names, braces and colons of objects were half of what a model wrote.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from engrain.domain.records import DECAY_RATES
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SECTIONS = ("new_facts", "updated_facts", "new_rules", "confirmations")
+# The first texts of a row; rating, date and quotes follow, which are known by their form.
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "new_facts": ("subject", "predicate", "content"),
+    "updated_facts": ("target_id", "reason", "subject", "predicate", "content"),
+    "new_rules": ("content",),
+    "confirmations": ("target_id",),
+}
+SECTIONS = tuple(ROWS)
 RECAP = "recap"
-
-_TEXT = {"type": "string", "minLength": 1}
-_EVIDENCE = {
-    "type": "array",
-    "minItems": 1,
-    "items": {
-        "type": "object",
-        "properties": {"episode": {"type": "string", "description": "id of the episode, such as e1"}, "quote": _TEXT},
-        "required": ["episode", "quote"],
-        "additionalProperties": False,
-    },
+_ROW_FORMS = {
+    "new_facts": "[subject, predicate, content, rating, since, quote, ...]",
+    "updated_facts": "[known, reason, subject, predicate, content, rating, since, quote, ...]",
+    "new_rules": "[content, quote, ...]",
+    "confirmations": "[known, quote, ...]",
 }
-_TAGS = {"type": "array", "items": {"type": "string"}}
-_STATEMENT = {
-    "subject": _TEXT,
-    "predicate": _TEXT,
-    "content": _TEXT,
-    "permanence": {"type": "string", "enum": list(DECAY_RATES)},
-    "importance": {"type": "number", "minimum": 1, "maximum": 10},
-    "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-    "valid_from": {
-        "type": ["string", "null"],
-        "description": "ISO 8601 date since when it is true, if said",
-    },
-    "tags": _TAGS,
-}
-_TARGET = {"target_id": {"type": "string", "description": "id of what is known already, such as k1"}}
+_ROW = {"type": "array", "items": {"type": "string"}}
 
-
-def _listed(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
-    item = {
-        "type": "object",
-        "properties": {**properties, "evidence": _EVIDENCE},
-        "required": [*required, "evidence"],
-        "additionalProperties": False,
-    }
-    return {"type": "array", "items": item}
-
-
+# Closed, and with every property required: the form in which services enforce a schema.
 REPLY: Mapping[str, Any] = {
     "type": "object",
     "properties": {
-        "new_facts": _listed(_STATEMENT, ["subject", "predicate", "content"]),
-        "updated_facts": _listed({**_TARGET, **_STATEMENT}, ["target_id", "subject", "predicate", "content"]),
-        "new_rules": _listed({"content": _TEXT, "tags": _TAGS}, ["content"]),
-        "confirmations": _listed(_TARGET, ["target_id"]),
-        RECAP: {"type": "string", "description": "two sentences, where the episodes are cut"},
+        **{name: {"type": "array", "items": {**_ROW, "description": form}} for name, form in _ROW_FORMS.items()},
+        RECAP: {"type": "string", "description": "two sentences where the episodes are cut, else empty"},
     },
-    "required": list(SECTIONS),
+    "required": [*SECTIONS, RECAP],
     "additionalProperties": False,
 }
