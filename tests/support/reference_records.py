@@ -383,10 +383,11 @@ class ReferenceRecords:
 
 
 def _forgotten(memory: MemoryRecord, at: datetime) -> MemoryRecord:
+    metadata = {**memory.metadata, "hidden": True}
     match memory:
         case Episode():
-            return replace(memory, expires_at=at)
+            return replace(memory, metadata=metadata, expires_at=at)
         case Fact():
-            return replace(memory, validity="retracted", invalidated_at=at)
+            return replace(memory, metadata=metadata, validity="retracted", invalidated_at=at)
         case Rule():
-            return replace(memory, metadata={**memory.metadata, "forgotten": True}, invalidated_at=at)
+            return replace(memory, metadata={**metadata, "forgotten": True}, invalidated_at=at)

@@ -99,6 +99,7 @@ EPISODES = st.builds(
     event_time=MOMENTS,
     created_at=MOMENTS,
     expires_at=st.none() | MOMENTS,
+    metadata=st.sampled_from([{}, {}, {"hidden": True}, {"hidden": "yes"}]),
     tags=several(_TAGS),
 )
 FACTS = st.builds(
@@ -112,13 +113,16 @@ FACTS = st.builds(
     created_at=MOMENTS,
     valid_from=st.none() | MOMENTS,
     invalidated_at=st.none() | MOMENTS,
+    metadata=st.sampled_from([{}, {}, {"hidden": True}]),
     tags=several(_TAGS),
 )
 RULES = st.builds(
     rule,
     created_at=MOMENTS,
     invalidated_at=st.none() | MOMENTS,
-    metadata=st.sampled_from([{}, {}, {"forgotten": True}, {"forgotten": False}, {"status": "fading"}]),
+    metadata=st.sampled_from(
+        [{}, {}, {"forgotten": True, "hidden": True}, {"forgotten": True}, {"forgotten": False}, {"status": "fading"}]
+    ),
     tags=several(_TAGS),
 )
 MEMORIES = EPISODES | FACTS | RULES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engrain.agent.consolidation import Consolidation
 from engrain.agent.entities import Entities
@@ -264,7 +264,8 @@ class Agent(Queries):
     def forget(self, id_: words.Id) -> MemoryRecord:
         """Forget a memory: it leaves every search at once, and stays readable by its id. Twice is once.
 
-        An episode expires, a fact is retracted, a rule gets `metadata["forgotten"]`.
+        An episode expires, a fact is retracted, a rule gets `metadata["forgotten"]`. Searches of the past (`as_of`)
+        leave it out, too, unless inactive memories are asked for.
 
         Raises:
             NotFound: this agent sees no such memory.
@@ -380,8 +381,8 @@ class Agent(Queries):
     ) -> Routing:
         """Say where an input belongs, and why, by its role and English words; nothing is stored.
 
-        That is an episode, fact, rule or note, a question to recall, or working memory. Statements of which a subject
-        may have several (say likes) are no facts: one would supersede the other.
+        That is an episode, fact, rule or note, a question to recall now or of the past, a request to forget, or working
+        memory. Statements of which a subject may have several (say likes) are no facts: one would supersede the other.
 
         Raises:
             InvalidInput: an empty input, or an unknown role.
@@ -397,35 +398,46 @@ class Agent(Queries):
     def handle(
         self, content: words.Content, *, role: words.TurnRole = "user", speaker: words.Speaker | None = None
     ) -> HandledInput:
-        """Store an input where `route` says, hold it in working memory, or answer it by `recall`.
+        """Store an input where `route` says, hold it in working memory, answer it by `recall`, or forget.
 
         Facts and rules are stored in this agent's own scope, everything else as `observe`, `notes.save` and
-        `working.append` do.
+        `working.append` do. A question about what was believed is answered as of then. The settings `handling.forget`
+        and `handling.remember` say whether a request to forget and a statement are done, proposed in `suggestion`, or
+        left episodes; a request to forget is proposed by default, and not stored.
 
         Raises:
             InvalidInput: an empty input, or an unknown role; nothing was written.
         """
+        from engrain.agent.writes import handling
         from engrain.domain.memories.routing import HandledInput
 
-        routing = self.route(content, role=role, speaker=speaker)
-        own, text = self._caller.agent, routing.content
+        parts, caller = self._parts(), self._caller
+        routing, policy = self.route(content, role=role, speaker=speaker), parts.settings.handling
+        text, done = routing.content, dict[str, Any]()
         match routing.route:
-            case "recall":
-                return HandledInput(routing=routing, answer=self.recall(text))
+            case "recall" | "past":
+                asked, then = handling.past_question(parts, routing)
+                done |= {"answer": self.recall(asked, as_of=then)}
             case "working":
-                return HandledInput(routing=routing, working=self.working.append(text, role=role, speaker=speaker))
+                done |= {"working": self.working.append(text, role=role, speaker=speaker)}
             case "note":
                 assert routing.key is not None
-                return HandledInput(routing=routing, kept=self.notes.save(routing.key, text))
+                done |= {"kept": self.notes.save(routing.key, text)}
             case "rule":
-                return HandledInput(routing=routing, kept=self.rules.add(text, scope=own))
-            case "fact":
-                assert routing.subject is not None
-                assert routing.predicate is not None
-                fact = self.remember(text, subject=routing.subject, predicate=routing.predicate, scope=own)
-                return HandledInput(routing=routing, kept=fact)
-            case "episode":
-                return HandledInput(routing=routing, kept=self.observe(text, role=role, speaker=speaker))
+                done |= {"kept": self.rules.add(text, scope=caller.agent)}
+            case "fact" if policy.remember == "do":
+                done |= {"kept": self.remember(**handling.fact_arguments(routing, caller))}
+            case "forget" if policy.forget == "do":
+                going = handling.find_meant(parts, caller, routing)
+                done |= {"forgotten": tuple(self.forget(memory.id) for memory in going)}
+            case "forget" if policy.forget == "propose":
+                done |= {"suggestion": handling.suggest_removal(parts, caller, routing)}
+            case _:
+                is_proposed = routing.route == "fact" and policy.remember == "propose"
+                suggestion = handling.suggest_fact(routing, caller) if is_proposed else None
+                kept = self.observe(content, role=role, speaker=speaker)
+                done |= {"kept": kept, "suggestion": suggestion}
+        return HandledInput(routing=routing, **done)
 
     def import_file(
         self,

@@ -212,6 +212,17 @@ class Cleanup(Section):
     max_entries: int = Field(default=10_000, ge=0, description="Largest number of removable episodes of a tenant")
 
 
+class Handling(Section):
+    """Policy of `handle` for requests and statements: do, propose or leave."""
+
+    forget: Literal["do", "propose", "leave"] = Field(
+        default="propose", description="A request to forget: do it, propose what to forget, or leave it an episode"
+    )
+    remember: Literal["do", "propose", "leave"] = Field(
+        default="do", description="A statement that one fact can hold: remember it, propose it, or leave it an episode"
+    )
+
+
 class Notes(Section):
     """Cache of notes."""
 
@@ -338,6 +349,7 @@ class Settings(WithoutTruthValues, BaseSettings):
     decay: Decay = Decay()
     maturity: Maturity = Maturity()
     cleanup: Cleanup = Cleanup()
+    handling: Handling = Handling()
     notes: Notes = Notes()
     backup: Backup = Backup()
     audit: Audit = Audit()

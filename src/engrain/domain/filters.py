@@ -20,9 +20,9 @@ class Filter:
     `sessions`, `roles` and `speakers` match one of several and belong to episodes alone, `subjects`, `predicates` and
     `categories` to facts alone: other kinds match only where these are empty. `scopes` match one of several of the
     caller's. `tags` must all be there. `standing` matches facts that are permanent or were confirmed after they were
-    stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that
-    were believed at that time instead of those live now; `include_inactive` also those that are not live. `after`
-    matches memories after a position (happened_at, id) in the order of the newest first.
+    stored. Time is half-open: since <= happened_at < until. `as_of` matches memories that were believed at that time,
+    and not forgotten since, instead of those live now; `include_inactive` also those that are not live. `after` matches
+    memories after a position (happened_at, id) in the order of the newest first.
     """
 
     kinds: tuple[Kind, ...] = KINDS
@@ -80,7 +80,12 @@ def matches(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
     )
 
 
+def is_hidden(memory: MemoryRecord) -> bool:
+    """True if somebody forgot a memory: it is out of searches of the past, too."""
+    return memory.metadata.get("hidden") is True
+
+
 def _is_there(filter_: Filter, memory: MemoryRecord, now: datetime) -> bool:
     if filter_.as_of is not None:
-        return memory.was_believed(filter_.as_of)
+        return memory.was_believed(filter_.as_of) and (filter_.include_inactive or not is_hidden(memory))
     return filter_.include_inactive or memory.is_live(now)

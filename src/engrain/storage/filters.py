@@ -84,7 +84,10 @@ def _is_valid(request: Request, kind: Kind, dialect: Dialect, bound: dict[str, A
     """Live now, believed then, or either."""
     if request.filter.as_of is not None:
         bound["as_of"] = dialect.time(request.filter.as_of)
-        return f"created_at <= :as_of AND ({_ENDS[kind]} IS NULL OR {_ENDS[kind]} > :as_of)"
+        believed = f"created_at <= :as_of AND ({_ENDS[kind]} IS NULL OR {_ENDS[kind]} > :as_of)"
+        if request.filter.include_inactive:
+            return believed
+        return f"{believed} AND NOT ({dialect.is_true('metadata', 'hidden')})"
     if request.filter.include_inactive:
         return "TRUE"
     match kind:

@@ -135,12 +135,12 @@ SELECT
     );
 
 -- forget_episode --
--- Forget an episode: it expires now
-UPDATE episodes SET expires_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+-- Forget an episode: it expires now, and its metadata says so
+UPDATE episodes SET expires_at = :at, metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- forget_fact --
--- Forget a fact: it is retracted now
-UPDATE facts SET validity = 'retracted', invalidated_at = :at WHERE tenant_id = :tenant_id AND id = :id;
+-- Retract a fact now
+UPDATE facts SET validity = 'retracted', invalidated_at = :at, metadata = :metadata WHERE tenant_id = :tenant_id AND id = :id;
 
 -- age_facts --
 -- Change the standing of some facts: docs and metadata

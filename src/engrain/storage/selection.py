@@ -61,6 +61,14 @@ def find_erased(snapshot: Snapshot, ids: Sequence[str]) -> set[str]:
     return {id_ for (id_,) in snapshot.rows("erased_among", **bound)} if ids else set()
 
 
+def load_learned(snapshot: Snapshot, ids: Sequence[str]) -> list[MemoryRecord]:
+    """Load the facts and rules that the caller sees and that were learned from some episodes, live or not."""
+    bound = {**snapshot.bindings(), "ids": snapshot.dialect.listed(ids)}
+    condition = "tenant_id = :tenant_id AND source_episode_id IN :ids AND +scope IN :scopes"
+    kinds: tuple[Kind, ...] = ("fact", "rule")
+    return [memory for kind in kinds for _, memory in select(snapshot, kind, condition, bound, order="ORDER BY id")]
+
+
 def load_by_ids(
     tx: Transaction, kind: Kind, tenant_id: str, ids: Iterable[str], *, lock: str = ""
 ) -> list[tuple[int, MemoryRecord]]:

@@ -87,7 +87,9 @@ def test_a_search_finds_what_is_believed_now_unless_it_asks_for_another_time(age
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_search_of_the_past_finds_what_was_forgotten_since(memory, agent, calendar, preset):
+def test_a_search_of_the_past_finds_what_was_forgotten_since_where_inactive_memories_are_asked_for(
+    memory, agent, calendar, preset
+):
     told = [
         agent.observe("the kettle is green"),
         agent.remember("green", subject="kettle", predicate="is"),
@@ -99,9 +101,10 @@ def test_a_search_of_the_past_finds_what_was_forgotten_since(memory, agent, cale
         agent.forget(each.id)
     calendar.now = WEDNESDAY
     assert agent.recall("kettle green descale", preset=preset).hits == ()
-    found = agent.recall("kettle green descale", preset=preset, as_of=MONDAY)
+    assert agent.recall("kettle green descale", preset=preset, as_of=MONDAY).hits == ()
+    found = agent.recall("kettle green descale", preset=preset, as_of=MONDAY, include_inactive=True)
     assert {hit.memory.id for hit in found} == {each.id for each in told}
-    assert agent.recall("kettle green descale", preset=preset, as_of=TUESDAY).hits == ()
+    assert agent.recall("kettle green descale", preset=preset, as_of=TUESDAY, include_inactive=True).hits == ()
     found = agent.recall("kettle green descale", preset=preset, include_inactive=True)
     assert {hit.memory.id for hit in found} == {each.id for each in told}
 

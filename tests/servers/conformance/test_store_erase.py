@@ -144,9 +144,9 @@ def test_an_erased_vector_is_gone_from_the_past_too(store):
     known = embed_all(store, {gone.id: axis(0), kept.id: axis(0)})
     for each in (gone, kept):
         store.forget(act(LATER), each.id)
-    assert set(nearest(store, axis(0), known, as_of=NOON)) == {gone.id, kept.id}
+    assert set(nearest(store, axis(0), known, as_of=NOON, include_inactive=True)) == {gone.id, kept.id}
     store.erase(act(LATEST), [gone.id])
-    assert set(nearest(store, axis(0), known, as_of=NOON)) == {kept.id}
+    assert set(nearest(store, axis(0), known, as_of=NOON, include_inactive=True)) == {kept.id}
 
 
 def test_a_vector_that_comes_after_erasure_is_passed_over(store):

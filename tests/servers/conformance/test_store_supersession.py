@@ -218,7 +218,8 @@ def test_what_is_gone_is_weighed_by_what_is_held_and_lends_and_borrows_nothing(s
     everything = request(now=LATEST, include_inactive=True)
     assert set(keyword(store, "tram", asked=everything)) == {turns[1].id}
     assert set(keyword(store, "bread", asked=everything)) == {turns[0].id, turns[2].id}
-    assert set(keyword(store, "tram", asked=request(as_of=NOON))) == {turns[1].id}
+    assert set(keyword(store, "tram", asked=request(as_of=NOON, include_inactive=True))) == {turns[1].id}
+    assert keyword(store, "tram", asked=request(as_of=NOON)) == {}
     held = keyword(store, "bread", asked=request(now=LATEST))
     assert keyword(store, "bread", asked=everything) == pytest.approx(held)
 
@@ -233,14 +234,15 @@ def test_all_there_ever_was_is_found_where_somebody_asks_for_it(store):
     ids = {each.id for each in stored}
     assert {each.id for each in store.recent(everything, 9)} == ids
     assert set(keyword(store, "bread", asked=everything)) == ids
-    assert {each.id for each in store.recent(request(now=LATEST, as_of=NOON), 9)} == ids
+    assert {each.id for each in store.recent(request(now=LATEST, as_of=NOON, include_inactive=True), 9)} == ids
+    assert [each.id for each in store.recent(request(now=LATEST, as_of=NOON), 9)] == [stored[3].id]
 
 
 @pytest.mark.parametrize("include", [True, False])
 def test_the_past_is_behind_the_same_walls(store, include):
     [theirs] = put(store, [fact("bread", scope="other")])
     store.forget(act(LATER, Caller(agent="other")), theirs.id)
-    asked = request(as_of=None if include else NOON, include_inactive=include)
+    asked = request(as_of=NOON, include_inactive=include)
     assert store.recent(asked, 9) == store.keyword(asked, {"bread"}, 9) == []
     owner = replace(asked, caller=Caller(agent="other"))
-    assert len(store.recent(owner, 9)) == len(store.keyword(owner, {"bread"}, 9)) == 1
+    assert len(store.recent(owner, 9)) == len(store.keyword(owner, {"bread"}, 9)) == include

@@ -128,6 +128,7 @@ class Reader:
             Filter(exclude_sessions=("monday",), roles=("user", "assistant")),
             Filter(since=NOON, until=NOON + timedelta(days=2)),
             Filter(after=LATE),
+            Filter(standing=True),
         ]
 
 
@@ -433,6 +434,6 @@ def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = RE
 
 
 assert {each.name for each in fields(Filter)} == {
-    *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags".split()),
+    *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags standing".split()),
     *("since until as_of include_inactive after".split()),
 }, "a filter has a condition that no reader asks for yet"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from engrain.domain.records import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from engrain.domain.memories.notes import Note
     from engrain.domain.records import Answer, Degraded, MemoryRecord
 
-Route = Literal["episode", "fact", "rule", "note", "recall", "working"]
+Route = Literal["episode", "fact", "rule", "note", "recall", "past", "forget", "working"]
+Policy = Literal["do", "propose", "leave"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +31,13 @@ class WorkingStats(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing(Record):
-    """Route of an input, with reasons: store `content` as an episode, fact, rule, note or message, or recall it."""
+    """Route of an input, with reasons: store `content` as an episode, fact, rule, note or message, or recall it.
+
+    Attributes:
+        topic: of the routes "past" and "forget", what they are about in the words of the input; "" for the last thing
+            said, or for everything of that time.
+        speaker_alone: whether the request is about what the speaker said, and nobody else.
+    """
 
     route: Route
     content: str
@@ -36,13 +45,32 @@ class Routing(Record):
     subject: str | None = None  # of a fact
     predicate: str | None = None
     key: str | None = None  # of a note
+    topic: str | None = None
+    speaker_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion(Record):
+    """Act that the words of a user ask for, for the host to confirm: nothing was done.
+
+    Attributes:
+        verb: the method of the agent to call, once with each of `calls`.
+        calls: the arguments by name.
+        memories: what the calls would change, in their order.
+    """
+
+    verb: Literal["forget", "remember"]
+    calls: tuple[Mapping[str, Any], ...] = field(hash=False)
+    memories: tuple[MemoryRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandledInput(Record):
-    """Result of a routed input: the stored memory, the answer of a recall, or the size of working memory."""
+    """Result of a routed input: what was stored, answered, forgotten or suggested, or the size of working memory."""
 
     routing: Routing
     kept: MemoryRecord | Note | None = None
     answer: Answer | None = None
     working: WorkingStats | None = None
+    suggestion: Suggestion | None = None
+    forgotten: tuple[MemoryRecord, ...] = ()

@@ -108,7 +108,7 @@ class _Undo:
         after: MemoryRecord
         match memory:
             case Fact():
-                tx.run("forget_fact", **named)
+                tx.run("forget_fact", **named, metadata=tx.dialect.json(memory.metadata))
                 after = replace(memory, validity="retracted", invalidated_at=act.at)
                 changed: dict[str, Any] = {"validity": [memory.validity, "retracted"]}
             case Rule():

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     """Forget one memory: an episode expires now, a fact is retracted, a rule gets `metadata.forgotten`.
 
-    Out of the searches when this is committed. Returns the memory as it is now, or None if the caller sees no such
-    memory; one that is no longer live stays as it is.
+    Out of the searches when this is committed, and by `metadata.hidden` out of those of the past. Returns the memory as
+    it is now, or None if the caller sees no such memory; one that is no longer live stays as it is.
     """
     work.backend.lock(work, [id_], ())
     seen = updates.lock_one(work, id_)
@@ -32,17 +32,18 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     if work.index.is_out(work, doc):
         return memory  # forgotten before, by a clock that is ahead of this one
     at = work.act.at
+    metadata = {**memory.metadata, "hidden": True} | ({"forgotten": True} if memory.kind == "rule" else {})
+    noted = work.dialect.json(metadata)
     forgotten: MemoryRecord
     match memory:
         case Episode():
-            updates.update_row(work, "forget_episode", memory)
-            forgotten = replace(memory, expires_at=at)
+            updates.update_row(work, "forget_episode", memory, metadata=noted)
+            forgotten = replace(memory, metadata=metadata, expires_at=at)
         case Fact():
-            updates.update_row(work, "forget_fact", memory)
-            forgotten = replace(memory, validity="retracted", invalidated_at=at)
+            updates.update_row(work, "forget_fact", memory, metadata=noted)
+            forgotten = replace(memory, metadata=metadata, validity="retracted", invalidated_at=at)
         case Rule():
-            metadata = {**memory.metadata, "forgotten": True}
-            updates.update_row(work, "forget_rule", memory, metadata=work.dialect.json(metadata))
+            updates.update_row(work, "forget_rule", memory, metadata=noted)
             forgotten = replace(memory, metadata=metadata, invalidated_at=at)
     updates.take_out(work, doc, memory)
     work.record(events.memory_forgotten(work.act, memory, work.ids))

@@ -1,0 +1,90 @@
+"""Memories that a request to forget is about: those of a topic, or the last thing said, with what was learned of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from engrain.agent.reads.search import search
+from engrain.agent.wiring.arguments import find_preset
+from engrain.domain import checks
+from engrain.domain.filters import Filter
+from engrain.domain.records import Episode, Fact
+from engrain.domain.requests import Request
+from engrain.domain.text.analysis import terms
+from engrain.domain.text.repetition import is_question
+from engrain.retrieval.search import SearchQuery
+from engrain.storage.search.recency import load_newest
+from engrain.storage.selection import load_learned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller, MemoryRecord
+    from engrain.storage.unit_of_work import Snapshot
+
+_MOST = 100
+_LEAST_COVER = 0.5
+# A fact that was stored on its own belongs to the conversation while it is so young.
+_JUST_NOW = timedelta(hours=1)
+
+
+def find_topic(parts: Parts, caller: Caller, topic: str, *, speaker_alone: bool) -> list[MemoryRecord]:
+    """Find what says something of a topic: whatever has most of its words, or else what answers it best.
+
+    Questions are left out. With `speaker_alone` episodes of the user alone.
+    """
+    everything = Filter()
+    question = SearchQuery(text=topic, preset=find_preset(parts, "keyword"), limit=_MOST)
+    found = [hit.memory for hit in search(parts, caller, question, everything)]
+    wanted = set(terms(topic))
+    covers = {memory.id: len(wanted & _terms(memory)) / len(wanted) for memory in found} if wanted else {}
+    stating = [memory for memory in found if _states(memory, speaker_alone=speaker_alone)]
+    best = max((covers[memory.id] for memory in stating), default=0.0)
+    if best >= _LEAST_COVER:
+        chosen = [memory for memory in stating if covers[memory.id] == best]
+    else:
+        answer = search(parts, caller, SearchQuery(text=topic, preset=find_preset(parts, None), limit=1), everything)
+        chosen = [hit.memory for hit in answer if answer.evidence in ("weak", "strong")]
+        chosen = [memory for memory in chosen if _states(memory, speaker_alone=speaker_alone)]
+    return _with_learned(parts, caller, chosen)
+
+
+def find_last_said(parts: Parts, caller: Caller) -> list[MemoryRecord]:
+    """Find the user's last turn in this session, or the fact or rule that was stored on its own after it."""
+    now = parts.clock()
+    sessions = checks.names(caller.session, name="session")
+    said = Request(caller=caller, filter=Filter(kinds=("episode",), sessions=sessions, roles=("user",)), now=now)
+    stored = Request(caller=caller, filter=Filter(kinds=("fact", "rule"), since=now - _JUST_NOW), now=now)
+
+    def read(snapshot: Snapshot) -> list[MemoryRecord]:
+        own = [memory for memory in load_newest(snapshot, stored, _MOST) if _is_own(memory)]
+        return [*load_newest(snapshot, said, 1), *own]
+
+    newest = sorted(parts.store.read(caller, read), key=lambda memory: (memory.created_at, memory.id))
+    return _with_learned(parts, caller, newest[-1:])
+
+
+def _terms(memory: MemoryRecord) -> set[str]:
+    about = f"{memory.subject} {memory.predicate} " if isinstance(memory, Fact) else ""
+    return set(terms(f"{about}{memory.content}"))
+
+
+def _states(memory: MemoryRecord, *, speaker_alone: bool) -> bool:
+    """True if a memory states something, in words of the user where these alone are meant."""
+    if not isinstance(memory, Episode):
+        return True
+    return not is_question(memory.content) and (memory.role == "user" or not speaker_alone)
+
+
+def _is_own(memory: MemoryRecord) -> bool:
+    return not isinstance(memory, Episode) and memory.source_episode_id is None
+
+
+def _with_learned(parts: Parts, caller: Caller, memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """Return the memories, and the live facts and rules that were learned from them."""
+    ids = [memory.id for memory in memories]
+    learned = parts.store.read(caller, load_learned, ids) if ids else []
+    live = [memory for memory in learned if memory.is_live(parts.clock())]
+    return list({memory.id: memory for memory in (*memories, *live)}.values())

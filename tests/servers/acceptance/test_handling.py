@@ -1,0 +1,138 @@
+"""What people say: requests to forget, moves and questions about what was believed, on both databases."""
+
+from datetime import timedelta
+
+import pytest
+
+from engrain.service import Memory
+from tests.servers.acceptance.test_asking import WordEmbedder
+from tests.support.clock import Clock
+
+MONTH = timedelta(days=30)
+
+
+@pytest.fixture
+def clock():
+    return Clock(microseconds=1)
+
+
+@pytest.fixture
+def opened(location, clock):
+    memories = []
+
+    def open_memory(**handling):
+        settings = {"handling": handling}
+        memories.append(Memory.open(location, embedder=WordEmbedder(), clock=clock, settings=settings))
+        return memories[-1]
+
+    yield open_memory
+    for memory in memories:
+        memory.close()
+
+
+@pytest.fixture
+def told(opened):
+    """An agent that was told of Lisbon twice by Carla and once by the assistant, and of Vienna."""
+    agent = opened().agent("aide", session="monday")
+    trip = agent.observe("I spent a week in Lisbon.", speaker="Carla")
+    agent.observe("Lisbon is lovely in May.", role="assistant")
+    tram = agent.observe("We rode the tram in Lisbon twice.", speaker="Carla")
+    agent.observe("Did I mention Lisbon?", speaker="Carla")
+    agent.observe("In autumn I was in Vienna.", speaker="Carla")
+    fact = agent.remember("Lisbon", subject="Carla", predicate="visited", source_episode_id=trip.id)
+    return agent, {trip.id, tram.id, fact.id}
+
+
+def ids(memories):
+    return {memory.id for memory in memories}
+
+
+def test_a_request_to_forget_is_answered_with_the_memories_and_what_to_call(told):
+    agent, expected = told
+    before = ids(agent.list())
+    handled = agent.handle("Please forget what I said about Lisbon.")
+    assert handled.suggestion.verb == "forget"
+    assert ids(handled.suggestion.memories) == expected
+    assert handled.forgotten == ()
+    assert ids(agent.list()) == before  # nothing is forgotten, and the request is not stored
+    for call in handled.suggestion.calls:
+        agent.forget(**call)
+    assert not expected & ids(agent.list())
+    assert [memory["id"] for memory in handled.to_dict()["suggestion"]["memories"]] == [
+        call["id_"] for call in handled.suggestion.calls
+    ]
+
+
+def test_without_a_word_of_who_said_it_the_assistants_turns_go_too(told):
+    agent, expected = told
+    proposed = ids(agent.handle("forget everything about Lisbon").suggestion.memories)
+    assert expected < proposed
+    assert len(proposed) == 4
+
+
+def test_that_is_the_last_turn_of_the_user_or_the_fact_stored_after_it(told):
+    agent, _ = told
+    said = agent.observe("I had soup for lunch.", speaker="Carla")
+    agent.observe("Enjoy!", role="assistant")
+    assert ids(agent.handle("forget that").suggestion.memories) == {said.id}
+    kept = agent.handle("I live in Lyon.", speaker="Carla").kept
+    assert ids(agent.handle("Forget that.").suggestion.memories) == {kept.id}
+
+
+@pytest.mark.parametrize(("policy", "route"), [("do", "forgotten"), ("leave", "kept")])
+def test_a_host_sets_what_becomes_of_a_request_to_forget(told, opened, policy, route):
+    _, expected = told
+    agent = opened(forget=policy).agent("aide", session="monday")
+    handled = agent.handle("forget what I said about Lisbon")
+    assert handled.suggestion is None
+    assert bool(expected & ids(agent.list())) == (policy == "leave")
+    assert ids(handled.forgotten) == (expected if route == "forgotten" else set())
+    assert (handled.kept is not None) == (policy == "leave")
+
+
+def test_a_topic_that_nothing_is_known_of_proposes_nothing(told):
+    agent, _ = told
+    assert agent.handle("forget the zeppelin").suggestion.calls == ()
+
+
+@pytest.mark.parametrize("policy", ["do", "propose", "leave"])
+def test_a_statement_of_a_move_takes_the_place_of_the_old_home(opened, policy):
+    agent = opened(remember=policy).agent("aide", session="monday")
+    agent.remember("Uppsala", subject="Eva", predicate="live in", scope="aide")
+    handled = agent.handle("Actually I moved to Lund last week.", speaker="Eva")
+    homes = [fact.content for fact in agent.facts("Eva", "live in")]
+    assert homes == (["Lund"] if policy == "do" else ["Uppsala"])
+    if policy != "do":
+        assert handled.kept.content == "Actually I moved to Lund last week."
+    if policy == "propose":
+        [call] = handled.suggestion.calls
+        agent.remember(**call)
+        assert [fact.content for fact in agent.facts("Eva", "live in")] == ["Lund"]
+
+
+def test_what_was_believed_last_month_is_answered_as_of_then(opened, clock):
+    agent = opened().agent("aide", session="monday")
+    agent.remember("Helen", subject="Eva", predicate="manager", scope="aide")
+    clock.pass_time(days=40)
+    agent.remember("Karim", subject="Eva", predicate="manager", scope="aide")
+    then = agent.handle("What did you believe last month about the manager?").answer
+    assert [hit.memory.content for hit in then] == ["Helen"]
+    assert [hit.memory.content for hit in agent.handle("Who is the manager?").answer] == ["Karim"]
+    assert [hit.memory.content for hit in agent.handle("What did you believe last month?").answer] == ["Helen"]
+
+
+@pytest.mark.parametrize("kind", ["episode", "fact", "rule"])
+def test_what_was_forgotten_is_out_of_the_past_unless_inactive_memories_are_asked_for(opened, clock, kind):
+    agent = opened().agent("aide", session="monday")
+    stored = {
+        "episode": lambda: agent.observe("The code of the gate is 4471."),
+        "fact": lambda: agent.remember("4471", subject="gate", predicate="code"),
+        "rule": lambda: agent.rules.add("Open the gate by 4471."),
+    }[kind]()
+    then = clock()
+    clock.pass_time(days=1)
+    assert ids(hit.memory for hit in agent.recall("gate 4471", as_of=then)) == {stored.id}
+    agent.forget(stored.id)
+    assert list(agent.recall("gate 4471", as_of=then)) == []
+    assert ids(hit.memory for hit in agent.recall("gate 4471", as_of=then, include_inactive=True)) == {stored.id}
+    assert agent.get(stored.id).id == stored.id
