@@ -32,7 +32,7 @@ class Backend:
 BACKENDS: dict[str, Callable[[Path], AbstractContextManager[OneCall]]] = {
     "sqlite-file": lambda folder: closing(SqliteStore(str(folder / "memory.db"))),
     "sqlite-memory": lambda _: closing(SqliteStore(":memory:")),
-    "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0)),
+    "sqlite-wide": lambda _: closing(SqliteStore(":memory:", narrow=0, read_all=0)),
     "postgres": lambda _: fresh_store(),
     # As in namespaces too large to be read whole: the indexes choose, whatever the size.
     "postgres-large": lambda _: fresh_store(narrow=0, read_all=0, scan_all=0),

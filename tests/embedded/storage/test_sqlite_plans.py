@@ -124,6 +124,7 @@ def details(plan) -> list[str]:
 def plan(store, sql) -> list[str]:
     """What SQLite says it does for a statement, line by line."""
     with store._connections.reading() as db:
+        db.execute(SQL["use_vocabulary"])  # a table of the connection, which a search makes
         return details(apsw.ext.query_info(db, sql, explain_query_plan=True).query_plan)
 
 

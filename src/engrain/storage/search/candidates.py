@@ -109,6 +109,11 @@ def take_best(docs: NDArray[np.int64], raws: NDArray[np.float64], limit: int) ->
     return merge(RankedDocs(docs[chosen], raws[chosen]), limit=limit)
 
 
+def count_promising(limit: int) -> int:
+    """Count the docs that are worth ranking by BM25 for the best `limit`."""
+    return max(limit * _DEPTH_FACTOR, _LEAST_DEPTH)
+
+
 def choose_promising(
     postings: Postings, corpus: bm25.Corpus, limit: int, among: Sequence[int] | None
 ) -> NDArray[np.int64]:
@@ -116,19 +121,27 @@ def choose_promising(
 
     Length and repetition seldom outweigh them.
     """
+    docs, sums = sum_idfs(postings, corpus, among)
+    count = count_promising(limit)
+    return docs if len(docs) <= count else docs[sums >= np.partition(sums, -count)[-count]]
+
+
+def sum_idfs(
+    postings: Postings, corpus: bm25.Corpus, among: Sequence[int] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sum the IDFs of each doc's terms, halved for a neighbour's word: docs, ascending, and sums; only `among` some."""
     lists = [docs for pair in postings.values() for docs in pair]
     if not lists:
-        return NONE.docs
+        return NONE.docs, NONE.raws
     shares = [corpus.idf(term) * share for term in postings for share in (bm25.NEAR_WEIGHT, 1 - bm25.NEAR_WEIGHT)]
-    docs, places = np.unique(np.concatenate(lists), return_inverse=True)
-    sums = np.bincount(places, np.repeat(shares, [len(docs_of_term) for docs_of_term in lists]), minlength=len(docs))
-    if among is not None:
-        is_among = np.isin(docs, np.array(among, np.int64))
-        docs, sums = docs[is_among], sums[is_among]
-    count = max(limit * _DEPTH_FACTOR, _LEAST_DEPTH)
-    if len(docs) > count:
-        docs = docs[sums >= np.partition(sums, -count)[-count]]
-    return docs
+    docs = sort_docs(*lists)
+    rows = np.searchsorted(docs, np.concatenate(lists))
+    weights = np.repeat(shares, [len(docs_of_term) for docs_of_term in lists])
+    sums: NDArray[np.float64] = np.bincount(rows, weights, minlength=len(docs)).astype(np.float64, copy=False)
+    if among is None:
+        return docs, sums
+    is_among = contains(np.array(sorted(among), np.int64), docs)
+    return docs[is_among], sums[is_among]
 
 
 def rank_unindexed(

@@ -48,15 +48,18 @@ class SqliteBackend:
         busy_timeout_s: float = 5.0,
         synchronous: str = "normal",
         narrow: int = matching.NARROW,
+        read_all: int = word_index.READ_ALL,
     ) -> None:
         """Open or create the file at `location` (":memory:" for none) and bring its schema up to date.
 
-        A search whose filter lets at most `narrow` memories through looks at those alone; the answer is the same.
+        A search whose filter lets at most `narrow` memories through looks at those alone, and one of namespaces with at
+        most `read_all` reads the docs of every word; the answer is the same.
         """
         self.location = location
         self.version: int | None = None
         self.turns = TurnCache()
         self._narrow = narrow
+        self._read_all = read_all
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         self._vectors = VectorCache()
         self._changes_before = 0  # of the writer's connection, when its transaction began
@@ -107,7 +110,7 @@ class SqliteBackend:
         where = load_search_space(snapshot, request)
 
         def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
-            return word_index.search_words(snapshot, where, terms, count, among=among)
+            return word_index.search_words(snapshot, where, terms, count, among=among, read_all=self._read_all)
 
         only_live = not (where.has_expired or where.has_unindexed)
         found = (

@@ -137,6 +137,15 @@ UPDATE namespaces SET memories = memories + :memories, words = words + :words WH
 -- List the docs that match; one statement reads those of every term
 SELECT group_concat(rowid) FROM memory_words WHERE memory_words MATCH ?;
 
+-- use_vocabulary --
+-- Make FTS5's vocabulary a table of this connection: the number of memories with each term
+CREATE VIRTUAL TABLE IF NOT EXISTS temp.memories_by_word USING fts5vocab(main, memory_words, row);
+
+-- memories_of_terms --
+-- Count the memories that hold each of some terms, given as (place, term)
+SELECT CAST(given.value ->> 0 AS integer), doc FROM EACH :terms AS given
+CROSS JOIN temp.memories_by_word WHERE term = given.value ->> 1;
+
 -- write_entries --
 -- Write the index entry of a memory with the counts of its words, in place of earlier ones
 INSERT INTO memory_index (doc, tenant_id, namespace, state, expires_at, own, near, packed)

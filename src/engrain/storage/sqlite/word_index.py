@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from engrain.domain.text import bm25
+from engrain.storage.dialects import as_json
 from engrain.storage.search import candidates
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 GONE: Final = 3  # the state of a memory that left the searches
 
+# Up to so many memories, reading the docs of a common term takes less than finding out that it is common.
+READ_ALL = 4_000
 # SQLite takes 500 SELECTs in one statement.
 _POSTINGS_AT_ONCE = 400
 
@@ -84,15 +87,29 @@ def drop_words(tx: Transaction, docs: Iterable[int]) -> list[int]:
 
 
 def search_words(
-    tx: Transaction, where: SearchSpace, terms: Collection[str], limit: int, *, among: Sequence[int] | None = None
+    tx: Transaction,
+    where: SearchSpace,
+    terms: Collection[str],
+    limit: int,
+    *,
+    among: Sequence[int] | None = None,
+    read_all: int = READ_ALL,
 ) -> RankedDocs:
     """Find memories of the namespaces that hold any of the terms, by `domain.text.bm25`; best first, ties newest first.
 
     FTS5 gives the docs of each term, a fifth of the work of its own bm25(). The IDFs of a memory's terms, halved for a
     neighbour's, choose those worth counting: length and repetition seldom outweigh them.
     """
-    postings = _load_postings(tx, where.namespaces, terms)
-    corpus = _build_corpus(where, postings)
+    if where.memories <= read_all:
+        postings = _load_postings(tx, where.namespaces, terms)
+        corpus = _build_corpus(where, postings)
+    else:
+        corpus = bm25.Corpus(
+            memories=where.memories,
+            words=where.words,
+            frequencies=_count_memories(tx, where.namespaces, terms),
+        )
+        postings = _load_rarest(tx, where.namespaces, corpus, count=candidates.count_promising(limit), among=among)
     chosen = candidates.choose_promising(postings, corpus, limit, among)
     rows = tx.rows("terms_of", docs=tx.dialect.listed(chosen.tolist())) if len(chosen) else []
     if not rows:
@@ -110,10 +127,54 @@ def search_unindexed(
     return candidates.rank_unindexed(memories, terms, corpus, limit)
 
 
-def _load_postings(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> candidates.Postings:
-    """For each term the docs that hold it at all, and those that hold it as a word of their own; each doc once."""
+def _load_rarest(
+    tx: Transaction, namespaces: Collection[int], corpus: bm25.Corpus, *, count: int, among: Sequence[int] | None
+) -> candidates.Postings:
+    """The postings of a query's terms, of common ones only as far as they can decide which `count` docs are promising.
+
+    Turtle and Flood, "Query evaluation: strategies and optimizations" (1995), which is called MaxScore: once `count`
+    docs have more than all the terms that are left could add, no other doc comes before them. Of those terms the docs
+    that hold a rarer one are read, a tenth of the work of reading them all.
+    """
+    left = sorted(corpus.frequencies, key=lambda term: (corpus.frequencies[term], term))
+    postings: candidates.Postings = {}
+    expected = 0
+    while left:
+        rarest = [left.pop(0)]
+        expected += corpus.frequencies[rarest[0]]
+        while left and expected < count:
+            expected += corpus.frequencies[left[0]]
+            rarest.append(left.pop(0))
+        postings |= _load_postings(tx, namespaces, rarest)
+        _, sums = candidates.sum_idfs(postings, corpus, among)
+        most = sum(map(corpus.idf, left))
+        if len(sums) >= count and np.partition(sums, -count)[-count] > most:
+            break
+    postings |= _load_postings(tx, namespaces, left, within=list(postings))
+    return {term: postings[term] for term in sorted(postings)}
+
+
+def _count_memories(tx: Transaction, namespaces: Collection[int], terms: Collection[str]) -> dict[str, int]:
+    """The number of memories that hold each term, without reading which."""
+    tx.run("use_vocabulary")
+    distinct = sorted(set(terms))
+    keys = [[place, f"n{namespace}x{term}"] for place, term in enumerate(distinct) for namespace in namespaces]
+    counts = Counter[int]()
+    for place, count in tx.rows("memories_of_terms", terms=as_json(keys)):
+        counts[place] += count
+    return {term: counts[place] for place, term in enumerate(distinct)}
+
+
+def _load_postings(
+    tx: Transaction, namespaces: Collection[int], terms: Collection[str], *, within: Collection[str] = ()
+) -> candidates.Postings:
+    """For each term the docs that hold it at all, and those that hold it as a word of their own; each doc once.
+
+    `within`: only the docs that hold one of these terms, too.
+    """
     distinct = sorted(set(terms)) if namespaces else []
-    matches = [f"{column}({_match_any(namespaces, term)})" for term in distinct for column in ("", "own : ")]
+    others = f" AND ({' OR '.join(_match_any(namespaces, term) for term in within)})" if within else ""
+    matches = [f"({column}({_match_any(namespaces, term)})){others}" for term in distinct for column in ("", "own : ")]
     found: list[NDArray[np.int64]] = []
     for start in range(0, len(matches), _POSTINGS_AT_ONCE):
         batch = matches[start : start + _POSTINGS_AT_ONCE]
