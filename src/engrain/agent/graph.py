@@ -68,10 +68,10 @@ class Graph(View):
     def create_entities(self, entities: words.NewNodes) -> list[GraphEntity]:
         """Add entities with their observations; give those whose name was new.
 
-        The type may be any word: the registry files it under one of its own types, and keeps the word.
+        The type may be any word, or empty: the registry files it under one of its own types, and keeps the word.
 
         Raises:
-            InvalidInput: an empty name, type or text; nothing was written.
+            InvalidInput: an empty name or text; nothing was written.
         """
         wanted = [_parse_entity(entity) for entity in _several(entities, GraphEntity)]
         _count([text for entity in wanted for text in entity.observations])
@@ -329,7 +329,7 @@ def _fact(parts: Parts, act: Act, predicate: str, content: str, *, subject: str,
 def _parse_entity(node: GraphEntity) -> GraphEntity:
     return GraphEntity(
         name=checks.name(node.name, name="entity name"),
-        entity_type=checks.name(node.entity_type, name="entity type"),
+        entity_type="" if node.entity_type == "" else checks.name(node.entity_type, name="entity type"),
         observations=tuple(dict.fromkeys(_texts(node.observations, name="observation"))),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ class RecordConverter:
     entities: dict[str, str] = field(default_factory=dict)  # ids by name
     pending: set[str] = field(default_factory=set)  # ids of memories that this unit stores
     erased: set[str] = field(default_factory=set)  # ids of the file, or derived from them, that were erased
+    undated: int = 0  # records of this unit without a time of their own
 
     @property
     def act(self) -> Act:
@@ -99,15 +101,15 @@ class RecordConverter:
         caller = self.act.caller
         id_ = derived_id(caller.tenant_id, "entity", name, kind, at=None)
         if not lookup.load_entities(self.work, [id_]):
-            aliases = checks.names(named.aliases, name="alias")
+            aliases, created_at = checks.names(named.aliases, name="alias"), self._next_moment()
             entity = Entity(
                 id=id_,
                 tenant_id=caller.tenant_id,
                 canonical_name=name,
                 entity_type=kind,
                 aliases=aliases,
-                created_at=self.act.at,
-                updated_at=self.act.at,
+                created_at=created_at,
+                updated_at=created_at,
                 metadata=checks.metadata(named.metadata),
             )
             registry.put_entity(self.work, entity)
@@ -115,6 +117,14 @@ class RecordConverter:
             return True
         self.entities[named.name] = id_ if any(entity.id == id_ for entity in known) else (known[0].id if known else "")
         return False
+
+    def _next_moment(self) -> datetime:
+        """Return the time of storage of a record without one: up to that of the act, in the order of the file.
+
+        Ids are derived from what a record says, so that without a time of its own it would stand anywhere among others.
+        """
+        self.undated += 1
+        return self.act.at - timedelta(microseconds=max(0, _MOST_UNDATED - self.undated))
 
     def _resolve_slot(self, fact: Fact) -> Fact:
         """Supersede a fact where its slot holds one that was learned later."""
@@ -160,7 +170,7 @@ class RecordConverter:
         caller, fields = self.act.caller, statement.fields
         subject = caller.agent if statement.subject is None else checks.name(statement.subject, name="subject")
         predicate, content = checks.name(statement.predicate, name="predicate"), checks.content(statement.content)
-        created_at = min(statement.stored_at or self.act.at, self.act.at)
+        created_at = min(statement.stored_at or self._next_moment(), self.act.at)
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end < start:
             raise InvalidInput(f"valid_to {end.isoformat()} lies before valid_from {start.isoformat()}")
@@ -193,7 +203,7 @@ class RecordConverter:
 
     def _rule(self, rule: ImportedRule) -> Rule:
         caller, fields = self.act.caller, rule.fields
-        created_at = min(rule.stored_at or self.act.at, self.act.at)
+        created_at = min(rule.stored_at or self._next_moment(), self.act.at)
         confirmed_at = checks.moment(fields.get("last_confirmed_at"), name="last_confirmed_at") or created_at
         given = _parse_columns("rule", fields)
         given["confidence"] = min(given.get("confidence", RULE_CONFIDENCE), RULE_CONFIDENCE)
@@ -275,6 +285,7 @@ def _parse_number(value: object, *, name: str) -> float:
     return checks.number(value, name=name, low=0, high=_LARGEST.get(name, 1))
 
 
+_MOST_UNDATED = 1_000  # twice what one unit stores
 # Columns that belong to the importing agent, refer to others, or depend on them.
 _OWN = frozenset(
     "id session role speaker content created_at subject predicate valid_from valid_to supersedes_id source_episode_id "

@@ -1,5 +1,6 @@
 """The profile `graph` beside the server that it stands in for: the same calls to both, answer by answer."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from engrain import Memory
 from tests.support.mcp_clients import AGENT, SETTINGS, WAYS, connected, in_memory
+from tests.support.processes import engrain
 
 PACKAGE = "@modelcontextprotocol/server-memory@2026.8.31"
 ANA = {"name": "Ana Sousa", "entityType": "Seefahrerin ⛵", "observations": ["trinkt Grüntee", "lives in 東京"]}
@@ -25,6 +27,7 @@ STEPS = [
     ("create_entities", {"entities": [ANA, ACME]}),
     ("create_entities", {"entities": [{**ANA, "observations": ["other"]}, {**ACME, "name": "acme"}]}),
     ("create_entities", {"entities": [{**ACME, "name": "Zoë", "colour": "red"}], "also": 1}),
+    ("create_entities", {"entities": [{**ACME, "name": "Typeless", "entityType": ""}]}),
     ("create_relations", {"relations": [WORKS, NOWHERE]}),
     ("create_relations", {"relations": [WORKS, {**WORKS, "relationType": "owns"}]}),
     ("create_relations", {"relations": []}),
@@ -144,7 +147,7 @@ def test_every_call_is_answered_as_the_reference_server_does(reference, graph):
         if not expected.is_error:
             assert answer.structured_content == expected.structured_content, (place, tool)
             assert answer.content[0].text == expected.content[0].text, (place, tool)
-    assert "Entity with name Nobody not found" in graph.fault("add_observations", **STEPS[9][1])["message"]
+    assert "Entity with name Nobody not found" in graph.fault("add_observations", **STEPS[10][1])["message"]
 
 
 def test_what_one_call_says_twice_is_kept_once(graph, told):
@@ -211,20 +214,88 @@ def test_what_is_stored_as_a_graph_is_a_memory_like_others(tmp_path, way):
 
 
 def test_a_file_of_the_reference_server_is_the_same_graph_once_imported(tmp_path, reference):
-    reference.call("create_entities", entities=[ANA, ACME])
-    reference.call("create_relations", relations=[WORKS, NOWHERE])
+    many = {**ACME, "name": "Typeless", "entityType": "", "observations": [f"seen {number}" for number in range(20)]}
+    reference.call("create_entities", entities=[many, ANA, ACME])
+    reference.call("create_relations", relations=[WORKS, NOWHERE, {**WORKS, "relationType": "owns"}])
     with Memory.open(tmp_path / "memory.db", settings=SETTINGS) as memory:
         memory.agent(AGENT).import_file(tmp_path / "graph.jsonl")
     with in_memory(tmp_path / "memory.db", "graph") as tools:
-        [theirs, ours] = [sorted_graph(each.call("read_graph")) for each in (reference, tools)]
-        assert ours == theirs
+        assert tools.call("read_graph") == reference.call("read_graph")
         assert tools.call("create_relations", relations=[WORKS])["relations"] == []
         assert tools.call("create_entities", entities=[ANA])["entities"] == []
 
 
-def sorted_graph(graph):
-    entities = [{**each, "observations": sorted(each["observations"])} for each in graph["entities"]]
-    return sorted(entities, key=str), sorted(graph["relations"], key=str)
+def test_an_imported_graph_has_the_order_of_its_file(tmp_path):
+    named = [{"name": name, "entityType": "", "observations": []} for name in ("Zoë", "Ana", "Moritz", "Bela")]
+    for step, entity in enumerate(named):
+        entity["observations"] = [f"{entity['name']} {number * step % 11}" for number in range(1, 11)][: 10 * step]
+    lines = [json.dumps({"type": "entity", **entity}) for entity in named]
+    (tmp_path / "graph.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with Memory.open(tmp_path / "memory.db", settings=SETTINGS) as memory:
+        memory.agent(AGENT).import_file(tmp_path / "graph.jsonl")
+    with in_memory(tmp_path / "memory.db", "graph") as tools:
+        assert tools.call("read_graph")["entities"] == named
+
+
+def exchange(command, environment, messages):
+    """What a server on pipes says to a client that shook hands, in order, without answers to the handshake."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    said = []
+    with subprocess.Popen([str(part) for part in command], env={**os.environ, **environment}, **pipes) as server:
+        for id_, (method, params) in enumerate([("initialize", hello), *messages]):
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}) + "\n")
+            server.stdin.flush()
+            while True:
+                said.append(json.loads(server.stdout.readline()))
+                if said[-1].get("id") == id_:
+                    break
+            if method == "initialize":
+                server.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        server.stdin.close()
+    return said
+
+
+def test_a_subscriber_is_told_of_changes_as_by_the_reference_server(tmp_path, reference_server):
+    uri = {"uri": "memory://knowledge-graph"}
+
+    def call(tool, **arguments):
+        return "tools/call", {"name": tool, "arguments": arguments}
+
+    messages = [
+        ("resources/list", {}),
+        call("create_entities", entities=[ANA]),
+        ("resources/subscribe", uri),
+        call("create_entities", entities=[ANA]),
+        call("read_graph"),
+        ("resources/read", uri),
+        call("add_observations", observations=[{"entityName": "Nobody", "contents": ["x"]}]),
+        call("delete_entities", entityNames=["Nobody"]),
+        ("resources/unsubscribe", uri),
+        call("create_relations", relations=[WORKS]),
+        ("resources/read", uri),
+    ]
+    program = engrain("mcp", "--profile", "graph", "--db", tmp_path / "memory.db")
+    ours = exchange(program, {"ENGRAIN_EMBEDDING__MODEL": "none"}, messages)
+    theirs = exchange(["node", reference_server], {"MEMORY_FILE_PATH": str(tmp_path / "graph.jsonl")}, messages)
+    assert ours[0]["result"]["capabilities"]["resources"]["subscribe"] is True
+    for answers in (ours, theirs):
+        del answers[0]
+    listed = ours[0]["result"]["resources"]
+    [graph] = [resource for resource in listed if resource["uri"] == uri["uri"]]
+    assert [{**graph, "description": graph["description"].rstrip(".")}] == theirs[0]["result"]["resources"]
+    assert [bare_message(each) for each in ours[1:]] == [bare_message(each) for each in theirs[1:]]
+    assert sum(each.get("method") == "notifications/resources/updated" for each in ours) == 2
+
+
+def bare_message(message):
+    """A message without the words of a tool's error, which are each server's own."""
+    is_error = message.get("result", {}).get("isError", False)
+    return (message.get("id"), "error") if is_error else {**message, "result": bare_result(message.get("result"))}
+
+
+def bare_result(result):
+    return result and {name: value for name, value in result.items() if name != "isError"}
 
 
 def test_two_servers_on_one_file_that_create_the_same_keep_it_once(tmp_path):

@@ -132,7 +132,7 @@ def observation_of(fact: Fact) -> str:
 def type_of(entity: Entity) -> str:
     """Type of an entity in the words of the caller who created it."""
     word = entity.metadata.get(TYPE_AS_GIVEN)
-    return word if isinstance(word, str) and word else entity.entity_type
+    return word if isinstance(word, str) else entity.entity_type
 
 
 def known_type(word: str) -> EntityType:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from engrain import __version__
-from engrain.interfaces.mcp.instructions import INSTRUCTIONS
+from engrain.interfaces.mcp.instructions import INSTRUCTIONS, SUBSCRIBABLE
 
 # Those of the SDK, in its order; a test compares every answer with its own.
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -20,12 +20,6 @@ MODERN_VERSIONS = ("2026-07-28",)
 _META = "io.modelcontextprotocol/"
 _SERVER = {"name": "engrain", "version": __version__}
 _UNSUPPORTED_VERSION = -32022
-CAPABILITIES: Mapping[str, Any] = {
-    "completions": {},
-    "prompts": {"listChanged": False},
-    "resources": {"listChanged": False, "subscribe": False},
-    "tools": {"listChanged": False},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +77,15 @@ def _parse(line: str) -> dict[str, Any]:
     return message if isinstance(message, dict) else {}
 
 
+def _capabilities(*, subscribe: bool) -> dict[str, Any]:
+    return {
+        "completions": {},
+        "prompts": {"listChanged": False},
+        "resources": {"listChanged": False, "subscribe": subscribe},
+        "tools": {"listChanged": False},
+    }
+
+
 def _is_request(message: Mapping[str, Any], method: str) -> bool:
     id_ = message.get("id")
     is_named = isinstance(id_, str | int) and not isinstance(id_, bool)
@@ -103,7 +106,7 @@ def _answer_discovery(message: Mapping[str, Any], profile: str) -> dict[str, Any
         return {"error": {"code": _UNSUPPORTED_VERSION, "message": "Unsupported protocol version", "data": data}}
     result = {
         "supportedVersions": MODERN_VERSIONS,
-        "capabilities": CAPABILITIES,
+        "capabilities": _capabilities(subscribe=False),
         "instructions": INSTRUCTIONS[profile],
         "resultType": "complete",
         "cacheScope": "private",
@@ -124,7 +127,7 @@ def _answer_initialize(message: Mapping[str, Any], profile: str) -> dict[str, An
         } if _is_request(message, "initialize") and "_meta" not in others:
             result = {
                 "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-                "capabilities": CAPABILITIES,
+                "capabilities": _capabilities(subscribe=profile in SUBSCRIBABLE),
                 "serverInfo": _SERVER,
                 "instructions": INSTRUCTIONS[profile],
             }

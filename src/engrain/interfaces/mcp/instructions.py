@@ -1,4 +1,4 @@
-"""Instructions for a client, by the name of a profile; they load nothing of the SDK."""
+"""Instructions for a client and profiles by name; they load nothing of the SDK."""
 
 from collections.abc import Mapping
 
@@ -30,3 +30,5 @@ INSTRUCTIONS: Mapping[str, str] = {
     ),
 }
 PROFILES = tuple(INSTRUCTIONS)
+# Profiles of which a client can hear that a resource has changed.
+SUBSCRIBABLE = frozenset({"graph"})

@@ -1,5 +1,6 @@
 """Resources that a client can attach to a conversation: `memory://...`, as the caller sees them."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +27,7 @@ class Resource:
 
     @property
     def name(self) -> str:
-        return self.call.__name__
+        return self.call.__name__.replace("_", "-")
 
 
 def context(identity: Identity) -> str:
@@ -40,9 +41,10 @@ def stats(identity: Identity) -> dict[str, Any]:
     return memory_stats(agent).for_request(agent).model_dump(mode="json")
 
 
-def knowledge_graph(identity: Identity) -> dict[str, Any]:
+def knowledge_graph(identity: Identity) -> str:
     """The full knowledge graph with all entities and relations."""
-    return Graph.of(identity.agent().graph.read()).model_dump(mode="json", by_alias=True)
+    graph = Graph.of(identity.agent().graph.read())
+    return json.dumps(graph.model_dump(mode="json", by_alias=True), indent=2, ensure_ascii=False)
 
 
 def entity(identity: Identity, name: str) -> dict[str, Any]:

@@ -20,11 +20,14 @@ from mcp_types import (
     Completion,
     CompletionArgument,
     CompletionContext,
+    EmptyResult,
     GetPromptResult,
     InputRequiredResult,
     PromptReference,
     ResourceTemplateReference,
+    SubscribeRequestParams,
     TextContent,
+    UnsubscribeRequestParams,
 )
 from pydantic import AnyUrl, ValidationError
 
@@ -33,7 +36,7 @@ from engrain.errors import EngrainError, Forbidden, InvalidInput, NotFound
 from engrain.interfaces import logs
 from engrain.interfaces.mcp.handshake import Opening
 from engrain.interfaces.mcp.identity import Identity, act_as, apply_request_context, bind_identity, current_identity
-from engrain.interfaces.mcp.instructions import INSTRUCTIONS
+from engrain.interfaces.mcp.instructions import INSTRUCTIONS, SUBSCRIBABLE
 from engrain.interfaces.mcp.pipes import open_streams
 from engrain.interfaces.mcp.profiles import Profile, profile_of
 from engrain.interfaces.mcp.prompts import PROMPTS
@@ -50,7 +53,10 @@ Identify: TypeAlias = Callable[[ServerRequestContext[Any, Any]], Identity]
 
 
 class MemoryServer(MCPServer[Any]):
-    """Serves the tools of one profile; `identify` gives the identity of each message."""
+    """Serves the tools of one profile; `identify` gives the identity of each message.
+
+    A server of one client, on pipes, can tell it of changes: see `take_subscriptions`.
+    """
 
     def __init__(self, profile: Profile, identify: Identify, *, describe: Callable[[EngrainError], str] = str) -> None:
         """Set up the tools; `describe` gives the public message of a fault."""
@@ -82,7 +88,9 @@ class MemoryServer(MCPServer[Any]):
         self.completion()(self._complete)  # type: ignore[no-untyped-call]  # the SDK does not annotate it
         self._identify = identify
         self._describe = describe
+        self._subscribed: set[str] = set()
         self._definitions = {definition.name: definition for definition in profile.tools}
+        self._changing = {resource.uri for resource in profile.resources}
         self._parameters = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
 
     async def call_tool(
@@ -100,7 +108,7 @@ class MemoryServer(MCPServer[Any]):
         try:
             current_identity().require(definition.needs, name)
             arguments = self._known_arguments(definition, arguments)
-            return await super().call_tool(name, arguments, context)
+            result = await super().call_tool(name, arguments, context)
         except EngrainError as fault:
             return self._fault(fault)
         except ToolError as error:
@@ -111,6 +119,27 @@ class MemoryServer(MCPServer[Any]):
                     return self._fault(InvalidInput(f"{name}: {_refusals(refused)}"))
                 case _:
                     raise
+        if self._subscribed and context is not None and not definition.effect.read_only_hint:
+            for uri in self._subscribed & self._changing:
+                await context.request_context.session.send_resource_updated(uri)
+        return result
+
+    def take_subscriptions(self) -> None:
+        """Let the client subscribe to the profile's own resources, by the older handshake's requests.
+
+        After each call that may have changed them it is told so, whether they did, as the reference memory server does.
+        """
+        core = self._lowlevel_server
+        core.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
+        core.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe)
+
+    async def _subscribe(self, _: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
+        self._subscribed.add(params.uri)
+        return EmptyResult()
+
+    async def _unsubscribe(self, _: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
+        self._subscribed.discard(params.uri)
+        return EmptyResult()
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
@@ -219,7 +248,10 @@ def make_server(memory: "Memory", profile: str) -> MemoryServer:
     """Make the server of a profile, for the tenant and agent of the memory's settings."""
     caller = memory.agent().caller
     identity = Identity(memory=memory, tenant=caller.tenant_id, agent_name=caller.agent)
-    return MemoryServer(profile_of(profile), lambda _: identity)
+    server = MemoryServer(profile_of(profile), lambda _: identity)
+    if profile in SUBSCRIBABLE:
+        server.take_subscriptions()
+    return server
 
 
 def serve_stdio(memory: "Memory", profile: str, opening: Opening) -> None:

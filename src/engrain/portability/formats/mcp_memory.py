@@ -37,7 +37,7 @@ def _read(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord
 def _entity(entry: Entry) -> Iterator[ImportedEntity | ImportedFact | BrokenRecord]:
     record = entry.value
     name = fields.required_text(record, "name")
-    kind = fields.optional_text(record, "entityType") or "other"
+    kind = fields.optional_text(record, "entityType") or ("" if record.get("entityType") == "" else "other")
     yield ImportedEntity(name=name, type=kind, source_id=name, metadata={"format": _NAME, TYPE_AS_GIVEN: kind})
     for index, value in enumerate(fields.as_list(record.get("observations") or [], "observations")):
         try:
