@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^<!-- (?P<kind>\w+) (?P<name>[^\n]+) -->\n(?P<body>.*?)^<!-
 # Headings of the routes of verbs without a group, by the facade that has them.
 UNGROUPED = {"agent": "memories", "memory": "maintenance"}
 # Options of every command, which stand once in the page.
-SHARED = frozenset({"--db", "--agent", "--tenant", "--config", "--json", "--help"})
+SHARED = frozenset({"--db", "--agent", "--user", "--tenant", "--config", "--json", "--help"})
 
 
 def command_options(name: str) -> str:

@@ -315,12 +315,17 @@ class AsyncMemory(Async[Memory]):
         self,
         name: str | None = None,
         *,
+        user: str | None = None,
         session: str | None = None,
         tenant: str | None = None,
         request_id: str | None = None,
+        is_user_bound: bool = False,
     ) -> AsyncAgent:
         """The same memory as one agent sees it; cheap, make one for each request."""
-        return AsyncAgent(self.wrapped.agent(name, session=session, tenant=tenant, request_id=request_id))
+        view = self.wrapped.agent(
+            name, user=user, session=session, tenant=tenant, request_id=request_id, is_user_bound=is_user_bound
+        )
+        return AsyncAgent(view)
 
     @property
     def settings(self) -> Settings:
@@ -369,6 +374,7 @@ class AsyncMemory(Async[Memory]):
     cleanup = Awaited(Memory.cleanup)
     consolidate = Awaited(Memory.consolidate)
     agents = Awaited(Memory.agents)
+    users = Awaited(Memory.users)
     runs = Awaited(Memory.runs)
     undo = Awaited(Memory.undo)
     reflect = Awaited(Memory.reflect)

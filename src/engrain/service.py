@@ -186,14 +186,27 @@ class Memory(Maintenance):
         self,
         name: str | None = None,
         *,
+        user: str | None = None,
         session: str | None = None,
         tenant: str | None = None,
         request_id: str | None = None,
+        is_user_bound: bool = False,
     ) -> Agent:
-        """Return the memory as one agent sees it; cheap, make one for each request."""
+        """Return the memory as one agent sees it; cheap, make one for each request.
+
+        With `user` it acts for this end user: it sees their memories beside those of no user, and what it writes is
+        theirs. With `is_user_bound` it may write nothing else, not even with `scope="global"`.
+
+        Raises:
+            InvalidInput: a name is empty or too long, or bound without a user.
+        """
+        if is_user_bound and user is None and self.settings.user is None:
+            raise InvalidInput("is_user_bound needs a user; name the one that this agent speaks for")
         caller = Caller(
             tenant_id=checks.name(self.settings.tenant if tenant is None else tenant, name="tenant"),
             agent=parse_agent(self.settings.agent if name is None else name),
+            user=checks.optional_name(self.settings.user if user is None else user, name="user"),
+            is_user_bound=is_user_bound,
             session=checks.optional_name(session, name="session"),
             request_id=checks.optional_name(request_id, name="request_id"),
         )
@@ -308,8 +321,8 @@ class Memory(Maintenance):
     ) -> None:
         self.close(flush=error is None)
 
-    def _caller_of(self, agent: str | None, tenant: str | None) -> Caller:
-        return self.agent(agent, tenant=tenant).caller
+    def _caller_of(self, agent: str | None, tenant: str | None, *, user: str | None = None) -> Caller:
+        return self.agent(agent, user=user, tenant=tenant).caller
 
     @property
     def settings(self) -> Settings:

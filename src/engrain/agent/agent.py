@@ -17,14 +17,13 @@ from engrain.agent.queries import Queries
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.rules import Rules
 from engrain.agent.wiring.acts import new_act, new_id
-from engrain.agent.wiring.arguments import parse_interval
+from engrain.agent.wiring.arguments import parse_interval, parse_scope
 from engrain.agent.working import Working
 from engrain.agent.writes.episodes import MOST_TOKENS, new_episode, parse_importance
 from engrain.agent.writes.memories import replace_fact, store_memory
 from engrain.domain import checks
 from engrain.domain.records import (
     DECAY_RATES,
-    GLOBAL_SCOPE,
     RELATIONS,
     ROLES,
     Episode,
@@ -37,6 +36,7 @@ from engrain.domain.records import (
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput
 from engrain.storage.selection import load_memories
+from engrain.storage.transaction import for_every_user
 from engrain.storage.write import changes, removal
 
 if TYPE_CHECKING:
@@ -172,8 +172,9 @@ class Agent(Queries):
         A text without a predicate stands for itself, beside all others of its subject; without a subject it is the
         agent's own.
         A slot is the same `predicate` of the same `entity_id`, or without one of the same `subject`, in the same
-        `scope` ("global" by default). Values that are not given are told from the words: the `importance` (5, and more
-        for a name, a preference, a decision) and the `category` ("fact" where none fits).
+        `scope` ("global" by default; acting for a user, the agent's own of this user). Values that are not given are
+        told from the words: the `importance` (5, and more for a name, a preference, a decision) and the `category`
+        ("fact" where none fits).
 
         Raises:
             InvalidInput: an empty or unknown value, an entity or episode that is not there, an interval that ends
@@ -190,7 +191,7 @@ class Agent(Queries):
             id=new_id(parts, caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=checks.optional_name(scope, name="scope") or GLOBAL_SCOPE,
+            scope=parse_scope(caller, scope),
             subject=caller.agent if subject is None else checks.name(subject, name="subject"),
             predicate=relation,
             entity_id=checks.optional_name(entity_id, name="entity_id"),
@@ -296,6 +297,7 @@ class Agent(Queries):
             return []
         going: list[MemoryRecord] = []
 
+        @for_every_user  # what was learned from them, by whomever, loses its source
         def erase(work: UnitOfWork) -> list[str]:
             if parts.buffers.recent is not None:
                 going[:] = load_memories(work, names)

@@ -9,6 +9,7 @@ from engrain.agent.learning import consolidation_runs
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import get_active_fact, memory_not_found, read_all
 from engrain.agent.wiring.acts import new_act
+from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
@@ -75,7 +76,9 @@ class Consolidation(View):
         search = consolidation_runs.search_of(parts)(self._caller, extracted_facts.list_questions(batch))
 
         def save(work: UnitOfWork) -> SavedFacts:
-            where = work.agent if scope is None else checks.choice(scope, work.caller.scopes, name="scope")
+            where = work.own_scope
+            if scope is not None:
+                where = checks.choice(parse_scope(work.caller, scope), work.caller.scopes, name="scope")
             saved = extracted_facts.save_extracted(work, batch, scope=where, search=search)
             for fact in saved.saved:
                 linking.link(work, parts, fact)

@@ -16,6 +16,7 @@ from engrain.domain.records import ENTITY_TYPES, Entity
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage.entities import lookup, mentions, registry
+from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +58,7 @@ class Entities(View):
         entity = Entity(
             id=parts.ids(),
             tenant_id=self._caller.tenant_id,
+            user_id=self._caller.user_id,
             canonical_name=checks.name(name, name="name"),
             entity_type=_type(entity_type),
             aliases=checks.names(aliases, name="alias"),
@@ -121,9 +123,7 @@ class Entities(View):
             after=pagination.decode("entities.find", after) or ("", ""),
             limit=most + 1,
         )
-        return pagination.cut(
-            "entities.find", entities, most, lambda entity: (entity.canonical_name, entity.entity_type)
-        )
+        return pagination.cut("entities.find", entities, most, lookup.entity_position)
 
     def resolve(
         self,
@@ -282,10 +282,12 @@ def _change(
     return entity
 
 
+@for_every_user
 def _merge(work: UnitOfWork, source_id: str, target_id: str) -> EntityMerge:
     return _count_mentions(work, registry.merge_entities(work, source_id, target_id))
 
 
+@for_every_user
 def _unmerge(work: UnitOfWork, source_id: str) -> EntityMerge:
     return _count_mentions(work, registry.unmerge_entities(work, source_id))
 

@@ -31,7 +31,7 @@ from engrain.domain.entities.graph import (
 )
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.filters import Filter
-from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact
+from engrain.domain.records import Entity, Fact
 from engrain.domain.requests import Request
 from engrain.domain.text.categories import fact_category
 from engrain.errors import InvalidInput, NotFound
@@ -39,6 +39,7 @@ from engrain.storage.entities import registry
 from engrain.storage.entities.lookup import find_named, load_facts_about
 from engrain.storage.entities.mentions import note_mentions
 from engrain.storage.entities.removal import remove_entities
+from engrain.storage.transaction import for_every_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -265,6 +266,7 @@ def _known_observations(snapshot: Snapshot, entities: Iterable[Entity]) -> dict[
     return texts
 
 
+@for_every_user
 def _delete_entities(work: UnitOfWork, wanted: Collection[str]) -> list[str]:
     graph = _read_graph(work, work.act.at)
     nodes = [node for node in graph.nodes if node.entity.canonical_name in wanted]
@@ -299,6 +301,7 @@ def _entity(parts: Parts, act: Act, node: GraphEntity) -> Entity:
     return Entity(
         id=parts.ids(),
         tenant_id=act.caller.tenant_id,
+        user_id=act.caller.user_id,
         canonical_name=node.name,
         entity_type=known_type(node.entity_type),
         created_at=act.at,
@@ -315,7 +318,7 @@ def _fact(parts: Parts, act: Act, predicate: str, content: str, *, subject: str,
     return new_fact(
         parts,
         act,
-        scope=GLOBAL_SCOPE,
+        scope=act.caller.shared_scope,
         subject=subject,
         predicate=checks.name(predicate, name="relation type"),
         entity_id=None if entity is None else entity.id,

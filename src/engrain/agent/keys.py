@@ -38,12 +38,14 @@ class Keys(View):
         role: words.KeyRole,
         tenant: words.Tenant | None = None,
         agent: words.OfAgent | None = None,
+        user: words.OfUser | None = None,
         name: words.KeyName | None = None,
         expires_at: words.ExpiresAt | None = None,
     ) -> CreatedKey:
         """Create a key; its secret is in this answer and nowhere else, as only a digest is stored.
 
-        Without `tenant` it opens the settings' tenant; without `agent` any agent of it.
+        Without `tenant` it opens the settings' tenant; without `agent` any agent of it. With `user` it acts for this
+        end user alone, and writes nothing that others see.
 
         Raises:
             InvalidInput: an unknown role, a scope's name, or a time that has passed; nothing was written.
@@ -56,6 +58,7 @@ class Keys(View):
             id=self._parts().ids(),
             tenant_id=act.caller.tenant_id,
             agent=None if agent is None else parse_agent(agent),
+            user_id=checks.optional_name(user, name="user"),
             role=checks.choice(role, ROLES, name="role"),
             name=checks.optional_name(name, name="name"),
             created_at=act.at,
@@ -65,13 +68,19 @@ class Keys(View):
         self._parts().store.write(act, keys.put_key, key, hash_secret(secret))
         return CreatedKey(secret=secret, key=key)
 
-    def list(self, *, tenant: words.Tenant | None = None, agent: words.OfAgent | None = None) -> list[AccessKey]:
-        """List the keys of a tenant, or of one of its agents, newest first.
+    def list(
+        self,
+        *,
+        tenant: words.Tenant | None = None,
+        agent: words.OfAgent | None = None,
+        user: words.OfUser | None = None,
+    ) -> list[AccessKey]:
+        """List the keys of a tenant, or of one of its agents or users, newest first.
 
         Revoked and expired ones too; of one time the larger id comes first.
         """
         found = self._parts().store.read(self._of(tenant), keys.list_keys)
-        return found if agent is None else [key for key in found if key.agent == agent]
+        return [key for key in found if agent in (None, key.agent) and user in (None, key.user_id)]
 
     def revoke(
         self, key_id: words.KeyId, *, tenant: words.Tenant | None = None, agent: words.BoundAgent | None = None
@@ -89,7 +98,7 @@ class Keys(View):
         return revoked
 
     def authenticate(self, secret: words.Secret) -> Grant:
-        """Return the tenant, agent and role of a key's secret; its use is written to the minute.
+        """Return the tenant, agent, user and role of a key's secret; its use is written to the minute.
 
         Raises:
             Unauthenticated: it is of no key, or of one that has expired or was revoked; which of these is not said.

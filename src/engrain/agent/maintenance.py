@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from engrain.agent.wiring.parts import Parts
     from engrain.domain.maintenance.backups import Extent
-    from engrain.domain.maintenance.stats import AgentCounts
+    from engrain.domain.maintenance.stats import AgentCounts, UserCounts
     from engrain.domain.memories.decay import DecayPolicy
     from engrain.domain.pagination import Page
     from engrain.domain.records import Caller
@@ -144,10 +144,27 @@ class Maintenance(ABC):
         )
         return pagination.cut("agents", found, most, lambda row: (row.tenant_id, row.agent))
 
+    def users(
+        self, tenant: words.Tenant | None = None, *, limit: words.PageLimit = 100, after: words.After | None = None
+    ) -> Page[UserCounts]:
+        """List the end users of a tenant, or of all, with counts of their live memories.
+
+        Ordered by tenant, then user. One who has only forgotten memories, or entities, is listed too.
+
+        Raises:
+            InvalidInput: an empty name, a limit outside 0-1000, or a cursor of another list.
+        """
+        parts = self.parts
+        named = checks.optional_name(tenant, name="tenant")
+        most, position = checks.count(limit, name="limit"), pagination.decode("users", after) or ("", "")
+        found = parts.store.inspect(named, tenants.load_user_page, named, parts.clock(), after=position, limit=most + 1)
+        return pagination.cut("users", found, most, lambda row: (row.tenant_id, row.user_id))
+
     def runs(
         self,
         agent: words.CallerAgent | None = None,
         *,
+        user: words.CallerUser | None = None,
         tenant: words.Tenant | None = None,
         kind: words.OfRunKind | None = None,
         limit: words.PageLimit = 50,
@@ -155,7 +172,7 @@ class Maintenance(ABC):
     ) -> Page[Run]:
         """List the runs of an agent, newest first: what was learned, when, by whom, with which outcome.
 
-        Of one time the larger id comes first.
+        With `user`, those that learned from what this end user said. Of one time the larger id comes first.
 
         Raises:
             InvalidInput: an unknown kind, a limit outside 0-1000, or a cursor of another list.
@@ -163,13 +180,18 @@ class Maintenance(ABC):
         from engrain.domain.runs.runs import RUN_KINDS
 
         known = None if kind is None else checks.choice(kind, RUN_KINDS, name="kind")
-        caller = self._caller_of(agent, tenant)
+        caller = self._caller_of(agent, tenant, user=user)
         most, position = checks.count(limit, name="limit"), pagination.decode_moment("runs", after)
         runs = self.parts.store.read(caller, claims.list_runs, kind=known, limit=most + 1, after=position)
         return pagination.cut("runs", runs, most, lambda run: (run.started_at, run.id))
 
     def undo(
-        self, run_id: words.RunId, *, agent: words.CallerAgent | None = None, tenant: words.Tenant | None = None
+        self,
+        run_id: words.RunId,
+        *,
+        agent: words.CallerAgent | None = None,
+        user: words.CallerUser | None = None,
+        tenant: words.Tenant | None = None,
     ) -> UndoResult:
         """Undo a run of an agent in one transaction; what was changed since stays.
 
@@ -179,7 +201,7 @@ class Maintenance(ABC):
             NotFound: the agent has no such run.
             InvalidInput: it is running, was never carried out, or is undone already; nothing was changed.
         """
-        caller = self._caller_of(agent, tenant)
+        caller = self._caller_of(agent, tenant, user=user)
         name = checks.name(run_id, name="run_id")
         try:
             return self.parts.store.write(new_act(self.parts, caller), undo_run, name)
@@ -340,7 +362,7 @@ class Maintenance(ABC):
         """
 
     @abstractmethod
-    def _caller_of(self, agent: str | None, tenant: str | None) -> Caller:
+    def _caller_of(self, agent: str | None, tenant: str | None, *, user: str | None = None) -> Caller:
         """Return the caller: the settings' agent and tenant where none is named."""
 
     def _extent(self, agent: str | None, tenant: str | None) -> Extent:

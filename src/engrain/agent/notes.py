@@ -249,12 +249,12 @@ def _draft(parts: Parts, act: Act, key: str, content: str) -> Fact:
     """Return a note as a fact, categorised, the first of its key."""
     from engrain.domain.text.categories import categorize
 
-    own, category = act.caller.agent, categorize(key, content)
+    category = categorize(key, content)
     return new_fact(
         parts,
         act,
-        scope=own,
-        subject=own,
+        scope=act.caller.own_scope,
+        subject=act.caller.agent,
         predicate=key,
         content=content,
         category=category.name,
@@ -320,8 +320,7 @@ def _archive(parts: Parts, act: Act, prefix: str, group: Sequence[Fact]) -> int:
 
 
 def _find_active(snapshot: Snapshot, key: str) -> Fact | None:
-    own = snapshot.agent
-    return find_active_fact(snapshot, scope=own, subject=own, predicate=key)
+    return find_active_fact(snapshot, scope=snapshot.own_scope, subject=snapshot.agent, predicate=key)
 
 
 def _load_live(snapshot: Snapshot, request: Request, limit: int) -> Sequence[Fact]:
@@ -352,8 +351,8 @@ def _load_related(snapshot: Snapshot, key_or_id: str, most: int) -> Sequence[Not
 
 
 def _request(caller: Caller, narrowed: Filter, now: datetime) -> Request:
-    own = (caller.agent,)
-    return Request(caller=caller, filter=replace(narrowed, kinds=("fact",), scopes=own, subjects=own), now=now)
+    own = replace(narrowed, kinds=("fact",), scopes=(caller.own_scope,), subjects=(caller.agent,))
+    return Request(caller=caller, filter=own, now=now)
 
 
 def _live(caller: Caller, memories: Iterable[MemoryRecord]) -> Sequence[Fact]:

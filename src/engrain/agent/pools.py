@@ -14,6 +14,7 @@ from engrain.agent.wiring.view import View
 from engrain.agent.writes import linking
 from engrain.domain import checks
 from engrain.domain.access.pools import SYNCED_KEY, PoolSync, copy_to_scope, pool_scope
+from engrain.domain.access.scopes import user_scope
 from engrain.domain.filters import Filter
 from engrain.domain.ids import derived_id
 from engrain.domain.records import Fact, Link, MemoryRecord
@@ -134,7 +135,7 @@ class Pools(View):
         parts = self._parts()
         most = parse_limit(parts, limit)
         search_query = SearchQuery(text=checks.query(query), preset=find_preset(parts, preset), limit=most)
-        narrowed = Filter(scopes=(pool_scope(named),))
+        narrowed = Filter(scopes=_pool_scopes(self._caller, named))
         return search_counted(
             parts, self._caller, search_query, narrowed, check=lambda snapshot: _check_member(snapshot, named)
         )
@@ -173,6 +174,11 @@ class Pools(View):
         return pool
 
 
+def _pool_scopes(caller: Caller, name: str) -> tuple[str, ...]:
+    """Return the scopes of a pool that a caller sees: of no user, and of its user."""
+    return tuple(dict.fromkeys((pool_scope(name), user_scope(caller.user, pool_scope(name)))))
+
+
 def _check_member(snapshot: Snapshot, pool: str) -> None:
     """Refuse a pool that the caller is not in."""
     if pool not in snapshot.caller.pools:
@@ -187,13 +193,14 @@ def _pool_not_found(caller: Caller, name: str) -> NotFound:
 def _contribute(work: UnitOfWork, parts: Parts, pool: str, original_id: str) -> MemoryRecord:
     """Copy a memory into a pool, and link the copy to it; return the copy as stored, now or before."""
     _check_member(work, pool)
-    mentioned = _lock_mentioned(work, parts, [_copy(work, get_memory(work, original_id), pool, pool_scope(pool))])
+    there = user_scope(work.caller.user, pool_scope(pool))
+    mentioned = _lock_mentioned(work, parts, [_copy(work, get_memory(work, original_id), pool, there)])
     for original in _hold(work, [original_id]):
         if not original.is_live(work.act.at):
             raise InvalidInput(f"{original.kind} {original_id} is no longer live; contribute what holds its place now")
-        if original.scope == pool_scope(pool):
+        if original.scope == there:
             raise InvalidInput(f"{original.kind} {original_id} is in pool {pool!r:.80} already; its members see it")
-        copy = _copy(work, original, pool, pool_scope(pool))
+        copy = _copy(work, original, pool, there)
         stored = _store_copy(work, copy, original, mentioned) or find_memory(work, copy.id)
         if stored is None:
             raise InvalidInput(
@@ -207,22 +214,23 @@ def _contribute(work: UnitOfWork, parts: Parts, pool: str, original_id: str) -> 
 def _sync_page(work: UnitOfWork, parts: Parts, pool: str, before: str | None) -> tuple[PoolSync, str | None]:
     """Copy the next facts and rules of others in a pool, by id from the largest; return what was done, and the last."""
     _check_member(work, pool)
-    narrowed = Filter(kinds=("fact", "rule"), scopes=(pool_scope(pool),))
+    narrowed = Filter(kinds=("fact", "rule"), scopes=_pool_scopes(work.caller, pool))
+    own = work.own_scope
     request = Request(caller=work.caller, filter=narrowed, now=work.act.at)
     page = load_page(work, request, before=before, limit=_PAGE)
     seen = [memory for memory in page if memory.agent != work.agent]
-    mentioned = _lock_mentioned(work, parts, [_copy(work, memory, pool, work.agent) for memory in seen])
+    mentioned = _lock_mentioned(work, parts, [_copy(work, memory, pool, own) for memory in seen])
     originals = [memory for memory in _hold(work, [memory.id for memory in seen]) if memory.is_live(work.act.at)]
-    copies = [_copy(work, original, pool, work.agent) for original in originals]
+    copies = [_copy(work, original, pool, own) for original in originals]
     known = {memory.id for memory in load_memories(work, [copy.id for copy in copies])}
     copied, kept = [], []
     for original, fresh in zip(originals, copies, strict=True):
         if fresh.id in known:
             continue
         copy = replace(fresh, metadata={**original.metadata, SYNCED_KEY: pool})
-        own = arrivals.lock_slot_holder(work, copy) if isinstance(copy, Fact) else None
-        if own is not None and own[1].metadata.get(SYNCED_KEY) != pool:
-            kept.append(own[1].id)
+        holder = arrivals.lock_slot_holder(work, copy) if isinstance(copy, Fact) else None
+        if holder is not None and holder[1].metadata.get(SYNCED_KEY) != pool:
+            kept.append(holder[1].id)
         elif _store_copy(work, copy, original, mentioned) is not None:  # else it was erased, and does not come back
             copied.append(copy.id)
     done = PoolSync(pool=pool, copied=tuple(copied), unchanged=len(known), kept=tuple(kept))
@@ -231,7 +239,7 @@ def _sync_page(work: UnitOfWork, parts: Parts, pool: str, before: str | None) ->
 
 def _copy(work: UnitOfWork, original: MemoryRecord, pool: str, scope: str) -> MemoryRecord:
     """Make the copy of a memory, whose id is the same for the same memory, pool and agent."""
-    id_ = derived_id(work.tenant_id, work.agent, "pool", pool, original.id, at=None)
+    id_ = derived_id(work.tenant_id, work.own_scope, "pool", pool, original.id, at=None)
     return copy_to_scope(original, id_=id_, act=work.act, scope=scope)
 
 

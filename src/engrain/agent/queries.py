@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, get_args
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import find_memory
 from engrain.agent.reads.search import get_counted, search_counted
-from engrain.agent.wiring.arguments import find_preset, parse_limit
+from engrain.agent.wiring.arguments import find_preset, parse_limit, parse_reading
 from engrain.agent.wiring.view import View
 from engrain.domain import checks, pagination
 from engrain.domain.filters import Filter
 from engrain.domain.maintenance.findings import FINDING_KINDS, Audit
 from engrain.domain.records import (
-    GLOBAL_SCOPE,
     KINDS,
     RELATIONS,
     ROLES,
@@ -109,7 +108,7 @@ class Queries(View):
         )
         narrowed = Filter(
             kinds=checks.choices(kinds, KINDS, name="kind") or KINDS,
-            scopes=() if scope is None else (GLOBAL_SCOPE, scope),
+            scopes=() if scope is None else parse_reading(self._caller, scope),
             sessions=checks.names(sessions, name="session"),
             exclude_sessions=checks.names(exclude_sessions, name="session"),
             roles=checks.choices(roles, ROLES, name="role"),

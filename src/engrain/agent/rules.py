@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from engrain.agent.operations.instrumentation import instrument
 from engrain.agent.reads.lookups import memory_not_found
 from engrain.agent.wiring.acts import new_act, new_id
+from engrain.agent.wiring.arguments import parse_scope
 from engrain.agent.wiring.view import View
 from engrain.agent.writes.memories import store_memory
 from engrain.domain import checks, pagination
-from engrain.domain.records import GLOBAL_SCOPE, Rule
+from engrain.domain.records import Rule
 from engrain.domain.rules.maturity import Thresholds
 from engrain.storage.search.history import load_applications
 from engrain.storage.write import changes
@@ -39,7 +40,7 @@ class Rules(View):
     ) -> Rule:
         """Remember a rule: a candidate of confidence 0.5, until outcomes speak for or against it.
 
-        Its `scope` is "global" unless another is given.
+        Its `scope` is "global" unless another is given; acting for a user, the agent's own of this user.
 
         Raises:
             InvalidInput: an empty or unknown value, or a key that was used for something else; nothing was written.
@@ -51,7 +52,7 @@ class Rules(View):
             id=new_id(parts, caller, key),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=checks.optional_name(scope, name="scope") or GLOBAL_SCOPE,
+            scope=parse_scope(caller, scope),
             content=checks.content(content),
             source_episode_id=checks.optional_name(source_episode_id, name="source_episode_id"),
             created_at=act.at,

@@ -337,6 +337,7 @@ class Settings(WithoutTruthValues, BaseSettings):
     db: str = Field(default_factory=lambda: str(default_location()), description="Path of a file, or postgresql://...")
     tenant: str = Field(default="default", description="Tenant of callers without one")
     agent: str = Field(default="assistant", description="Agent of the command line")
+    user: str | None = Field(default=None, description="End user that it acts for; None for memories of no user")
     defaults: Literal["engrain", "butler", "layered"] = Field(default="engrain", description="Whose defaults apply")
     embedding: Embedding = Embedding()
     reranking: Reranking = Reranking()

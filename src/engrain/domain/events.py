@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain.access.pools import pool_scope
+from engrain.domain.access.scopes import user_scope
 from engrain.domain.records import GLOBAL_SCOPE, Episode, Event, Fact, Rule, format_time
 
 if TYPE_CHECKING:
@@ -111,15 +112,15 @@ def memory_erased(act: Act, memory: MemoryRecord, ids: Callable[[], str]) -> Eve
 def link_created(act: Act, link: Link, ids: Callable[[], str], *, ends: Collection[MemoryRecord]) -> Event:
     """A link was added; the event is visible only to agents that see both of its `ends`."""
     narrow = {memory.scope for memory in ends} - {GLOBAL_SCOPE}
-    scope = act.caller.agent if len(narrow) > 1 else next(iter(narrow), GLOBAL_SCOPE)
+    scope = act.caller.own_scope if len(narrow) > 1 else next(iter(narrow), GLOBAL_SCOPE)
     payload = {"target_id": link.target_id, "relation": link.relation, "weight": link.weight}
     return _event(act, "link_created", ids, scope=scope, memory_id=link.source_id, payload=payload)
 
 
 def entity_created(act: Act, entity: Entity, ids: Callable[[], str]) -> Event:
-    """An entity was added to the registry, which the whole tenant shares."""
+    """An entity was added to the registry of the tenant, or of a user."""
     payload = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
-    return _event(act, "entity_created", ids, scope=GLOBAL_SCOPE, memory_id=entity.id, payload=payload)
+    return _event(act, "entity_created", ids, scope=entity.scope, memory_id=entity.id, payload=payload)
 
 
 def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], str]) -> Event:
@@ -130,13 +131,14 @@ def entity_updated(act: Act, before: Entity, after: Entity, ids: Callable[[], st
     if after.aliases != before.aliases:
         changed["aliases"] = [list(before.aliases), list(after.aliases)]
     keys = [key for key, value in after.metadata.items() if key not in before.metadata or before.metadata[key] != value]
-    return registry_event(act, "entity_updated", {**changed, "metadata": sorted(keys)}, ids, entity_id=after.id)
+    payload = {**changed, "metadata": sorted(keys)}
+    return registry_event(act, "entity_updated", payload, ids, entity_id=after.id, scope=after.scope)
 
 
 def entity_removed(act: Act, entity: Entity, facts: Iterable[Fact], ids: Callable[[], str]) -> list[Event]:
     """An entity was removed: one event for the tenant, and one in every scope with facts about it."""
     identity = {"canonical_name": entity.canonical_name, "entity_type": entity.entity_type}
-    about: dict[str, list[str]] = {GLOBAL_SCOPE: []}
+    about: dict[str, list[str]] = {entity.scope: []}
     for fact in facts:
         about.setdefault(fact.scope, []).append(fact.id)
     return [
@@ -154,7 +156,7 @@ def registry_event(
     ids: Callable[[], str],
     *,
     entity_id: str,
-    scope: str = GLOBAL_SCOPE,
+    scope: str,
 ) -> Event:
     """An event of an entity, in one scope."""
     return _event(act, event_type, ids, scope=scope, memory_id=entity_id, payload=payload)
@@ -170,7 +172,9 @@ def run_changed(act: Act, run: Run, ids: Callable[[], str], *, payload: Mapping[
     """A run changed its status: `run_started`, `run_done`, `run_failed`, `run_abandoned` or `run_undone`."""
     status = "started" if run.status == "running" else run.status
     act = replace(act, run_id=run.id)
-    return _event(act, f"run_{status}", ids, scope=run.agent, memory_id=run.id, payload=payload)
+    return _event(
+        act, f"run_{status}", ids, scope=user_scope(run.user_id or None, run.agent), memory_id=run.id, payload=payload
+    )
 
 
 def episode_consolidated(act: Act, before: Episode, ids: Callable[[], str]) -> Event:
@@ -219,8 +223,15 @@ def pool_changed(act: Act, event_type: str, pool: str, ids: Callable[[], str], *
 
 def key_changed(act: Act, event_type: str, key: AccessKey, ids: Callable[[], str]) -> Event:
     """A key was created or revoked; visible to the agent it acts for. Has neither its secret nor the digest."""
-    payload = {"role": key.role, "agent": key.agent, "expires_at": format_time(key.expires_at)}
-    return _event(act, event_type, ids, scope=key.agent or GLOBAL_SCOPE, memory_id=key.id, payload=payload)
+    payload = {"role": key.role, "agent": key.agent, "user_id": key.user_id, "expires_at": format_time(key.expires_at)}
+    return _event(
+        act,
+        event_type,
+        ids,
+        scope=user_scope(key.user_id, key.agent or GLOBAL_SCOPE),
+        memory_id=key.id,
+        payload=payload,
+    )
 
 
 def embeddings_switched(act: Act, version: EmbeddingVersion, ids: Callable[[], str]) -> Event:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args, overload
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE as GLOBAL_SCOPE  # noqa: PLC0414  # a field's default, and named with the records
+from engrain.domain.access.scopes import Reach, Registered, Scoped
 from engrain.domain.slots import assign_fields, compile_copy
 from engrain.domain.text.sentences import is_sentence_about
 
@@ -30,9 +32,9 @@ VALIDITIES: tuple[Validity, ...] = get_args(Validity)
 MATURITIES: tuple[Maturity, ...] = get_args(Maturity)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ENTITY_TYPES: tuple[EntityType, ...] = get_args(EntityType)
-GLOBAL_SCOPE, DEFAULT_TENANT = "global", "default"
 REFLECTION = "reflection"  # category of facts that reflect on others
 SUMMARY = "summary"  # category of facts that summarize others
+DEFAULT_TENANT = "default"
 
 _MOST_TIMES = 10
 _FREE_TEXT, _DIGEST_BYTES = "observation", 6
@@ -105,24 +107,21 @@ class Degraded(Record):
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller(Record):
+class Caller(Reach, Record):
     """Identity of a request, from its authentication, never from a tool's arguments."""
 
     tenant_id: str = DEFAULT_TENANT
     agent: str
+    user: str | None = None  # the end user it acts for; None for memories of no user
+    is_user_bound: bool = False  # it speaks for its user alone, and writes nothing that others see
     session: str | None = None
     request_id: str | None = None
     pools: tuple[str, ...] = ()
 
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """Scopes this agent sees inside its tenant: `global`, its own, and those of its pools."""
-        return (GLOBAL_SCOPE, self.agent, *(f"pool:{name}" for name in self.pools))
-
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Episode(Record):
+class Episode(Scoped, Record):
     """An episode: one turn of a conversation, or one event. Append-only."""
 
     id: str
@@ -185,7 +184,7 @@ _copy_in_turn: Callable[[Episode, int], Episode] = compile_copy(Episode, "turn")
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact(Record):
+class Fact(Scoped, Record):
     """A fact: one statement of subject, predicate and content, with source and interval of validity."""
 
     id: str
@@ -269,7 +268,7 @@ class Fact(Record):
 
 @assign_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(Record):
+class Rule(Scoped, Record):
     """A rule: guidance learned from outcomes. Harmful evidence weighs more than helpful."""
 
     id: str
@@ -326,11 +325,12 @@ MemoryRecord = Episode | Fact | Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entity(Record):
-    """A person or thing that facts are about, with one name and aliases. Visible to its whole tenant."""
+class Entity(Registered, Record):
+    """A person or thing that facts are about, with one name and aliases: its tenant's, or one user's."""
 
     id: str
     tenant_id: str = DEFAULT_TENANT
+    user_id: str = ""  # the user whose registry it is in; empty for the tenant's
     canonical_name: str
     entity_type: EntityType = "other"
     aliases: tuple[str, ...] = ()

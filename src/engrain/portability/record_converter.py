@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.graph import known_type
 from engrain.domain.entities.registry import merged_into
 from engrain.domain.ids import derived_id, is_id, moment_of
 from engrain.domain.memories import importance
 from engrain.domain.records import (
     DECAY_RATES,
-    GLOBAL_SCOPE,
     RULE_CONFIDENCE,
     Entity,
     Episode,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
-    from engrain.domain.records import Kind
+    from engrain.domain.records import Caller, Kind
     from engrain.domain.requests import Act
     from engrain.storage.rows import ColumnType
     from engrain.storage.unit_of_work import UnitOfWork
@@ -105,6 +105,7 @@ class RecordConverter:
             entity = Entity(
                 id=id_,
                 tenant_id=caller.tenant_id,
+                user_id=caller.user_id,
                 canonical_name=name,
                 entity_type=kind,
                 aliases=aliases,
@@ -146,7 +147,7 @@ class RecordConverter:
         caller, fields = self.act.caller, turn.fields
         content = checks.content(turn.content)
         session = checks.optional_name(turn.session, name="session")
-        parts = (caller.tenant_id, caller.agent, session or "", turn.source_id, turn.role, content)
+        parts = (caller.tenant_id, caller.own_scope, session or "", turn.source_id, turn.role, content)
         metadata = {**turn.metadata, "title": turn.title} if turn.title else turn.metadata
         given = _parse_columns("episode", fields)
         given.setdefault("importance", importance.importance_of(content, role=turn.role))
@@ -154,7 +155,7 @@ class RecordConverter:
             id=self._id(fields, *parts, at=turn.event_time),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=caller.agent,
+            scope=caller.own_scope,
             session=session,
             role=turn.role,
             speaker=checks.optional_name(turn.speaker, name="speaker"),
@@ -174,7 +175,7 @@ class RecordConverter:
         start, end = statement.valid_from, statement.valid_to
         if start is not None and end is not None and end < start:
             raise InvalidInput(f"valid_to {end.isoformat()} lies before valid_from {start.isoformat()}")
-        parts = (caller.tenant_id, caller.agent, "statement", subject, statement.source_id)
+        parts = (caller.tenant_id, caller.own_scope, "statement", subject, statement.source_id)
         given = _parse_columns("fact", fields)
         derived = {
             "category": fact_category(predicate, content),
@@ -185,7 +186,7 @@ class RecordConverter:
             id=self._id(fields, *parts, at=statement.stored_at),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=_scope(fields, caller.agent, note=statement.subject is None),
+            scope=_scope(fields, caller, note=statement.subject is None),
             subject=subject,
             predicate=predicate,
             entity_id=None if statement.about is None else self._entity_id(statement.about),
@@ -208,10 +209,10 @@ class RecordConverter:
         given = _parse_columns("rule", fields)
         given["confidence"] = min(given.get("confidence", RULE_CONFIDENCE), RULE_CONFIDENCE)
         return Rule(
-            id=self._id(fields, caller.tenant_id, caller.agent, "guidance", rule.source_id, at=rule.stored_at),
+            id=self._id(fields, caller.tenant_id, caller.own_scope, "guidance", rule.source_id, at=rule.stored_at),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=_scope(fields, caller.agent),
+            scope=_scope(fields, caller),
             content=checks.content(rule.content),
             source_episode_id=self._referenced_id(fields.get("source_episode_id")),
             created_at=created_at,
@@ -231,7 +232,7 @@ class RecordConverter:
 
     def _derived_id(self, had: str) -> str:
         caller = self.act.caller
-        return derived_id(caller.tenant_id, caller.agent, "imported", had, at=moment_of(had))
+        return derived_id(caller.tenant_id, caller.own_scope, "imported", had, at=moment_of(had))
 
     def _referenced_id(self, had: object) -> str | None:
         """The id that a memory of the file refers to, if that memory exists by now."""
@@ -259,9 +260,11 @@ def _exported_id(fields: Mapping[str, object]) -> str | None:
     return had if isinstance(had, str) and is_id(had) else None
 
 
-def _scope(fields: Mapping[str, object], agent: str, *, note: bool = False) -> str:
-    """The scope of the importing agent, unless an engrain export says `global`."""
-    return GLOBAL_SCOPE if fields.get("scope") == GLOBAL_SCOPE and not note else agent
+def _scope(fields: Mapping[str, object], caller: Caller, *, note: bool = False) -> str:
+    """The scope of the importing agent, unless an engrain export says `global`; all of them its user's."""
+    scope = fields.get("scope")
+    is_shared = isinstance(scope, str) and audience_of(scope) == GLOBAL_SCOPE
+    return caller.shared_scope if is_shared and not note else caller.own_scope
 
 
 def _parse_columns(kind: Kind, fields: Mapping[str, object]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from engrain.domain.access.scopes import audience_of, user_of, user_scope
 from engrain.domain.ids import derived_id, moment_of
 from engrain.domain.maintenance.backups import Extent
 from engrain.errors import UnusableBackup
@@ -43,7 +44,7 @@ class Relocation:
         Within a tenant `global` is shared, so a memory that an agent wrote there keeps its id.
         """
         is_shared = self.source.tenant_id == self.target.tenant_id and (
-            self.source.agent == self.target.agent or scope != self.source.agent
+            self.source.agent == self.target.agent or scope is None or audience_of(scope) != self.source.agent
         )
         if is_shared:
             return id_
@@ -55,10 +56,13 @@ class Relocation:
         moved = {**row, "tenant_id": self.tenant(row["tenant_id"])}
         if self.source.agent == self.target.agent:
             return moved
-        is_own = row.get("scope") == self.source.agent
-        for column in ("scope", "agent", "actor"):
+        for column in ("agent", "actor"):
             if column in row:
                 moved[column] = self.agent(row[column])
+        audience = audience_of(row.get("scope", ""))
+        is_own = audience == self.source.agent
+        if "scope" in row:
+            moved["scope"] = user_scope(user_of(row["scope"]), self.agent(audience))
         if is_own and "subject" in row:
             moved["subject"] = self.agent(row["subject"])
         return moved

@@ -252,7 +252,7 @@ class _Restore:
         new = []
         for row in rows:
             id_ = self.plan.id(row["id"], scope=None)
-            known = self.target.entity(self.plan.tenant(tenant), id_, row["canonical_name"], row["entity_type"])
+            known = self.target.entity({**self.plan.move(row), "id": id_})
             self.names.become(tenant, "entity", [(row["id"], known or id_)], is_new=known is None)
             if known is None:
                 new.append(row)

@@ -38,7 +38,7 @@ def similar_notes(snapshot: Snapshot, text: str, now: datetime) -> list[Fact]:
     """
     caller = snapshot.caller
     wanted = set(list(dict.fromkeys(terms(text)))[:MAX_TERMS])
-    request = Request(caller=caller, filter=Filter(kinds=("fact",), scopes=(caller.agent,)), now=now)
+    request = Request(caller=caller, filter=Filter(kinds=("fact",), scopes=(caller.own_scope,)), now=now)
     found = snapshot.search_words(request, wanted, MAX_COMPARED)
     loaded = load_matching(snapshot, request, [candidate.ref for candidate in found])
     facts = [loaded[candidate.ref] for candidate in found if candidate.ref in loaded]

@@ -129,13 +129,13 @@ def search_within(snapshot: Snapshot, request: Request, query: SearchQuery, vect
 
 def _narrow(request: Request, preset: Preset) -> Request | None:
     """Narrow the request to what the preset searches; None where nothing is left."""
-    given, agent = request.filter, request.caller.agent
+    given, caller = request.filter, request.caller
     kinds = tuple(kind for kind in given.kinds if kind in preset.kinds)
-    if not kinds or (preset.private and given.subjects and agent not in given.subjects):
+    if not kinds or (preset.private and given.subjects and caller.agent not in given.subjects):
         return None
     narrowed = replace(given, kinds=kinds)
     if preset.private:
-        narrowed = replace(narrowed, subjects=(agent,), scopes=(agent,))
+        narrowed = replace(narrowed, subjects=(caller.agent,), scopes=(caller.own_scope,))
     return replace(request, filter=narrowed)
 
 

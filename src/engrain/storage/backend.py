@@ -31,11 +31,23 @@ class Backend(Database, Protocol):
     tables: Sequence[str]  # ours, of a server's database that may hold others
     version: int | None  # of the embedder whose questions come here
 
-    def read(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
-        """Return what `work` reads in one snapshot of a tenant, or of every one; it may be run again."""
+    def read(
+        self, tenant_id: str | None, work: Callable[[Connection], _Result], *, user_id: str | None = None
+    ) -> _Result:
+        """Return what `work` reads in one snapshot of a tenant, or of every one; it may be run again.
 
-    def write(self, tenant_id: str | None, work: Callable[[Connection], _Result], *, is_repeatable: bool) -> _Result:
-        """Return what `work` writes in one transaction of a tenant, or of every one.
+        `user_id` is the user whose memories it may see beside those of no user, "" for none; None for every user.
+        """
+
+    def write(
+        self,
+        tenant_id: str | None,
+        work: Callable[[Connection], _Result],
+        *,
+        is_repeatable: bool,
+        user_id: str | None = None,
+    ) -> _Result:
+        """Return what `work` writes in one transaction of a tenant, or of every one; for a user as `read`.
 
         Run again as a whole after a conflict with another transaction, and where the connection was lost: while
         committing only if it `is_repeatable`.

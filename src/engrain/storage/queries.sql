@@ -40,7 +40,7 @@ UNION ALL SELECT id, doc FROM rules WHERE tenant_id = :tenant_id AND id IN :ids;
 -- Find the id of a known entity: the given one, or the one with that name and type
 SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL SELECT id FROM entities
-WHERE tenant_id = :tenant_id AND canonical_name = :name AND entity_type = :type LIMIT 1;
+WHERE tenant_id = :tenant_id AND canonical_name = :name AND entity_type = :type AND user_id = :user_id LIMIT 1;
 
 -- name_superseded --
 -- Set what a restored fact supersedes, which came after it
@@ -230,7 +230,7 @@ WHERE tenant_id = :tenant_id AND target_kind = :kind AND target_id = :id;
 
 -- add_entity_name --
 -- Add one of the names of an entity
-INSERT INTO entity_names (tenant_id, name, entity_id) VALUES (:tenant_id, :name, :entity_id);
+INSERT INTO entity_names (tenant_id, name, entity_id, user_id) VALUES (:tenant_id, :name, :entity_id, :user_id);
 
 -- set_episode_metadata --
 -- Replace the metadata of an episode
@@ -250,7 +250,8 @@ DELETE FROM entity_names WHERE tenant_id = :tenant_id AND name = :name AND entit
 
 -- add_entity_trigram --
 -- Add one of the trigrams of an entity's names
-INSERT INTO entity_trigrams (tenant_id, trigram, entity_id) VALUES (:tenant_id, :trigram, :entity_id);
+INSERT INTO entity_trigrams (tenant_id, trigram, entity_id, user_id)
+VALUES (:tenant_id, :trigram, :entity_id, :user_id);
 
 -- drop_entity_trigram --
 -- Remove a trigram that no name of an entity has any more
@@ -268,17 +269,17 @@ WHERE tenant_id = :tenant_id AND id = :id;
 
 -- entities_called --
 -- Find entities by exact canonical name
-SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name IN :names;
+SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name IN :names AND user_id IN :users;
 
 -- names_holding --
 -- Find names that contain a text
 SELECT name, entity_id FROM entity_names
-WHERE tenant_id = :tenant_id AND name LIKE :pattern ESCAPE '!' ORDER BY name, entity_id LIMIT :limit;
+WHERE tenant_id = :tenant_id AND user_id IN :users AND name LIKE :pattern ESCAPE '!' ORDER BY name, entity_id LIMIT :limit;
 
 -- alike_entities --
 -- Find entities with many of some trigrams, those with most of them first
 SELECT entity_id, count(*) AS shared FROM entity_trigrams
-WHERE tenant_id = :tenant_id AND trigram IN :trigrams
+WHERE tenant_id = :tenant_id AND trigram IN :trigrams AND user_id IN :users
 GROUP BY entity_id HAVING count(*) >= :least ORDER BY shared DESC, entity_id LIMIT :limit;
 
 -- merges_of --
@@ -355,7 +356,8 @@ FROM facts INDEXED BY facts_about WHERE tenant_id = :tenant_id AND entity_id = :
 
 -- named_entities --
 -- Find entities by name
-SELECT DISTINCT entity_id FROM entity_names WHERE tenant_id = :tenant_id AND name IN :names ORDER BY entity_id;
+SELECT DISTINCT entity_id FROM entity_names
+WHERE tenant_id = :tenant_id AND name IN :names AND user_id IN :users ORDER BY entity_id;
 
 -- names_of_all --
 -- List every name of every entity
@@ -369,7 +371,7 @@ SELECT tenant_id, id, canonical_name, entity_type, aliases, metadata FROM entiti
 -- Add mentions of some entities by a memory; answers the new ones
 INSERT INTO memory_entities (tenant_id, entity_id, memory_kind, memory_id, scope, happened_at, created_at)
 SELECT tenant_id, id, :kind, :memory_id, :scope, :happened_at, :at FROM entities
-WHERE tenant_id = :tenant_id AND id IN :ids ORDER BY id
+WHERE tenant_id = :tenant_id AND id IN :ids AND user_id IN ('', :user_id) ORDER BY id
 ON CONFLICT DO NOTHING RETURNING entity_id;
 
 -- count_mentions --
@@ -394,7 +396,8 @@ WHERE tenant_id = :tenant_id AND target_kind IN ('episode', 'fact', 'rule') AND 
 
 -- has_entity_name --
 -- Find an entity by its name and type, or by its id
-SELECT id FROM entities WHERE tenant_id = :tenant_id AND canonical_name = :canonical_name AND entity_type = :entity_type
+SELECT id FROM entities
+WHERE tenant_id = :tenant_id AND canonical_name = :canonical_name AND entity_type = :entity_type AND user_id = :user_id
 UNION ALL SELECT id FROM entities WHERE tenant_id = :tenant_id AND id = :id LIMIT 1;
 
 -- erase_links_out --
@@ -522,7 +525,7 @@ WHERE tenant_id = :tenant_id AND id = :id;
 -- renew_run --
 -- Renew the lease of a run
 UPDATE runs SET lease_until = :lease_until
-WHERE tenant_id = :tenant_id AND id = :id AND agent = :agent AND status = 'running' RETURNING 1;
+WHERE tenant_id = :tenant_id AND id = :id AND agent = :agent AND user_id = :user_id AND status = 'running' RETURNING 1;
 
 -- pending_sessions --
 -- List the sessions of an agent in which an episode waits to be consolidated, by scope
@@ -653,9 +656,21 @@ SELECT agent, sum(episodes), sum(facts), sum(rules) FROM (
     UNION ALL SELECT agent, 0, 0, count(*) FROM rules WHERE tenant_id = :tenant_id AND invalidated_at IS NULL GROUP BY agent
 ) AS counts GROUP BY agent ORDER BY agent;
 
+-- user_counts --
+-- Count the live memories of each kind by user of a tenant, of whom there is anything, live or not
+SELECT user_id, sum(episodes), sum(facts), sum(rules) FROM (
+    SELECT user_id, count(*) FILTER (WHERE expires_at IS NULL OR expires_at > :now) AS episodes, 0 AS facts, 0 AS rules
+    FROM episodes WHERE tenant_id = :tenant_id AND user_id <> '' GROUP BY user_id
+    UNION ALL SELECT user_id, 0, count(*) FILTER (WHERE validity = 'active'), 0 FROM facts
+    WHERE tenant_id = :tenant_id AND user_id <> '' GROUP BY user_id
+    UNION ALL SELECT user_id, 0, 0, count(*) FILTER (WHERE invalidated_at IS NULL) FROM rules
+    WHERE tenant_id = :tenant_id AND user_id <> '' GROUP BY user_id
+    UNION ALL SELECT user_id, 0, 0, 0 FROM entities WHERE tenant_id = :tenant_id AND user_id <> '' GROUP BY user_id
+) AS counts GROUP BY user_id ORDER BY user_id;
+
 -- learners --
--- List the agents that stored a fact of a tenant since a moment
-SELECT DISTINCT actor FROM memory_events
+-- List the agents that stored a fact of a tenant since a moment, and the users they did so for
+SELECT DISTINCT actor, user_id FROM memory_events
 WHERE tenant_id = :tenant_id AND event_type = 'fact_created' AND created_at >= :since;
 
 -- keys_of --

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from engrain import metrics
+from engrain.domain.access.scopes import audience_of
 from engrain.domain.records import Episode
 from engrain.errors import InvalidInput
 
@@ -74,8 +75,8 @@ class RedisRecent:
         """Hold turns that are durable: one round trip."""
         turns: dict[str, list[Episode]] = {}
         for episode in episodes:
-            if episode.session is not None and episode.scope == episode.agent:
-                turns.setdefault(self._key(episode.tenant_id, episode.agent, episode.session), []).append(episode)
+            if episode.session is not None and audience_of(episode.scope) == episode.agent:
+                turns.setdefault(self._key(episode.tenant_id, episode.scope, episode.session), []).append(episode)
         if not turns:
             return
 
@@ -88,12 +89,12 @@ class RedisRecent:
         if self._ask(work) is None:
             self._miss(turns)
 
-    def newest(self, tenant_id: str, agent: str, session: str, limit: int) -> list[Episode] | None:
+    def newest(self, tenant_id: str, scope: str, session: str, limit: int) -> list[Episode] | None:
         """The newest `limit` turns of a session, or as many as are known to be the newest, newest first.
 
         None where Redis cannot tell: it is out of reach, or has missed a turn.
         """
-        key = self._key(tenant_id, agent, session)
+        key = self._key(tenant_id, scope, session)
         with self._lock:
             if self._clock() < self._trusted_from:
                 return None
@@ -110,9 +111,9 @@ class RedisRecent:
         first = turns[0] if turns else 0
         return found if turns == list(range(first, first - len(turns), -1)) else None
 
-    def drop(self, tenant_id: str, agent: str, session: str) -> None:
+    def drop(self, tenant_id: str, scope: str, session: str) -> None:
         """Drop a session: something of it was forgotten."""
-        key = self._key(tenant_id, agent, session)
+        key = self._key(tenant_id, scope, session)
         self._miss([key])
         self._ask(lambda _: None)
 

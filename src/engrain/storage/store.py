@@ -70,7 +70,7 @@ class SqlStore:
         def attempt(db: Connection) -> _Result:
             return work(Snapshot(db, caller, backend, {}), *arguments, **options)
 
-        return backend.read(caller.tenant_id, attempt)
+        return backend.read(caller.tenant_id, attempt, user_id=_user_of(caller, work))
 
     def search(
         self,
@@ -96,7 +96,7 @@ class SqlStore:
             snapshot.index_is_behind = is_behind
             return work(snapshot, *arguments, **options)
 
-        return backend.read(caller.tenant_id, attempt)
+        return backend.read(caller.tenant_id, attempt, user_id=caller.user_id)
 
     def write(
         self,
@@ -107,6 +107,9 @@ class SqlStore:
         **options: _Parameters.kwargs,
     ) -> _Result:
         """Return what `work` writes in one transaction with its events, durable when this returns.
+
+        Row-level security lets it touch what is the caller's user's or no user's; where it is marked
+        `transaction.for_every_user`, whatever is the tenant's.
 
         Raises:
             OutcomeUnknown: the connection was lost while committing, and `work` is not `transaction.repeatable`.
@@ -125,7 +128,8 @@ class SqlStore:
             done = unit, result
             return result
 
-        return backend.write(act.caller.tenant_id, attempt, is_repeatable=getattr(work, "is_repeatable", False))
+        is_repeatable, user_id = getattr(work, "is_repeatable", False), _user_of(act.caller, work)
+        return backend.write(act.caller.tenant_id, attempt, is_repeatable=is_repeatable, user_id=user_id)
 
     def inspect(
         self,
@@ -291,3 +295,8 @@ class SqlStore:
     def close(self) -> None:
         """Close connections; a second call does nothing."""
         self.backend.close()
+
+
+def _user_of(caller: Caller, work: Callable[..., object]) -> str | None:
+    """The user whose rows the database shows to a function; None for one that is for every user."""
+    return None if getattr(work, "is_for_every_user", False) else caller.user_id

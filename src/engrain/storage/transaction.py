@@ -42,6 +42,12 @@ def repeatable(function: _Function) -> _Function:
     return function
 
 
+def for_every_user(function: _Function) -> _Function:
+    """Mark a function that changes memories of a whole tenant, whichever users they are of."""
+    function.is_for_every_user = True  # type: ignore[attr-defined]  # read by `SqlStore`
+    return function
+
+
 class Transaction:
     """Runs named statements on one connection; its opener commits it.
 

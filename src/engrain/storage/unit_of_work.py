@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from engrain.domain.records import GLOBAL_SCOPE, Caller
+from engrain.domain.access.scopes import GLOBAL_SCOPE
 from engrain.storage.dialects import as_json
 from engrain.storage.transaction import Transaction
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from engrain.domain.ids import IdSource
-    from engrain.domain.records import Event, Fact
+    from engrain.domain.records import Caller, Event, Fact
     from engrain.domain.requests import Act, Request
     from engrain.storage.search.candidates import RankedDocs
     from engrain.storage.search.index import SearchIndex
@@ -94,9 +94,19 @@ class Snapshot(Transaction):
         return self._identity.tenant_id
 
     @property
+    def user_id(self) -> str:
+        """The caller's user as rows name it: empty for none."""
+        return self._identity.user_id
+
+    @property
     def agent(self) -> str:
         """The caller's agent."""
         return self._identity.agent
+
+    @property
+    def own_scope(self) -> str:
+        """The scope that the caller's agent alone sees, of its user."""
+        return self._identity.own_scope
 
     @property
     def caller(self) -> Caller:
@@ -114,7 +124,11 @@ class Snapshot(Transaction):
 
     def sees(self, scope: str) -> bool:
         """Tell whether the caller sees a scope; its pools are looked up only where they decide."""
-        return scope in {GLOBAL_SCOPE, self.agent} or scope in self.caller.scopes
+        identity = self._identity
+        return (
+            scope in {GLOBAL_SCOPE, identity.agent, identity.shared_scope, identity.own_scope}
+            or scope in self.caller.scopes
+        )
 
     def search_words(self, request: Request, terms: Collection[str], limit: int) -> RankedDocs:
         """Find memories with any of the terms, as `Database.search_words` does."""
@@ -127,8 +141,21 @@ class Snapshot(Transaction):
         return self.backend.search_vectors(self, request, vector, limit, also=also)
 
     def bindings(self) -> dict[str, Any]:
-        """Return the bindings of `filters.SEEN`: the caller's tenant and scopes."""
+        """Return the bindings of `filters.SEEN`: the caller's tenant and scopes, which say the user too."""
         return {"tenant_id": self.tenant_id, "scopes": self.dialect.listed(self.caller.scopes)}
+
+    def written_bindings(self) -> dict[str, Any]:
+        """Return the bindings of the scopes of the caller's user alone: what it learns from, and what it erases."""
+        return {"tenant_id": self.tenant_id, "scopes": self.dialect.listed(self.caller.written_scopes)}
+
+    def identity_bindings(self) -> dict[str, Any]:
+        """Return the bindings of rows that are an agent's for a user: its runs."""
+        identity = self._identity
+        return {"tenant_id": identity.tenant_id, "agent": identity.agent, "user_id": identity.user_id}
+
+    def registry_bindings(self) -> dict[str, Any]:
+        """Return the bindings of the registries that the caller sees: its tenant's and its user's."""
+        return {"tenant_id": self.tenant_id, "users": self.dialect.listed(dict.fromkeys(("", self._identity.user_id)))}
 
 
 class UnitOfWork(Snapshot):

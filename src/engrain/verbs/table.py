@@ -376,6 +376,7 @@ VERBS: tuple[Verb, ...] = (
         "reflect", effect="learns", needs="admin", route="POST /reflect", command="reflect", operation="upsert_memory"
     ),
     _memory("agents", needs="admin", route="GET /agents", command="agents"),
+    _memory("users", needs="admin", route="GET /users", command="users"),
     _memory("runs", route="GET /runs", command="runs"),
     _memory(
         "undo",

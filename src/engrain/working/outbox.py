@@ -96,13 +96,13 @@ class Outbox:
             self._draining.release()
 
     def remove(self, caller: Caller, ids: Collection[str]) -> list[str]:
-        """Remove waiting messages of a caller's agent, once none is being stored; the ids of those that were here."""
+        """Remove waiting messages of a caller's own scope, once none is being stored; the ids of those here."""
         with self._draining, self._changing:
-            mine = (caller.tenant_id, caller.agent)
+            mine = (caller.tenant_id, caller.own_scope)
             going = [
                 message
                 for message in self._waiting
-                if message.episode.id in ids and (message.episode.tenant_id, message.episode.agent) == mine
+                if message.episode.id in ids and (message.episode.tenant_id, message.episode.scope) == mine
             ]
             for message in going:
                 self._waiting.remove(message)

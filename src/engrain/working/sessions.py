@@ -123,11 +123,11 @@ class WorkingMemory:
         return self.change(caller, work)
 
     def discard(self, caller: Caller, ids: Collection[str]) -> None:
-        """Drop messages from every session of a caller's agent: they were erased."""
+        """Drop messages from every session of a caller's agent and user: they were erased."""
         with self._lock:
             for session in list(self._sessions.values()):
                 owner = session.caller
-                if (owner.tenant_id, owner.agent) == (caller.tenant_id, caller.agent):
+                if (owner.tenant_id, owner.own_scope) == (caller.tenant_id, caller.own_scope):
                     session.messages = [message for message in session.messages if message.id not in ids]
 
     def clear(self, caller: Caller) -> None:
@@ -175,4 +175,4 @@ def _count_tokens(messages: list[Episode]) -> int:
 
 
 def _key(caller: Caller) -> _Key:
-    return caller.tenant_id, caller.agent, caller.session
+    return caller.tenant_id, caller.own_scope, caller.session

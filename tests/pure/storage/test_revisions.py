@@ -20,6 +20,8 @@ FROZEN = {
     ("mem_002", "postgres"): "0e4d68f6eee92ce0ae79a342adc3323bba4514f26b929416d771bc4d77282236",
     ("mem_003", "sqlite"): "be29cc48ae4ac7c1d3fdcf30d206a1ab8ba5ddff90d306c75833cf38f0769d0f",
     ("mem_003", "postgres"): "84070aecef9264d6427fa3b1d7780aefcdef8b1518dc0dd6d2cd6d0a46c9584b",
+    ("mem_004", "sqlite"): "26f21448a8b9398beca9700658069cb9e221920f8b4ffec97b6bcf41258c967b",
+    ("mem_004", "postgres"): "83b7e8810bbfa03459d66bb3ff9e4a1b13afb084c6d7ebcceb8b36353c0192a6",
 }
 
 

@@ -30,7 +30,7 @@ def served(mem0, tmp_path_factory):
     path = tmp_path_factory.mktemp("served") / "memory.db"
     with Memory.open(path, settings={"embedding": {"model": "none"}}) as memory:
         made = {role: memory.keys.create(role=role).secret for role in ("reader", "writer", "admin")}
-        made["alices"] = memory.keys.create(role="writer", agent="user:alice").secret
+        made["alices"] = memory.keys.create(role="writer", user="alice").secret
         made["stranger"] = memory.keys.create(role="admin", tenant="elsewhere").secret
     few = {"RETRIEVAL__MAX_LIMIT": "20"}  # so that what lies beyond one search is soon there
     with EngrainServer(path, "--keys", "--mem0", **few) as server:
@@ -73,14 +73,18 @@ class TestWhatIsKept:
         assert whose == {**expected, "metadata": {"topic": "travel"}}
         assert {name: first[name] for name in whose} == {name: client.get(first["id"])[name] for name in whose}
 
-    def test_for_our_own_verbs_they_are_episodes_of_an_agent(self, client, served):
+    def test_for_our_own_verbs_they_are_episodes_of_the_user(self, client, served):
         client.add([{"role": "assistant", "content": SUNNY}], user_id="alice", run_id="trip", timestamp=1_700_000_000)
-        headers = {"Authorization": f"Bearer {served.secrets['writer']}", "Engrain-Agent": "user:alice"}
+        headers = {
+            "Authorization": f"Bearer {served.secrets['writer']}",
+            "Engrain-Agent": "mem0",
+            "Engrain-User": "alice",
+        }
         [hit] = served.server.ask("POST", "/v1/recall", {"query": "sunny"}, **headers).json["hits"]
         kept = hit["memory"]
         assert (kept["kind"], kept["role"], kept["session"], kept["scope"]) == (
             *("episode", "assistant", "trip"),
-            "user:alice",
+            "user:alice/mem0",
         )
         assert kept["event_time"] == "2023-11-14T22:13:20Z"
 
@@ -154,7 +158,7 @@ class TestLists:
     def test_more_than_one_search_may_return_are_listed_and_deleted(self, client, served):
         """Turns of one moment, too, and with others' memories that everybody sees between them."""
         with Memory.open(served.path, settings={"embedding": {"model": "none"}}) as memory:
-            alice = memory.agent("user:alice")
+            alice = memory.agent("mem0", user="alice")
             for number in range(53):
                 alice.observe(f"turn {number}", event_time=f"2026-01-{1 + number // 15:02}")
             memory.agent("other").remember("seen by all", subject="everybody", predicate="sees")
@@ -195,8 +199,8 @@ class TestLists:
         served.admin.delete_users(user_id="alice")
         assert texts(search(client, "Lisbon")) == []
         with Memory.open(served.path, settings={"embedding": {"model": "none"}}) as memory:
-            left = memory.agent("user:alice").recall("", preset="recency", include_inactive=True)
-            assert [hit.memory for hit in left if hit.memory.scope == "user:alice"] == []
+            left = memory.agent("mem0", user="alice").recall("", preset="recency", include_inactive=True)
+            assert [hit.memory for hit in left if hit.memory.user_id == "alice" and hit.memory.kind == "episode"] == []
         served.admin.reset()
         assert served.admin.users()["results"] == []
 

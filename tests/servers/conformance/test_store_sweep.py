@@ -48,8 +48,8 @@ def test_those_who_stored_a_fact_since_a_moment_are_the_learners(store):
         ("follower", rule(agent="follower"), moment),
     ):
         store.put(Act(caller=Caller(agent=agent), at=at), [memory])
-    assert store.learners("default", since=moment) == ["late", "\u00e9mile"]
-    assert store.learners("default", since=moment - blink) == ["early", "late", "\u00e9mile"]
+    assert store.learners("default", since=moment) == [("late", None), ("\u00e9mile", None)]
+    assert store.learners("default", since=moment - blink) == [("early", None), ("late", None), ("\u00e9mile", None)]
     assert store.learners("default", since=moment + blink + blink) == []
     assert store.learners("other", since=moment - blink) == []
 

@@ -79,11 +79,15 @@ def _attempts(id_, own_memory, own_fact):
         "remember's source": lambda agent: agent.remember("x", subject="y", predicate="z", source_episode_id=id_),
         "remember's entity": lambda agent: agent.remember("x", subject="y", predicate="z", entity_id=id_),
         "rules.add's source": lambda agent: agent.rules.add("x", source_episode_id=id_),
-        "pools.contribute": lambda agent: agent.pools.contribute("of its own", id_),
+        "pools.contribute": lambda agent: agent.pools.contribute(_own_pool(agent), id_),
         "save_facts' source": lambda agent: agent.consolidation.save_facts([{**_NEW, "source_ids": [id_]}]),
         "resolve_conflict with": lambda agent: agent.consolidation.resolve_conflict(id_, own_fact),
         "resolve_conflict by": lambda agent: agent.consolidation.resolve_conflict(own_fact, id_),
     }
+
+
+def _own_pool(agent):
+    return f"of {agent.caller.agent} alone"
 
 
 @pytest.mark.req("B29.2", "N12")
@@ -96,10 +100,15 @@ def test_a_strangers_id_does_as_one_that_does_not_exist(backend, seed):
             for caller in world.some_callers(2):
                 agent = agent_of(memory, caller)
                 own_fact = agent.remember("tea", subject="Zoe", predicate="drinks").id
-                agent.pools.create("of its own")
+                if _own_pool(agent) not in [pool.name for pool in agent.pools.list()]:  # for another user, it did
+                    agent.pools.create(_own_pool(agent))
                 memory.flush()
                 before = _known_to_all(memory, world)
-                entities = {each.id for each in world.entities if each.tenant_id == caller.tenant_id}
+                entities = {
+                    each.id
+                    for each in world.entities
+                    if each.tenant_id == caller.tenant_id and each.user_id in ("", caller.user)
+                }
                 known = {*(each.id for each in world.memories if sees(caller, each)), *entities}
                 unknown = _attempts(nobody, own_fact, own_fact)
                 expected = {name: told(partial(attempt, agent), {}) for name, attempt in unknown.items()}

@@ -31,7 +31,7 @@ from tests.support.wiped import fresh_store
 SEEDS = range(2)
 UNWALLED = "memory_words"
 _OWN = re.compile(
-    r"\b(?:\w+\.)?(?:tenant_id = %\(tenant_id\)s|(?:scope|namespace) = ANY\(CAST\(%\(\w+\)s AS \w+\[\]\)\)"
+    r"\b(?:\w+\.)?(?:tenant_id = %\(tenant_id\)s|(?:scope|namespace|user_id) = ANY\(CAST\(%\(\w+\)s AS \w+\[\]\)\)"
     r"|scope = %\(scope_\d+\)s)"
 )
 # Every table has a row of somebody else's: those that a store does not write yet, by hand.
@@ -85,8 +85,8 @@ class BareConnections:
     inner: Connections
     walled: bool = True
 
-    def read(self, tenant, work):
-        return self.inner.read(tenant if self.walled else None, lambda db: work(Bare(db)))
+    def read(self, tenant, work, *, user=None):
+        return self.inner.read(tenant if self.walled else None, lambda db: work(Bare(db)), user=user)
 
     def __getattr__(self, name):
         """Whatever else is asked of connections: writes stay walled."""
@@ -109,15 +109,15 @@ class Town:
         name = conninfo_to_dict(self.store.location)["dbname"]
         return server().psql(name, statement, parameters)
 
-    def within(self, tenant, statement, parameters=None):
-        """What one tenant's transaction is answered; an error as its SQLSTATE."""
+    def within(self, tenant, statement, parameters=None, *, user=None):
+        """What one tenant's transaction is answered, of one user or of every one; an error as its SQLSTATE."""
 
         def work(db):
             cursor = db.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else cursor.rowcount
 
         try:
-            return self.store._connections.write(tenant, work)
+            return self.store._connections.write(tenant, work, user=user)
         except StorageError as error:
             if error.__cause__.sqlstate is None:  # it never reached the server
                 raise
@@ -152,12 +152,15 @@ def test_a_store_that_forgets_its_own_wall_still_finds_one_tenant_alone(seed, si
         for caller in world.callers[:: len(world.callers) // 2]:
             reader = Reader(store, caller, world, refs)
             own, walled = own_names(world, caller.tenant_id), store._connections
+            others = [each for each in world.memories if each.user_id not in {None, caller.user}]
             store._connections = BareConnections(walled)
             heard = {f"{verb}({asked})": said(answer, refs) for verb in verbs for asked, answer in READS[verb](reader)}
             store._connections = walled
             for asked, answer in heard.items():
                 assert {*CANARY.findall(answer)} <= own, f"seed {seed}: {caller} asked {asked}"
-            beyond = [each for each in world.memories if each.tenant_id == caller.tenant_id and not sees(caller, each)]
+                assert not any(each.content in answer for each in others), f"seed {seed}: {caller} asked {asked}"
+            tenants = [each for each in world.memories if each.tenant_id == caller.tenant_id and not sees(caller, each)]
+            beyond = [each for each in tenants if each not in others]
             assert any(each.content in answer for each in beyond for answer in heard.values())
 
 
@@ -192,6 +195,30 @@ def test_no_table_shows_a_row_of_another_tenant(town):
             assert {*CANARY.findall(said_)} <= own, f"{tenant} in {table}"
             assert {json.loads(row)["tenant_id"] for (row,) in rows} <= {tenant, ""}, f"{tenant} in {table}"
             assert rows, f"{tenant} in {table}"
+
+
+@pytest.mark.parametrize("user", ["", "ana"])
+def test_no_table_shows_a_row_of_another_user(town, user):
+    """Whatever the statement forgets, also the scope: a transaction says for whom it acts."""
+    tables = {
+        name
+        for (name,) in town.as_superuser(
+            "SELECT DISTINCT tablename FROM pg_policies WHERE schemaname = 'public' AND policyname = 'user_wall'"
+        )
+    }
+    asked = "SELECT relname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE attname = 'user_id'"
+    assert tables == {name for (name,) in town.as_superuser(f"{asked} AND relkind = 'r'")} - {"access_keys"}
+    hidden = set()
+    for tenant in town.tenants:
+        for table in tables:
+            [everybody] = town.within(tenant, f"SELECT array_agg(DISTINCT user_id) FROM {table}")
+            found = town.within(tenant, f"SELECT DISTINCT user_id FROM {table}", user=user)
+            assert {name for (name,) in found} <= {"", user}, f"{tenant} in {table}"
+            hidden |= {(table, name) for name in everybody[0] or () if name not in {"", user}}
+            theirs = f"user_id NOT IN ('', '{user}')"
+            assert town.within(tenant, f"DELETE FROM {table} WHERE {theirs}", user=user) == 0
+    # What is erased, and who is mentioned, of a user, is not in every world.
+    assert {table for table, _ in hidden} >= tables - {"tombstones", "memory_entities"}
 
 
 def test_the_words_of_the_keyword_index_are_numbers(town):
@@ -272,6 +299,8 @@ def _hostile_values(town, ours):
         "queues": [1, 2],
         "scopes": scopes,
         "scope": theirs.scope,
+        "users": ["", *sorted({each.user for each in town.world.callers if each.user})],
+        "user_id": "",
         "namespaces": [each for (each,) in town.as_superuser("SELECT namespace FROM namespaces")],
         "kind": "episode",
         "id": theirs.id,

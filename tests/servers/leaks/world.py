@@ -58,7 +58,7 @@ class Mark:
     act: Act
     memory: MemoryRecord
     outcome: str
-    reason: str
+    reason: str | None
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,13 @@ Step = Put | Change | Mark | Join | Register | Mention | Work | Admit | Upkeep
 def sees(caller: Caller, *memories: MemoryRecord) -> bool:
     """Whether a caller may see all of these: the rule that every backend is held to."""
     scopes = {GLOBAL_SCOPE, caller.agent, *(f"pool:{pool}" for pool in caller.pools)}
+    if caller.user is not None:
+        of_user = f"user:{caller.user.replace('/', '%2F')}"
+        scopes |= {of_user, *(f"{of_user}/{scope}" for scope in scopes - {GLOBAL_SCOPE})}
     return all(memory.tenant_id == caller.tenant_id and memory.scope in scopes for memory in memories)
 
 
-def seen_part(step: Step, caller: Caller) -> Step | None:
+def seen_part(step: Step, caller: Caller) -> Step | None:  # noqa: PLR0911  # one for each kind of step
     """As much of a step as a caller may know of."""
     match step:
         case Put(memories=memories):
@@ -124,10 +127,13 @@ def seen_part(step: Step, caller: Caller) -> Step | None:
             return step if sees(caller, memory) else None
         case Join(source=source, target=target):
             return step if sees(caller, source, target) else None
-        case Register(entity=Entity(tenant_id=tenant_id)) | Admit(key=AccessKey(tenant_id=tenant_id)):
+        case Register(entity=Entity(tenant_id=tenant_id, user_id=user)):
+            return step if tenant_id == caller.tenant_id and user in ("", caller.user) else None
+        case Admit(key=AccessKey(tenant_id=tenant_id)):
             return step if tenant_id == caller.tenant_id else None
-        case Work(act=act):
-            return step if (act.caller.tenant_id, act.caller.agent) == (caller.tenant_id, caller.agent) else None
+        case Work(act=Act(caller=worker)):  # its events are in the agent's own scope
+            is_mine = (worker.tenant_id, worker.agent) == (caller.tenant_id, caller.agent)
+            return step if is_mine and worker.user in (None, caller.user) else None
         case Upkeep():
             return step
 
@@ -183,9 +189,11 @@ class World:
         return frozenset(each.id for each in (*self.memories, *self.entities))
 
     def some_callers(self, count: int) -> list[Caller]:
-        """Who sees least, and those who see most."""
+        """Who sees least, and those who see most, by turns without a user and with one."""
         by_sight = sorted(self.callers, key=lambda caller: len(self.seen_by(caller)), reverse=True)
-        return [by_sight[-1], *by_sight[: count - 1]]
+        least = by_sight.pop()
+        ways = [[caller for caller in by_sight if (caller.user is None) is way] for way in (True, False)]
+        return [least, *(caller for pair in zip(*ways, strict=False) for caller in pair)][:count]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -264,7 +272,7 @@ def live(store: OneCall, world: World) -> dict[Ref, str]:  # noqa: C901  # one f
 def _share(store: OneCall, world: World) -> None:
     """Make the pools that the callers are in."""
     for (_, pool), (founder, *others) in world.pools.items():
-        store.create_pool(Act(caller=founder, at=NOON), pool, [each.agent for each in others], {})
+        store.create_pool(Act(caller=founder, at=NOON), pool, sorted({each.agent for each in others}), {})
 
 
 def _refs_of_owners(store: OneCall, world: World, refs: range) -> dict[Ref, str]:

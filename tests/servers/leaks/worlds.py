@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from engrain.domain.access.keys import ROLES as KEY_ROLES
 from engrain.domain.access.keys import AccessKey
+from engrain.domain.access.scopes import user_of
 from engrain.domain.records import (
     GLOBAL_SCOPE,
     KINDS,
@@ -89,7 +90,7 @@ class _Maker:
         return World(self.seed, tuple(callers), (*steps, Upkeep("embed"), Upkeep("flush_index")))
 
     def _acquaintances(self, caller: Caller) -> tuple[Step, ...]:
-        """Whom everybody knows: somebody it keeps a fact about, and a stranger; its own run and its own key.
+        """Whom everybody knows: somebody it keeps a fact about, and a stranger; its own rule, day, run and key.
 
         The fact is its latest reflection too.
         """
@@ -100,7 +101,32 @@ class _Maker:
         known = self._note(caller, f"knows {self._canary()}", at)
         known = replace(known, entity_id=somebody.entity.id, category="reflection")
         self._memories[-1] = known
-        return somebody, stranger, Put(act, (known,)), Work(act, f"worker {self._canary()}"), self._key(act)
+        later = [replace(act, at=at + timedelta(seconds=seconds)) for seconds in (10, 20, 30)]
+        rule, session = self._own_rule(caller, later[0].at), f"day {self._canary()}"
+        day = tuple(self._own_turn(caller, session, later[1].at) for _ in range(2))
+        learned = Put(act, (known,)), Put(later[0], (rule,)), Put(later[1], day), self._mark(later[2], rule)
+        return somebody, stranger, *learned, Work(act, f"worker {self._canary()}"), self._key(act)
+
+    def _own_rule(self, caller: Caller, at: datetime) -> Rule:
+        own = {"tenant_id": caller.tenant_id, "agent": caller.agent, "scope": caller.own_scope, "created_at": at}
+        rule = Rule(id=self._id(caller.tenant_id, self._memories), **own, content=f"{self._canary()} {WORDS[2]}")
+        self._memories.append(rule)
+        return rule
+
+    def _own_turn(self, caller: Caller, session: str, at: datetime) -> Episode:
+        """A turn of a session that is consolidated."""
+        own = {"tenant_id": caller.tenant_id, "agent": caller.agent, "scope": caller.own_scope, "created_at": at}
+        canary = self._canary()
+        turn = Episode(
+            id=self._id(caller.tenant_id, self._memories),
+            **own,
+            session=session,
+            content=f"{canary} {WORDS[3]}",
+            event_time=at,
+            consolidation_status="consolidated",
+        )
+        self._memories.append(turn)
+        return turn
 
     def _key(self, act: Act) -> Admit:
         """A key of its own, whose id another tenant may use too."""
@@ -108,6 +134,7 @@ class _Maker:
             id=self._id(act.caller.tenant_id, self._keys),
             tenant_id=act.caller.tenant_id,
             agent=act.caller.agent,
+            user_id=act.caller.user,
             role=self.numbers.choice(KEY_ROLES),
             name=f"key {self._canary()}",
             created_at=act.at,
@@ -128,7 +155,7 @@ class _Maker:
             id=self._id(caller.tenant_id, self._memories),
             tenant_id=caller.tenant_id,
             agent=caller.agent,
-            scope=caller.agent,
+            scope=caller.own_scope,
             subject=caller.agent,
             predicate=key,
             content=f"{canary} {WORDS[0]} {WORDS[1]}",
@@ -151,6 +178,10 @@ class _Maker:
             for agent in agents:
                 joined = self.numbers.sample(pools, self.numbers.randint(0, 2))
                 callers.append(Caller(tenant_id=tenant, agent=agent, pools=tuple(joined)))
+            # Two agents act for one user, one of them for another too, whose name looks like a scope of the first.
+            first, second = callers[-len(agents) : 2 - len(agents) or None]
+            callers += [replace(one, user="ana") for one in (first, second)]
+            callers.append(replace(first, user=f"ana/{second.agent}"))
         return callers
 
     def _step(self, caller: Caller, verb: str) -> Step | None:
@@ -181,16 +212,22 @@ class _Maker:
         return self._mark(act, memory) if verb == "mark" else Change(act, verb, memory)
 
     def _mark(self, act: Act, memory: MemoryRecord) -> Mark:
-        return Mark(act, memory, self.numbers.choice(["helpful", "helpful", "harmful"]), f"reason {self._canary()}")
+        """An outcome; nobody puts words into everybody's rules on behalf of a user."""
+        reason = f"reason {self._canary()}" if act.caller.user in (None, memory.user_id) else None
+        return Mark(act, memory, self.numbers.choice(["helpful", "helpful", "harmful"]), reason)
 
     def _join(self, act: Act, ends: Sequence[MemoryRecord]) -> Join:
         named = {"source_id": ends[0].id, "target_id": ends[1].id, "relation": self.numbers.choice(RELATIONS)}
         return Join(act, ends[0], ends[1], Link(**named, created_at=act.at))
 
     def _mention(self, act: Act, memories: Sequence[MemoryRecord]) -> Mention | None:
-        known = [each for each in self._entities if each.tenant_id == act.caller.tenant_id]
+        known = self._known(act.caller.tenant_id, memories[0].user_id)
         whom = self.numbers.sample(known, min(len(known), self.numbers.randint(1, 2)))
         return Mention(act, memories[0], tuple(whom)) if whom else None
+
+    def _known(self, tenant: str, user: str | None) -> list[Entity]:
+        """Whom a memory of a user, or of none, may name."""
+        return [each for each in self._entities if each.tenant_id == tenant and each.user_id in ("", user)]
 
     def _register(self, act: Act) -> Register:
         """Somebody of a name, and often of an id, that other tenants know too."""
@@ -200,6 +237,7 @@ class _Maker:
         entity = Entity(
             id=self._id(tenant, self._entities),
             tenant_id=tenant,
+            user_id=act.caller.user_id,
             canonical_name=name,
             entity_type="person",
             aliases=(f"alias {canary}",),
@@ -241,7 +279,7 @@ class _Maker:
         )
 
     def _fact(self, values: dict, canary: str) -> Fact:
-        registered = [each.id for each in self._entities if each.tenant_id == values["tenant_id"]]
+        registered = [each.id for each in self._known(values["tenant_id"], user_of(values["scope"]))]
         fact = Fact(
             **values,
             subject=self.numbers.choice(["Ana", "Ana", "Ben", f"Dora {canary}"]),

@@ -139,7 +139,8 @@ def search_of(parts: Parts) -> HybridSearch:
         vectors, preset, now = embed_questions(parts, caller, texts), find_preset(parts, "hybrid"), parts.clock()
 
         def search_near(snapshot: Snapshot, text: str, kinds: Sequence[Kind], limit: int) -> Sequence[MemoryRecord]:
-            request = Request(caller=caller, filter=Filter(kinds=tuple(kinds)), now=now)
+            narrowed = Filter(kinds=tuple(kinds), scopes=snapshot.caller.learned_scopes)
+            request = Request(caller=caller, filter=narrowed, now=now)
             question = SearchQuery(text=text, preset=preset, limit=limit)
             return [hit.memory for hit in search_within(snapshot, request, question, vectors)]
 

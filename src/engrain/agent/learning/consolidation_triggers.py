@@ -26,7 +26,7 @@ def consolidate_after_switch(parts: Parts, caller: Caller, episode: Episode) -> 
     llm, session = parts.llm, episode.session
     if llm is None or session is None or episode.turn != 1 or not parts.settings.consolidation.on_session_switch:
         return
-    parts.learner.submit((caller.tenant_id, caller.agent), lambda: _learn_earlier(parts, llm, caller, episode))
+    parts.learner.submit((caller.tenant_id, caller.own_scope), lambda: _learn_earlier(parts, llm, caller, episode))
 
 
 def consolidate_after_end(parts: Parts, caller: Caller, session: str) -> bool:
@@ -34,7 +34,7 @@ def consolidate_after_end(parts: Parts, caller: Caller, session: str) -> bool:
     llm = parts.llm
     if llm is None:
         return False
-    name = caller.tenant_id, caller.agent, session
+    name = caller.tenant_id, caller.own_scope, session
     parts.learner.submit(name, lambda: _learn_session(parts, llm, caller, session))
     return True
 
@@ -63,6 +63,7 @@ def _learn(parts: Parts, llm: LLM, caller: Caller, sessions: Sequence[PendingSes
     backlog = AgentBacklog(
         tenant_id=caller.tenant_id,
         agent=caller.agent,
+        user=caller.user,
         episodes=sum(pending.episodes for pending in sessions),
         sessions=len(sessions),
     )

@@ -75,8 +75,10 @@ def _callers(parts: Parts, acts: Iterable[Act], agent: str | None, window_days: 
     for act in acts:
         since = act.at - timedelta(days=window_days)
         tenant_id = act.caller.tenant_id
-        names = parts.store.inspect(tenant_id, list_learners, tenant_id, since=since) if agent is None else [agent]
-        yield from (replace(act.caller, agent=name) for name in names)
+        learners = parts.store.inspect(tenant_id, list_learners, tenant_id, since=since)
+        if agent is not None:
+            learners = list(dict.fromkeys([(agent, None), *(one for one in learners if one[0] == agent)]))
+        yield from (replace(act.caller, agent=name, user=user) for name, user in learners)
 
 
 def _reflect_one(

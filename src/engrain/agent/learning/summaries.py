@@ -161,12 +161,11 @@ def _in_order(memories: Sequence[MemoryRecord]) -> list[MemoryRecord]:
 
 
 def _as_fact(parts: Parts, act: Act, choice: Choice, summary: Summary) -> Fact:
-    agent = act.caller.agent
-    subject, predicate = choice.statement(agent)
+    subject, predicate = choice.statement(act.caller.agent)
     return new_fact(
         parts,
         act,
-        scope=agent,
+        scope=act.caller.own_scope,
         subject=subject,
         predicate=predicate,
         content=summary.text,

@@ -10,7 +10,7 @@ from engrain.domain.filters import Filter
 from engrain.domain.records import Episode, Fact
 from engrain.domain.requests import Request
 from engrain.errors import InvalidInput, NotFound
-from engrain.storage.entities.lookup import list_entities
+from engrain.storage.entities.lookup import entity_position, list_entities
 from engrain.storage.reports.surveys import load_page
 from engrain.storage.runs.claims import list_runs
 from engrain.storage.search.recency import load_newest
@@ -75,7 +75,7 @@ def read_entities(snapshot: Snapshot) -> Iterator[Entity]:
     last = ("", "")
     while page := list_entities(snapshot, after=last, limit=_NEWEST):
         yield from page
-        last = (page[-1].canonical_name, page[-1].entity_type)
+        last = entity_position(page[-1])
 
 
 def memory_not_found(caller: Caller, id_: str) -> NotFound:

@@ -19,7 +19,7 @@ def new_act(parts: Parts, caller: Caller) -> Act:
 
 
 def new_id(parts: Parts, caller: Caller, idempotency_key: str | None) -> str:
-    """Return a fresh id; with a key the one that this agent's key always gets, which sorts before every fresh one."""
+    """Return a fresh id; with a key the one that it always gets from this agent for this user, the smallest."""
     if idempotency_key is None:
         return parts.ids()
-    return derived_id(caller.tenant_id, caller.agent, "idempotency", idempotency_key, at=None)
+    return derived_id(caller.tenant_id, caller.own_scope, "idempotency", idempotency_key, at=None)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks
-from engrain.domain.records import GLOBAL_SCOPE
+from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE, is_reserved, user_of, user_scope
 from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from engrain.agent.wiring.parts import Parts
+    from engrain.domain.records import Caller
     from engrain.retrieval.presets import Preset
 
 
@@ -34,9 +35,37 @@ def parse_agent(value: object, *, name: str = "agent") -> str:
         InvalidInput: it is the name of another scope.
     """
     agent = checks.name(value, name=name)
-    if agent == GLOBAL_SCOPE or agent.startswith("pool:"):
+    if is_reserved(agent):
         raise InvalidInput(f"{name} {agent!r:.80} is the name of a scope; agents have other names")
     return agent
+
+
+def parse_scope(caller: Caller, value: object, *, name: str = "scope") -> str:
+    """Return the scope that a caller means, None for its default.
+
+    Acting for a user, the agent's own name and pools mean those of this user, "user" all agents that act for this user,
+    and "global" everybody, which a caller that is bound to a user may not write to.
+
+    Raises:
+        InvalidInput: no name, or everybody's where the caller is bound to a user.
+    """
+    scope = checks.optional_name(value, name=name)
+    if scope is None:
+        return caller.default_scope
+    if caller.user is None or user_of(scope) is not None:
+        return scope
+    if scope == USER_SCOPE:
+        return caller.shared_scope
+    return GLOBAL_SCOPE if scope == GLOBAL_SCOPE else user_scope(caller.user, scope)
+
+
+def parse_reading(caller: Caller, value: object, *, name: str = "scope") -> tuple[str, ...]:
+    """Return the scopes that a search in one scope looks at: everybody's and that one, and the same of the user."""
+    scope = checks.name(value, name=name)
+    if caller.user is None:
+        return (GLOBAL_SCOPE, scope)
+    named = () if scope == USER_SCOPE else (scope,)
+    return tuple(dict.fromkeys((GLOBAL_SCOPE, *named, caller.shared_scope, parse_scope(caller, scope, name=name))))
 
 
 def parse_limit(parts: Parts, limit: int | None) -> int:

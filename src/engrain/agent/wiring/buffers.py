@@ -55,7 +55,7 @@ class Buffers:
         """Drop the sessions of memories that were forgotten or erased."""
         if self.recent is not None:
             episodes = [memory for memory in memories if isinstance(memory, Episode)]
-            for session in {(turn.tenant_id, turn.agent, turn.session) for turn in episodes if turn.session}:
+            for session in {(turn.tenant_id, turn.scope, turn.session) for turn in episodes if turn.session}:
                 self.recent.drop(*session)
 
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from engrain.cache import LruCache
+from engrain.domain.access.scopes import audience_of
 from engrain.domain.memories.notes import NoteCacheStats
 from engrain.domain.records import REFLECTION, Fact
 
@@ -34,8 +35,8 @@ class NoteCache:
 
     What this process writes is dropped here when it is written. What another one superseded, forgot or erased is not
     served either: before each answer the database is asked whether the fact is still active, by one statement. Names
-    are `{agent}:{key}` behind the tenant, the agent percent-encoded: no agent's name reaches into another's keys. An
-    absent note is not cached, but that an agent has no reflection yet is.
+    are `{scope}:{key}` behind the tenant, the agent's own scope percent-encoded: no agent's or user's name reaches into
+    another's keys. An absent note is not cached, but that an agent has no reflection yet is.
     """
 
     def __init__(self, max_entries: int, *, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -92,8 +93,8 @@ class NoteCache:
             return
         if memory.category == REFLECTION:
             self._drop_reflections(memory.tenant_id)
-        if memory.subject == memory.scope:
-            own = f"{_tenant_prefix(memory.tenant_id)}{quote(memory.subject, safe='')}:{memory.predicate}"
+        if memory.subject == audience_of(memory.scope):
+            own = f"{_tenant_prefix(memory.tenant_id)}{quote(memory.scope, safe='')}:{memory.predicate}"
             with self._lock:
                 self._changes += 1
                 self._notes.delete(own)
@@ -134,7 +135,7 @@ class NoteCache:
 
 
 def _agent_prefix(caller: Caller) -> str:
-    return f"{_tenant_prefix(caller.tenant_id)}{quote(caller.agent, safe='')}:"
+    return f"{_tenant_prefix(caller.tenant_id)}{quote(caller.own_scope, safe='')}:"
 
 
 def _tenant_prefix(tenant_id: str) -> str:

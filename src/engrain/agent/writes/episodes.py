@@ -52,7 +52,7 @@ def new_episode(  # what a turn is made of
         id=new_id(parts, caller, idempotency_key),
         tenant_id=caller.tenant_id,
         agent=caller.agent,
-        scope=caller.agent,
+        scope=caller.own_scope,
         session=caller.session if session is None else checks.name(session, name="session"),
         role=parsed_role,
         speaker=None if speaker is None else checks.name(speaker, name="speaker"),

@@ -100,11 +100,11 @@ def close(parts: Parts) -> None:
 def recent_turns(parts: Parts, caller: Caller, session: str, limit: int) -> RecentTurns:
     """Return the newest turns of a session, oldest first: from Redis those it is sure of, else from the database."""
     now, redis = parts.clock(), parts.buffers.recent
-    cached = None if redis is None else redis.newest(caller.tenant_id, caller.agent, session, limit)
+    cached = None if redis is None else redis.newest(caller.tenant_id, caller.own_scope, session, limit)
     live = [turn for turn in cached or () if turn.is_live(now)]
     if cached is not None and len(live) == limit:
         return RecentTurns(episodes=tuple(reversed(live)))
-    narrowed = Filter(kinds=("episode",), sessions=(session,), scopes=(caller.agent,))
+    narrowed = Filter(kinds=("episode",), sessions=(session,), scopes=(caller.own_scope,))
     try:
         stored = parts.store.read(caller, load_newest, Request(caller=caller, filter=narrowed, now=now), limit)
     except Exception as error:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from engrain.agent.reads.lookups import get_memory
 from engrain.agent.wiring.acts import new_act
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.entities.registry import Enrichment, new_names
-from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact
+from engrain.domain.records import Entity, Fact
 from engrain.engines.name_finders.regex import RegexNames
 from engrain.entities import linking, recognition
 from engrain.errors import InvalidInput, NotFound
@@ -135,21 +136,22 @@ def _find_entities(
 ) -> tuple[dict[str, list[str]], int]:
     """Return the entities that the names of memories mean, by memory id, which this unit locks, and how many are new.
 
-    The registry is the tenant's: a memory that not everybody of it sees adds no name to it, unless it is to `publish`.
+    A registry is the tenant's or a user's: a memory that not every agent sees adds no name to it, unless it is to
+    `publish`.
     """
     names = [name for _, found in named for one in found for name in (one.canonical_name, *one.spellings)]
     known = _find_named(work, names)
     mentioned: dict[str, list[str]] = {}
     created = 0
     for memory, found in named:
-        may_publish = publish or memory.scope == GLOBAL_SCOPE
+        may_publish = publish or audience_of(memory.scope) == GLOBAL_SCOPE
         entities: list[Entity] = []
         for one in found:
-            entity = linking.match_entity(one, known)
+            entity = linking.match_entity(one, registry.known_to(known, memory.user_id))
             if entity is None and may_publish:
-                entity = _create(work, parts, one)
+                entity = _create(work, parts, one, memory.user_id or "")
                 created += entity is not None
-            elif entity is not None and may_publish:
+            elif entity is not None and may_publish and entity.user_id == (memory.user_id or ""):
                 _add_spellings(work, entity, one)
             if entity is not None:
                 entities.append(entity)
@@ -163,11 +165,12 @@ def _find_named(work: UnitOfWork, names: Sequence[str]) -> list[Entity]:
     return lookup.find_named(work, names, lock=work.dialect.hold) if names else []
 
 
-def _create(work: UnitOfWork, parts: Parts, one: linking.NamedEntity) -> Entity | None:
+def _create(work: UnitOfWork, parts: Parts, one: linking.NamedEntity, user_id: str) -> Entity | None:
     """Create an entity; None where the name is taken by what it does not mean."""
     new = Entity(
         id=parts.ids(),
         tenant_id=work.tenant_id,
+        user_id=user_id,
         canonical_name=one.canonical_name,
         entity_type=one.entity_type,
         aliases=linking.other_spellings(one),

@@ -11,7 +11,7 @@ from engrain.domain.records import DECAY_RATES, Episode, Fact, MemoryRecord, Rul
 from engrain.errors import InvalidInput
 from engrain.storage.entities.mentions import put_with_mentions
 from engrain.storage.transaction import repeatable
-from engrain.storage.write import arrivals
+from engrain.storage.write import arrivals, updates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +88,7 @@ def _replace_fact(work: UnitOfWork, parts: Parts, id_: str, changes: Mapping[str
     mentioned = linking.find_mentioned(work, parts, [new])
     locked = arrivals.lock_facts(work, [id_])
     old = locked[id_][1] if locked else get_active_fact(work, id_)  # which says what became of it
+    updates.check_change(work, old, says=True)
     for stored in put_with_mentions(work, [replace(old, **changes)], mentioned):
         if isinstance(stored, Fact):
             return stored

@@ -38,11 +38,13 @@ class Grant(Record):
     Attributes:
         key_id: the key of the request, or LOCAL_CALLER; None where nothing is asked for.
         agent: the only agent it may act for; None for any agent of the tenant.
+        user_id: the only end user it may act for; None for any user, or none.
     """
 
     key_id: str | None
     tenant_id: str
     agent: str | None
+    user_id: str | None = None
     role: Role
 
 
@@ -53,6 +55,7 @@ class AccessKey(Record):
     id: str
     tenant_id: str
     agent: str | None = None  # the only agent it acts for; None for any agent of the tenant
+    user_id: str | None = None  # the only end user it acts for; None for any user, or none
     role: Role
     name: str | None = None
     created_at: datetime
@@ -67,7 +70,7 @@ class AccessKey(Record):
     @property
     def grant(self) -> Grant:
         """Rights of a request with this key, while it is valid."""
-        return Grant(key_id=self.id, tenant_id=self.tenant_id, agent=self.agent, role=self.role)
+        return Grant(key_id=self.id, tenant_id=self.tenant_id, agent=self.agent, user_id=self.user_id, role=self.role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

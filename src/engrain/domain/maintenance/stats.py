@@ -23,6 +23,17 @@ class AgentCounts(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UserCounts(Record):
+    """Counts of the live memories of one end user, whichever agents stored them."""
+
+    tenant_id: str
+    user_id: str
+    episodes: int
+    facts: int
+    rules: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeStats(Record):
     """Counts of live episodes, and of those that wait to be consolidated.
 

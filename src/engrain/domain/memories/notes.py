@@ -90,7 +90,7 @@ def is_note(memory: MemoryRecord, caller: Caller) -> bool:
 
     Reflections and summaries of its memories are no notes.
     """
-    own = (caller.tenant_id, caller.agent, caller.agent)
+    own = (caller.tenant_id, caller.agent, caller.own_scope)
     return (
         isinstance(memory, Fact)
         and memory.entity_id is None

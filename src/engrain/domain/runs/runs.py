@@ -23,7 +23,7 @@ WORKER_GONE = "worker_gone: its worker was gone, or too slow, when its lease was
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentBacklog(Record):
-    """An agent with episodes that are due, and the pools that some of them are in.
+    """An agent with episodes that are due, of one user or of none, and the pools that some of them are in.
 
     A caller with these pools claims all of them: now, or where another run has the agent under a lease, once that is
     over (`leased_until`).
@@ -31,6 +31,7 @@ class AgentBacklog(Record):
 
     tenant_id: str
     agent: str
+    user: str | None = None  # whose episodes they are
     pools: tuple[str, ...] = ()
     episodes: int
     sessions: int
@@ -48,10 +49,14 @@ class PendingSession(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(Record):
-    """One run of one kind for one agent. Its worker writes under its id; a worker that takes over gets another id."""
+    """One run of one kind for one agent, and one user that it acts for.
+
+    Its worker writes under its id; a worker that takes over gets another id.
+    """
 
     id: str
     tenant_id: str = DEFAULT_TENANT
+    user_id: str = ""  # the user whose memories it learns from; empty for those of no user
     kind: RunKind
     agent: str
     status: RunStatus = "running"

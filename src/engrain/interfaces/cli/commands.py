@@ -18,6 +18,7 @@ from engrain.interfaces.cli.invocation import (
     ConfigFile,
     Db,
     TenantName,
+    UserName,
     command_of_function,
     options,
 )
@@ -52,12 +53,13 @@ def engrain(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     db: Db = None,
     agent: AgentName = None,
+    user: UserName = None,
     tenant: TenantName = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Long-term memory for AI agents: remembers what happened and what is true, finds it again, and says why."""
-    context.obj = options(db=db, agent=agent, tenant=tenant, config=config, as_json=as_json)
+    context.obj = options(db=db, agent=agent, user=user, tenant=tenant, config=config, as_json=as_json)
     if version:
         output.say(f"engrain {__version__}")
         raise typer.Exit

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Complete = Callable[[typer.Context, str], "list[str]"]
 _SESSIONS = frozenset({"session", "sessions", "exclude_session", "exclude_sessions"})
-_GLOBAL = ("db", "agent", "tenant", "config")
+_GLOBAL = ("db", "agent", "user", "tenant", "config")
 _MOST = 50
 
 

@@ -33,6 +33,7 @@ class Invocation:
 
     db: str | None = None
     agent: str | None = None
+    user: str | None = None
     tenant: str | None = None
     config: str | None = None
     as_json: bool = False
@@ -45,7 +46,7 @@ class Invocation:
     @property
     def replaced_settings(self) -> dict[str, Any]:
         """The settings that the options replace."""
-        values = {"db": self.db, "agent": self.agent, "tenant": self.tenant}
+        values = {"db": self.db, "agent": self.agent, "user": self.user, "tenant": self.tenant}
         return {name: value for name, value in values.items() if value is not None}
 
     def settings(self, **sections: Mapping[str, Any]) -> "Settings":
@@ -147,6 +148,9 @@ Db = Annotated[
     ),
 ]
 AgentName = Annotated[str | None, typer.Option("--agent", metavar="NAME", help="Agent to speak for (ENGRAIN_AGENT).")]
+UserName = Annotated[
+    str | None, typer.Option("--user", metavar="NAME", help="End user that the agent acts for (ENGRAIN_USER).")
+]
 TenantName = Annotated[
     str | None, typer.Option("--tenant", metavar="NAME", help="Tenant of the agent (ENGRAIN_TENANT).")
 ]
@@ -165,12 +169,13 @@ def options(
     *,
     db: Db = None,
     agent: AgentName = None,
+    user: UserName = None,
     tenant: TenantName = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> Invocation:
     """The options of every command, before or after its name."""
-    return Invocation(db=db, agent=agent, tenant=tenant, config=config, as_json=as_json)
+    return Invocation(db=db, agent=agent, user=user, tenant=tenant, config=config, as_json=as_json)
 
 
 def make_command(

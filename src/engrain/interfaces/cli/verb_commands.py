@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engrain.service import Memory
 
 # Options that every command has say these.
-_GLOBAL = ("tenant", "agent")
+_GLOBAL = ("tenant", "agent", "user")
 _ABSENT = "nothing like that is visible to agent {agent} of tenant {tenant}"
 _WRITING = frozenset({"adds", "replaces", "learns"})
 

@@ -269,6 +269,7 @@ def memory_run_consolidation(identity: Identity) -> ConsolidationResult:
 
     Without one it only counts what is due.
     """
+    identity.check_every_user()
     report = identity.memory.consolidate(identity.tenant, agent=identity.agent_name)
     return ConsolidationResult(
         dry_run=report.dry_run,

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from engrain.service import Memory
 
 AGENT, SESSION = "Engrain-Agent", "Engrain-Session"
+USER, USER_TOO = "Engrain-User", "X-Engrain-User"
 REQUEST_ID = re.compile(r"[!-~]{1,128}")  # what comes back in a header, and stands in events and logs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestIdentity:
-    """The memory, grant, agent, session and id of one request."""
+    """The memory, grant, agent, user, session and id of one request."""
 
     memory: "Memory"
     grant: Grant
     agent_name: str | None
+    user: str | None
     session: str | None
     request_id: str | None
 
@@ -39,22 +41,44 @@ class RequestIdentity:
         """Return the tenant, for a verb on all of it.
 
         Raises:
-            Forbidden: the key speaks for one agent alone.
+            Forbidden: the key speaks for one agent or user alone.
         """
+        self.check_every_user()
         if self.grant.agent is not None:
             raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.grant.agent!r:.80}")
         return self.grant.tenant_id
 
     def agent(self) -> "Agent":
         """Return the memory as the request's agent sees it."""
-        return self.memory.agent(self.agent_name, tenant=self.tenant, session=self.session, request_id=self.request_id)
+        return self.agent_named(self.agent_name, user=self.user, session=self.session)
+
+    def agent_named(self, name: str | None, *, user: str | None, session: str | None = None) -> "Agent":
+        """Return the memory as an agent sees it that acts for a user, under the rights of the request."""
+        return self.memory.agent(
+            name,
+            user=user,
+            tenant=self.tenant,
+            session=session,
+            request_id=self.request_id,
+            is_user_bound=self.grant.user_id is not None,
+        )
+
+    def check_every_user(self) -> None:
+        """Check that the request may act on the memories of every user.
+
+        Raises:
+            Forbidden: the key speaks for one user alone.
+        """
+        if self.grant.user_id is not None:
+            raise Forbidden(f"this is for every user, and the key speaks for the user {self.grant.user_id!r:.80} alone")
 
     def extent(self, agent: str | None) -> str | None:
         """Return the agent to which a verb of a whole tenant is narrowed; None for all of the tenant.
 
         Raises:
-            Forbidden: the key speaks for another one.
+            Forbidden: the key speaks for another one, or for one user.
         """
+        self.check_every_user()
         return _extent(self.grant, agent)
 
 
@@ -72,8 +96,8 @@ async def identify(request: Request, needs: Role) -> RequestIdentity:
 
     Raises:
         Unauthenticated, RateLimited: as the gate says.
-        Forbidden: the key's role does not allow it, or the key is another agent's.
-        InvalidInput: a header that is no UTF-8.
+        Forbidden: the key's role does not allow it, or the key is another agent's or user's.
+        InvalidInput: a header that is no UTF-8, or two that differ.
     """
     return await identify_for(request, needs, memory=request.app.state.memory, gate=request.app.state.gate)
 
@@ -90,6 +114,7 @@ async def identify_for(request: Request, needs: Role, *, memory: "Memory", gate:
         memory=memory,
         grant=grant,
         agent_name=_extent(grant, _header(request, AGENT)),
+        user=_user(grant, _header(request, USER), _header(request, USER_TOO)),
         session=_header(request, SESSION),
         request_id=request_id(request),
     )
@@ -99,6 +124,16 @@ def _extent(grant: Grant, agent: str | None) -> str | None:
     if agent is not None and grant.agent not in (None, agent):
         raise Forbidden(f"the key speaks for the agent {grant.agent!r:.80} alone; leave {AGENT} out")
     return grant.agent if agent is None else agent
+
+
+def _user(grant: Grant, user: str | None, also: str | None) -> str | None:
+    """Return the end user that a request acts for: the key's, or the one of its headers."""
+    if user is not None and also is not None and user != also:
+        raise InvalidInput(f"{USER} {user!r:.80} and {USER_TOO} {also!r:.80} differ; send one of them")
+    user = also if user is None else user
+    if user is not None and grant.user_id not in (None, user):
+        raise Forbidden(f"the key speaks for the user {grant.user_id!r:.80} alone; leave {USER} out")
+    return grant.user_id if user is None else user
 
 
 def _header(request: Request, header: str) -> str | None:

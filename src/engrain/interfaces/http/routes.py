@@ -254,6 +254,10 @@ def _call(signature: Signature, identity: RequestIdentity, arguments: dict[str, 
 def _caller_arguments(signature: Signature, identity: RequestIdentity, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return tenant and agent for a verb of the whole memory: never wider than the key."""
     made: dict[str, Any] = {}
+    if "user" in signature.caller_parameters:
+        made["user"] = identity.user
+    elif signature.caller_parameters:
+        identity.check_every_user()
     if signature.verb.owner == "memory" and "agent" in signature.by_name:
         made["agent"] = identity.extent(arguments.get("agent"))
     elif "agent" in signature.caller_parameters:

@@ -35,7 +35,7 @@ RequestContextArgument = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Tenant, agent and role of whoever asks: of the server itself on stdio, of the key that a request shows over HTTP.
+    """Tenant, agent, user and role of whoever asks: of the server itself on stdio, over HTTP of the key of a request.
 
     `session` and `request_id` are those of the request; the call's own `request_context` goes before.
     `is_operator`: whether the caller runs the memory, and so may read details of the machine.
@@ -44,6 +44,8 @@ class Identity:
     memory: "Memory"
     tenant: str
     agent_name: str
+    user: str | None = None
+    is_user_bound: bool = False  # whether it speaks for this user alone
     role: Role = "admin"
     is_bound: bool = False  # whether it speaks for this agent alone, whatever its role
     is_operator: bool = True
@@ -55,6 +57,8 @@ class Identity:
         context = context or RequestContext()
         return self.memory.agent(
             self.agent_name,
+            user=self.user,
+            is_user_bound=self.is_user_bound,
             tenant=self.tenant,
             session=session or context.session_id or self.session,
             request_id=context.request_id or self.request_id,
@@ -65,11 +69,21 @@ class Identity:
         """Return the tenant, for a verb on all of it.
 
         Raises:
-            Forbidden: the key speaks for one agent alone.
+            Forbidden: the key speaks for one agent or user alone.
         """
+        self.check_every_user()
         if self.is_bound:
             raise Forbidden(f"this is for the whole tenant, and the key speaks for the agent {self.agent_name!r:.80}")
         return self.tenant
+
+    def check_every_user(self) -> None:
+        """Check that the call may act on the memories of every user.
+
+        Raises:
+            Forbidden: it speaks for one user alone.
+        """
+        if self.is_user_bound:
+            raise Forbidden(f"this is for every user, and this server or key speaks for the user {self.user!r:.80}")
 
     def require(self, needs: Role, tool: str) -> None:
         """Check that the role allows a tool.

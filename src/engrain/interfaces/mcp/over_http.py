@@ -71,6 +71,8 @@ class McpApp:
                 memory=self._memory,
                 tenant=caller.tenant,
                 agent_name=caller.agent().caller.agent,
+                user=caller.user,
+                is_user_bound=caller.grant.user_id is not None,
                 role=caller.grant.role,
                 is_bound=caller.grant.agent is not None,
                 is_operator=False,

@@ -245,9 +245,15 @@ class MemoryServer(MCPServer[Any]):
 
 
 def make_server(memory: "Memory", profile: str) -> MemoryServer:
-    """Make the server of a profile, for the tenant and agent of the memory's settings."""
+    """Make the server of a profile, for the tenant, agent and user of the memory's settings."""
     caller = memory.agent().caller
-    identity = Identity(memory=memory, tenant=caller.tenant_id, agent_name=caller.agent)
+    identity = Identity(
+        memory=memory,
+        tenant=caller.tenant_id,
+        agent_name=caller.agent,
+        user=caller.user,
+        is_user_bound=caller.user is not None,
+    )
     server = MemoryServer(profile_of(profile), lambda _: identity)
     if profile in SUBSCRIBABLE:
         server.take_subscriptions()

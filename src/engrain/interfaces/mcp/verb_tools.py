@@ -119,8 +119,12 @@ def _caller_arguments(signature: Signature, identity: Identity) -> dict[str, str
     """Return tenant and agent for a verb of the whole memory, which no argument gives."""
     if signature.verb.owner == "agent":
         return {}
+    if "user" not in signature.caller_parameters:
+        identity.check_every_user()
     names_agent = "agent" in signature.by_name or "agent" in signature.caller_parameters
     made: dict[str, str | None] = {"agent": identity.agent_name} if names_agent else {}
+    if "user" in signature.caller_parameters:
+        made["user"] = identity.user
     if "tenant" in signature.caller_parameters:
         made["tenant"] = identity.tenant if names_agent else identity.whole_tenant
     return made

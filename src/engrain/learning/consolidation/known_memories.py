@@ -49,7 +49,8 @@ def load_known(snapshot: Snapshot, episodes: Sequence[Episode], search: NearSear
     known: dict[str, Fact | Rule] = {}
     limits: Mapping[Kind, int] = {"fact": MOST_FACTS, "rule": MOST_RULES}
     for kind, most in limits.items():
-        newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=Filter(kinds=(kind,)), now=now), most + 1)
+        narrowed = Filter(kinds=(kind,), scopes=snapshot.caller.learned_scopes)
+        newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=narrowed, now=now), most + 1)
         questions = list_episode_questions(episodes) if newest else []
         matches = [search(snapshot, question, (kind,), _MOST_NEAR) for question in questions]
         in_turn = (memory for rank in zip_longest(*matches) for memory in rank if memory is not None)

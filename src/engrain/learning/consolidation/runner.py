@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engrain import metrics
 from engrain.domain.faults import UNEXPECTED, describe_fault
-from engrain.domain.records import GLOBAL_SCOPE, Caller, Degraded
+from engrain.domain.records import Caller, Degraded
 from engrain.domain.requests import Act
 from engrain.domain.runs.completions import Usage
 from engrain.domain.runs.retries import Retry
@@ -276,7 +276,7 @@ class _BatchRun:
         sources = list_echo_sources({memory.id: memory for memory in (*known, *recalled)}.values())
         context = BatchContext(
             caller=caller,
-            scope=caller.agent if options.scope == "agent" else GLOBAL_SCOPE,
+            scope=caller.own_scope if options.scope == "agent" else caller.shared_scope,
             episodes={f"e{number}": read_episode(episode, sources) for number, episode in enumerate(episodes, 1)},
             known=KnownMemories(shown=shown, related=tuple(known)),
             now=self._dependencies.clock(),
@@ -376,7 +376,7 @@ class _BatchRun:
 
 def _caller_of(backlog: AgentBacklog) -> Caller:
     """Return the agent of a backlog; it learns from the pools that it is in by then."""
-    return Caller(tenant_id=backlog.tenant_id, agent=backlog.agent)
+    return Caller(tenant_id=backlog.tenant_id, agent=backlog.agent, user=backlog.user)
 
 
 def _describe(error: Exception) -> Degraded:

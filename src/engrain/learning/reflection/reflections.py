@@ -196,7 +196,7 @@ def build_fact(draft: ReflectionDraft, caller: Caller, at: datetime, id_: str) -
         id=id_,
         tenant_id=caller.tenant_id,
         agent=caller.agent,
-        scope=caller.agent,
+        scope=caller.own_scope,
         subject=caller.agent,
         predicate=f"reflection {at:%Y-%m-%d}",
         content=draft.text,

@@ -63,14 +63,15 @@ class ReflectionDependencies:
 
 def load_latest(snapshot: Snapshot, now: datetime, *, own: bool) -> Fact | None:
     """Load the newest active reflection, of the agent itself, or also of what everybody sees; None for none."""
-    agent = snapshot.agent
+    caller = snapshot.caller
+    everybodys = (GLOBAL_SCOPE, caller.agent, caller.shared_scope, caller.own_scope)
     criteria = Filter(
         kinds=("fact",),
-        scopes=(agent,) if own else (GLOBAL_SCOPE, agent),
-        subjects=(agent,) if own else (),
+        scopes=(caller.own_scope,) if own else everybodys,
+        subjects=(caller.agent,) if own else (),
         categories=(REFLECTION,),
     )
-    newest = load_newest(snapshot, Request(caller=snapshot.caller, filter=criteria, now=now), 1)
+    newest = load_newest(snapshot, Request(caller=caller, filter=criteria, now=now), 1)
     return next((memory for memory in newest if isinstance(memory, Fact)), None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engrain.domain.access.pools import pool_scope
+from engrain.domain.access.scopes import audience_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -24,4 +25,5 @@ def lock_pools(work: UnitOfWork, names: Collection[str], lock: str) -> Collectio
 
 def hold_scopes(work: UnitOfWork, scopes: Iterable[str]) -> None:
     """Hold the pools among scopes: until the end of the transaction nobody deletes one, or leaves it."""
-    lock_pools(work, [scope.removeprefix(_PREFIX) for scope in scopes if scope.startswith(_PREFIX)], work.dialect.hold)
+    audiences = map(audience_of, scopes)
+    lock_pools(work, [name.removeprefix(_PREFIX) for name in audiences if name.startswith(_PREFIX)], work.dialect.hold)

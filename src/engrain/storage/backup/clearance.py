@@ -11,6 +11,7 @@ from engrain.storage.backup.tables import (
     TABLES,
     extent_bindings,
     extent_condition,
+    in_scopes_of_agent,
     reference_conditions,
     tenant_condition,
 )
@@ -107,6 +108,6 @@ def _execute(tx: Transaction, statement: str, values: dict[str, Any]) -> None:
 def _is_unused(column: str) -> str:
     """Build a condition: no episode of a speaker or a session is left."""
     return (
-        f"kept.scope IN (:agent, 'global') AND NOT EXISTS (SELECT 1 FROM episodes AS memory "  # noqa: S608  # names of the schema
+        f"{in_scopes_of_agent()} AND NOT EXISTS (SELECT 1 FROM episodes AS memory "  # noqa: S608  # names of the schema
         f"WHERE memory.tenant_id = kept.tenant_id AND memory.scope = kept.scope AND memory.{column} = kept.{column})"
     )

@@ -64,9 +64,10 @@ class SqlRestoration:
         """Find ids that are taken in a tenant, by a memory (`there`) or by a tombstone (`erased`)."""
         return find_fates(self.tx, tenant_id, ids)
 
-    def entity(self, tenant_id: str, id_: str, name: str, entity_type: str) -> str | None:
-        """Find the id of a known entity: this id, or the one of this name and type."""
-        found = self.tx.one("known_entity", tenant_id=tenant_id, id=id_, name=name, type=entity_type)
+    def entity(self, row: Row) -> str | None:
+        """Find the id of the entity of a row: its id, or the one of its name and type in the same registry."""
+        named = {name: row[name] for name in ("tenant_id", "id", "user_id")}
+        found = self.tx.one("known_entity", **named, name=row["canonical_name"], type=row["entity_type"])
         return None if found is None else str(found[0])
 
     def holder(self, fact: Row) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from engrain.domain.records import GLOBAL_SCOPE
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.storage.rows import KIND_TABLES, TABLE_RECORDS, column_defaults, column_types
 
 if TYPE_CHECKING:
@@ -85,12 +85,26 @@ def _memories(kind: Kind, references: Mapping[str, str], **more: ColumnType) -> 
 
 def _share_condition(share: Share, row: str) -> str:
     """Build the condition for the rows of an agent."""
-    ways = (" AND ".join(f"{row}.{column} = {value}" for column, value in way.items()) or "1 = 1" for way in share)
+    ways = (" AND ".join(_match(row, column, value) for column, value in way.items()) or "1 = 1" for way in share)
     return f"({' OR '.join(ways) or '1 = 0'})"
 
 
+def _match(row: str, column: str, value: str) -> str:
+    """Build the condition for one value; a scope is that of no user, or of whichever user the row is of."""
+    if column != "scope":
+        return f"{row}.{column} = {value}"
+    of_user = f"'user:' || replace(replace({row}.user_id, '%', '%25'), '/', '%2F')"  # as in `domain.access.scopes`
+    audience = "" if value == GLOBAL else f" || '/' || {value}"
+    return f"{row}.scope IN ({value}, {of_user}{audience})"
+
+
+def in_scopes_of_agent(row: str = "kept") -> str:
+    """Build the condition for the scopes of an agent, and those that all agents see, of whichever users."""
+    return f"({_match(row, 'scope', AGENT)} OR {_match(row, 'scope', GLOBAL)})"
+
+
 def _own(row: str) -> str:
-    """Build the condition for the memories of an agent: those of its scope, and those it wrote for all."""
+    """Build the condition for the memories of an agent: those of its scopes, and those it wrote for all."""
     return _share_condition(_WRITTEN, row)
 
 
@@ -250,7 +264,8 @@ def extent_condition(extent: Extent, name: str) -> str:
 def is_shared(name: str, row: Mapping[str, Any], agent: str) -> bool:
     """Tell whether a row of a table can be one of an agent's backup, by its own values."""
     values = {AGENT: agent, GLOBAL: GLOBAL_SCOPE}
-    return any(all(row[column] == values[value] for column, value in way.items()) for way in TABLES[name].share)
+    known = {**row, "scope": audience_of(row["scope"])} if "scope" in row else row
+    return any(all(known[column] == values[value] for column, value in way.items()) for way in TABLES[name].share)
 
 
 def own_condition(extent: Extent, row: str) -> str:

@@ -26,16 +26,17 @@ _LEAST_SHARED = 0.3
 # More than the longest run of tombstones that one page should stop at.
 _PAGE = 200
 _READ_AGAIN = frozenset({"episode", "fact"})
+_KNOWN = "tenant_id = :tenant_id AND user_id IN :users"
 
 
 def load_entities(snapshot: Snapshot, ids: Sequence[str]) -> list[Entity]:
-    """Load entities of the caller's tenant, in the order of `ids`; unknown ids are absent.
+    """Load entities of the caller's tenant, and of its user, in the order of `ids`; unknown ids are absent.
 
     `mention_count` is the stored count, and one for every mention in a memory the caller sees.
     """
     rows = snapshot.statements.records.entities
-    bound = {"tenant_id": snapshot.tenant_id, "ids": snapshot.dialect.listed(ids)}
-    statement = f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id IN :ids"  # noqa: S608  # no input in it
+    bound = {**snapshot.registry_bindings(), "ids": snapshot.dialect.listed(ids)}
+    statement = f"SELECT {rows.columns} FROM entities WHERE {_KNOWN} AND id IN :ids"  # noqa: S608  # no input in it
     found = {entity.id: entity for entity in map(rows.record, snapshot.ask(statement, bound))}
     if found:
         counted = snapshot.rows("count_mentions", **snapshot.bindings(), ids=snapshot.dialect.listed(found))
@@ -46,26 +47,33 @@ def load_entities(snapshot: Snapshot, ids: Sequence[str]) -> list[Entity]:
 def list_entities(
     snapshot: Snapshot, *, entity_type: EntityType | None = None, after: tuple[str, str] = ("", ""), limit: int
 ) -> list[Entity]:
-    """List entities that were not merged, by canonical name, then type, both after `after`."""
-    bound: dict[str, Any] = {"tenant_id": snapshot.tenant_id, "page": max(limit, _PAGE)}
+    """List entities that were not merged, by canonical name, type and user, after the `entity_position` of one."""
+    bound: dict[str, Any] = {**snapshot.registry_bindings(), "page": max(limit, _PAGE)}
     of_type = ""
     if entity_type is not None:
         bound["entity_type"] = entity_type
         of_type = "AND entity_type = :entity_type"
     columns = snapshot.statements.records.entities.columns
     statement = (
-        f"SELECT {columns} FROM entities WHERE tenant_id = :tenant_id "  # noqa: S608  # no input in it
-        f"AND (canonical_name, entity_type) > (:name, :type) {of_type} ORDER BY canonical_name, entity_type LIMIT :page"
+        f"SELECT {columns} FROM entities WHERE {_KNOWN} "  # noqa: S608  # no input in it
+        f"AND (canonical_name, entity_type, user_id) > (:name, :type, :user) {of_type} "
+        "ORDER BY canonical_name, entity_type, user_id LIMIT :page"
     )
     found: list[str] = []
     while len(found) < limit:
-        rows = snapshot.ask(statement, {**bound, "name": after[0], "type": after[1]})
+        entity_type_after, _, user_after = after[1].partition("/")
+        rows = snapshot.ask(statement, {**bound, "name": after[0], "type": entity_type_after, "user": user_after})
         page = [snapshot.statements.records.entities.record(row) for row in rows]
         found += [entity.id for entity in page if merged_into(entity) is None]
         if len(page) < bound["page"]:
             break
-        after = (page[-1].canonical_name, page[-1].entity_type)
+        after = entity_position(page[-1])
     return load_entities(snapshot, found[: max(limit, 0)])
+
+
+def entity_position(entity: Entity) -> tuple[str, str]:
+    """Return where an entity stands in `list_entities`."""
+    return entity.canonical_name, f"{entity.entity_type}/{entity.user_id}" if entity.user_id else entity.entity_type
 
 
 def find_named(snapshot: Snapshot, names: Collection[str], *, lock: str | None = None) -> list[Entity]:
@@ -74,7 +82,7 @@ def find_named(snapshot: Snapshot, names: Collection[str], *, lock: str | None =
     Includes tombstones whose canonical name is exactly one of them, and the entities these were merged into. Under one
     of the dialect's locks they are as they stand once they are locked, and without what only a caller sees of them.
     """
-    tenant = {"tenant_id": snapshot.tenant_id}
+    tenant = snapshot.registry_bindings()
     keys = sorted({name_key(name) for name in names} - {""})
     ids = {id_ for (id_,) in snapshot.rows("named_entities", **tenant, names=snapshot.dialect.listed(keys))}
     ids |= {
@@ -108,13 +116,9 @@ def find_resembling(snapshot: Snapshot, name: str, *, fuzzy: bool, limit: int) -
     key = name_key(name)
     if not key:
         return []
-    bound = {"tenant_id": snapshot.tenant_id, "limit": max(limit, 0)}
-    ids = {
-        id_
-        for (id_,) in snapshot.rows(
-            "named_entities", tenant_id=snapshot.tenant_id, names=snapshot.dialect.listed([key])
-        )
-    }
+    known = snapshot.registry_bindings()
+    bound = {**known, "limit": max(limit, 0)}
+    ids = {id_ for (id_,) in snapshot.rows("named_entities", **known, names=snapshot.dialect.listed([key]))}
     ids |= {id_ for _, id_ in snapshot.rows("names_holding", **bound, pattern=f"%{_escape_pattern(key)}%")}
     wanted = trigrams(key) if fuzzy else frozenset()
     if wanted:

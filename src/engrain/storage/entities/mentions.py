@@ -80,8 +80,9 @@ def mention(work: UnitOfWork, memory_id: str, entity_ids: Collection[str]) -> li
     if seen is None:
         denial = f"no memory {memory_id} is visible to agent {work.agent}"
         raise NotFound(f"{denial}; only what is there can mention somebody")
-    registry.check_unmerged(entity_ids, known)
-    return note_mentions(work, seen[1], entity_ids)
+    memory = seen[1]
+    registry.check_unmerged(entity_ids, known, of=memory.user_id)
+    return note_mentions(work, memory, entity_ids)
 
 
 def note_mentions(work: UnitOfWork, memory: MemoryRecord, entity_ids: Collection[str]) -> list[str]:
@@ -95,6 +96,7 @@ def note_mentions(work: UnitOfWork, memory: MemoryRecord, entity_ids: Collection
         kind=memory.kind,
         memory_id=memory.id,
         scope=memory.scope,
+        user_id=memory.user_id or "",
         happened_at=work.dialect.time(memory.happened_at),
         at=work.at,
     )
@@ -130,14 +132,14 @@ def find_mentioning(snapshot: Snapshot, request: Request, names: Collection[str]
     keys = sorted({name_key(name) for name in names} - {""})
     if not keys or limit <= 0:
         return []
-    tenant = {"tenant_id": snapshot.tenant_id}
-    entities = [id_ for (id_,) in snapshot.rows("named_entities", **tenant, names=snapshot.dialect.listed(keys))]
+    known = snapshot.registry_bindings()
+    entities = [id_ for (id_,) in snapshot.rows("named_entities", **known, names=snapshot.dialect.listed(keys))]
     mentioned = _count_mentions(snapshot, request, entities) if entities else {}
     if not mentioned:
         return []
     found = _match(snapshot, request, mentioned)
     if len(found) < limit:
-        linked = snapshot.rows("linked_to", **tenant, ids=snapshot.dialect.listed(mentioned))
+        linked = snapshot.rows("linked_to", tenant_id=snapshot.tenant_id, ids=snapshot.dialect.listed(mentioned))
         found += _match(snapshot, request, {id_: _LINKED for (id_,) in linked if id_ not in mentioned})
     return [Candidate(match.doc, match.raw) for match in sorted(found, reverse=True)[:limit]]
 

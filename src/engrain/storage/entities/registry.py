@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engrain.domain import events
 from engrain.domain.entities import merges
 from engrain.domain.entities.registry import EntityMerge, merged_into, name_key, new_names
-from engrain.domain.records import GLOBAL_SCOPE, Entity, Fact, format_time
+from engrain.domain.records import Entity, Fact, format_time
 from engrain.domain.text.similarity import trigrams
 from engrain.errors import InvalidInput, NotFound
 from engrain.storage import selection
@@ -81,12 +81,20 @@ def lock_entities(
     return {entity.id: entity for entity in map(rows.record, found)}
 
 
-def check_unmerged(ids: Iterable[str], known: Mapping[str, Entity], *, what: str = "entity") -> None:
-    """Check that memories may refer to entities.
+def known_to(entities: Iterable[Entity], user: str | None) -> list[Entity]:
+    """Return those entities that a memory may refer to: of the tenant's registry, and of its user's."""
+    return [entity for entity in entities if entity.user_id in {"", user}]
+
+
+def check_unmerged(
+    ids: Iterable[str], entities: Mapping[str, Entity], *, of: str | None = None, what: str = "entity"
+) -> None:
+    """Check that memories of a user, or of none, may refer to entities.
 
     Raises:
         InvalidInput: one is unknown, or was merged into another.
     """
+    known = {entity.id: entity for entity in known_to(entities.values(), of)}
     for id_ in sorted(ids):
         if id_ not in known:
             raise InvalidInput(f"{what} {id_!r} does not exist; create the entity first")
@@ -95,14 +103,31 @@ def check_unmerged(ids: Iterable[str], known: Mapping[str, Entity], *, what: str
             raise InvalidInput(f"{what} {id_!r} was merged into {into}; use {into}")
 
 
+def check_own(work: UnitOfWork, entities: Iterable[Entity]) -> None:
+    """Check that entities are in the registry that the caller changes: its user's, or without a user the tenant's.
+
+    Raises:
+        InvalidInput: one is in another registry; of another user's it says no more than of an unknown one.
+    """
+    for entity in entities:
+        if entity.user_id == "" != work.user_id:
+            raise InvalidInput(
+                f"entity {entity.id} is everybody's, and this agent acts for user {work.user_id!r}: "
+                "change it without a user"
+            )
+        if entity.user_id != work.user_id:
+            raise InvalidInput(f"entity {entity.id!r} does not exist; create the entity first")
+
+
 def put_entity(work: UnitOfWork, entity: Entity) -> Entity:
-    """Add an entity to the tenant's registry, with one name and type.
+    """Add an entity to the registry of the tenant or of the caller's user, with one name and type.
 
     Raises:
         InvalidInput: the id, or the name with this type, is taken, or it is of another tenant.
     """
     if entity.tenant_id != work.tenant_id:
         raise InvalidInput(f"entity {entity.id} is of another tenant than its caller; nothing was written")
+    check_own(work, [entity])
     _check_free(work, entity, id_=entity.id)
     work.add(work.statements.records.entities, "entities", entity)
     _change_names(work, entity, before=None)
@@ -133,7 +158,8 @@ def change_entity(
     before = lock_entities(tx, tenant_id, [id_], lock=lock).get(id_)
     if before is None:
         return None
-    check_unmerged([id_], {id_: before})
+    check_own(work, [before])
+    check_unmerged([id_], {id_: before}, of=before.user_id)
     name = before.canonical_name if canonical_name is None else canonical_name
     names = before.aliases if aliases is None else tuple(aliases)
     new = new_names((name, *names), also)
@@ -165,6 +191,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
     tx, act = work, work.act
     tenant_id = act.caller.tenant_id
     known = lock_entities(tx, tenant_id, [source_id, target_id], lock=tx.dialect.lock_whole)
+    check_own(work, known.values())
     merges.check_merge(source_id, target_id, known)
     source, target = known[source_id], known[target_id]
     facts = lock_facts_about(tx, tenant_id, [source_id, target_id])
@@ -209,6 +236,7 @@ def merge_entities(work: UnitOfWork, source_id: str, target_id: str) -> EntityMe
             "aliases_added": list(added),
             "metadata_added": merges.metadata_added(source, target),
         },
+        of=target,
     )
     return _visible_merge(work, tombstone, united, scopes=scopes, added=added)
 
@@ -223,6 +251,7 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     tx, act = work, work.act
     tenant_id = act.caller.tenant_id
     source, target = _lock_merged(tx, tenant_id, source_id)
+    check_own(work, [source, target])
     payloads = load_merges(tx, tenant_id, target.id)
     number = merges.last_merge(payloads, source_id, target.id)
     parts = [payload for payload in payloads if payload["number"] == number]
@@ -244,7 +273,7 @@ def unmerge_entities(work: UnitOfWork, source_id: str) -> EntityMerge:
     for fact in restored:
         scopes[fact.scope]["facts_restored"].append(fact.id)
     same = {"number": number, "undone": True, "source_entity_id": source_id, "target_entity_id": target.id}
-    _record_merge(work, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]})
+    _record_merge(work, "entity_unmerge", scopes, {**same, "aliases_removed": gave["aliases_added"]}, of=target)
     return _visible_merge(work, apart, left, scopes=scopes, added=())
 
 
@@ -382,10 +411,15 @@ def _empty_report() -> dict[str, Any]:
 
 
 def _record_merge(
-    work: UnitOfWork, event_type: str, scopes: defaultdict[str, dict[str, Any]], everywhere: Mapping[str, Any]
+    work: UnitOfWork,
+    event_type: str,
+    scopes: defaultdict[str, dict[str, Any]],
+    everywhere: Mapping[str, Any],
+    *,
+    of: Entity,
 ) -> None:
-    """One event for the tenant, and one for each narrower scope whose memories it touched: each tells of its own."""
-    for scope in sorted({GLOBAL_SCOPE, *scopes}):
+    """One event for those who see the entity, and one for each narrower scope it touched: each tells of its own."""
+    for scope in sorted({of.scope, *scopes}):
         report = {**everywhere, **scopes[scope]}
         whom = {"entity_id": everywhere["target_entity_id"], "scope": scope}
         work.record(events.registry_event(work.act, event_type, report, work.ids, **whom))
@@ -413,6 +447,7 @@ def _check_free(tx: Transaction, entity: Entity, *, id_: str = "") -> None:
         id=id_,
         canonical_name=entity.canonical_name,
         entity_type=entity.entity_type,
+        user_id=entity.user_id,
     )
     if taken is not None:
         name = f"{entity.entity_type} {entity.canonical_name!r}"
@@ -450,4 +485,5 @@ def _change_names(tx: Transaction, entity: Entity | None, *, before: Entity | No
         old, new = set() if before is None else set(of(before)), set() if entity is None else set(of(entity))
         for verb, changed in ((drop, old - new), (add, new - old)):
             if changed:
-                tx.run_each(verb, [{**named, what: text} for text in sorted(changed)])
+                owned = named if verb == drop else {**named, "user_id": either.user_id}
+                tx.run_each(verb, [{**owned, what: text} for text in sorted(changed)])

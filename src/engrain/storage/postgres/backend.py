@@ -81,17 +81,26 @@ class PostgresBackend:
             self._connections.close()
             raise
 
-    def read(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
-        return self._connections.read(tenant_id, work)
+    def read(
+        self, tenant_id: str | None, work: Callable[[Connection], _Result], *, user_id: str | None = None
+    ) -> _Result:
+        return self._connections.read(tenant_id, work, user=user_id)
 
-    def write(self, tenant_id: str | None, work: Callable[[Connection], _Result], *, is_repeatable: bool) -> _Result:
+    def write(
+        self,
+        tenant_id: str | None,
+        work: Callable[[Connection], _Result],
+        *,
+        is_repeatable: bool,
+        user_id: str | None = None,
+    ) -> _Result:
         for _ in range(_MOST_RACES):
             try:
-                return self._connections.write(tenant_id, work, repeatable=is_repeatable)
+                return self._connections.write(tenant_id, work, repeatable=is_repeatable, user=user_id)
             except IntegrityViolated as error:
                 if not isinstance(error.__cause__, RACES):
                     raise
-        return self._connections.write(tenant_id, work, repeatable=is_repeatable)
+        return self._connections.write(tenant_id, work, repeatable=is_repeatable, user=user_id)
 
     def read_everything(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:
         def work_along_indexes(db: Connection) -> _Result:

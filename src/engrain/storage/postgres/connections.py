@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
+_Owner: TypeAlias = tuple[str | None, str | None]  # tenant and user; None for every one
 
 # One state of the database for all statements of a read; a write sees what others committed while it waited for them.
 _READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL "
@@ -99,19 +100,22 @@ class Connections:
         )
         self._pool.open()
 
-    def read(self, tenant: str | None, work: Callable[[Connection], T]) -> T:
+    def read(self, tenant: str | None, work: Callable[[Connection], T], *, user: str | None = None) -> T:
         """Return what `work` returns from one read-only transaction of `tenant`; all statements see the same state.
 
-        None stands for every tenant, which is for housekeeping: row-level security lets it see each of them.
+        None stands for every tenant, which is for housekeeping: row-level security lets it see each of them. Of a
+        tenant it sees the memories of no user, and those of `user`; None stands for every user, and "" for no user.
 
         Raises:
             MemoryClosed: after close(), and in a process forked from the one that opened it.
             DatabaseUnreachable: the connection broke, and no other did better in time.
             DatabaseBusy: all connections are in use, or others' writes conflicted too often.
         """
-        return self._run(_READING, tenant, work, repeatable=True)
+        return self._run(_READING, (tenant, user), work, repeatable=True)
 
-    def write(self, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool = True) -> T:
+    def write(
+        self, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool = True, user: str | None = None
+    ) -> T:
         """Return what `work` returns from one transaction of `tenant`, or of every one: committed, or without a trace.
 
         `repeatable` says that a second run after one that was committed does no harm. Errors as for `read`, and:
@@ -119,7 +123,7 @@ class Connections:
         Raises:
             OutcomeUnknown: the connection was lost while committing, and the work is not repeatable.
         """
-        return self._run(_WRITING, tenant, work, repeatable=repeatable)
+        return self._run(_WRITING, (tenant, user), work, repeatable=repeatable)
 
     def maintain(self, command: str) -> None:
         """Run what no transaction can hold, on a connection of the pool; errors as for `read`."""
@@ -172,13 +176,13 @@ class Connections:
     def _options(self) -> dict[str, Any]:
         return {"autocommit": True, "prepare_threshold": 1, "context": self._types, "cursor_factory": _BinaryCursor}
 
-    def _run(self, opening: bytes, tenant: str | None, work: Callable[[Connection], T], *, repeatable: bool) -> T:
+    def _run(self, opening: bytes, owner: _Owner, work: Callable[[Connection], T], *, repeatable: bool) -> T:
         """Run `work` until one run of it is committed, it fails of itself, or patience ends."""
         retries = _RetryLimit(self._timeout_s)
         while True:
             connection = self._take(retries)
             try:
-                return _run_transaction(connection, opening, tenant, work)
+                return _run_transaction(connection, opening, owner, work)
             except _LostCommittingError as lost:
                 if not repeatable:
                     raise OutcomeUnknown(
@@ -317,13 +321,13 @@ class _RetryLimit:
         self._pause_s *= 2
 
 
-def _run_transaction(connection: Connection, opening: bytes, tenant: str | None, work: Callable[[Connection], T]) -> T:
+def _run_transaction(connection: Connection, opening: bytes, owner: _Owner, work: Callable[[Connection], T]) -> T:
     """One run of `work` in one transaction.
 
     Its ends go through libpq itself: an empty transaction around one SELECT takes 123 us so, 169 us through cursors
     and 176 us as one pipeline, of which the SELECT is 66.
     """
-    _command(connection, opening + _set_tenant(tenant, connection))
+    _command(connection, opening + _set_owner(owner, connection))
     try:
         result = work(connection)
     except BaseException:
@@ -339,13 +343,20 @@ def _run_transaction(connection: Connection, opening: bytes, tenant: str | None,
     return result
 
 
-def _set_tenant(tenant: str | None, connection: Connection) -> bytes:
-    """What row-level security reads; as a literal, since SET takes no parameters, whose quoting would end at a NUL."""
+def _set_owner(owner: _Owner, connection: Connection) -> bytes:
+    """What row-level security reads; as literals, since SET takes no parameters, whose quoting would end at a NUL."""
+    tenant, user = owner
     if tenant is None:
         return b"engrain.every_tenant = 'on'"
     if not tenant or "\x00" in tenant:
         raise InvalidInput(f"tenant {tenant!r} is no name; use text without NUL")
-    return b"engrain.tenant_id = " + bytes(Escaping(connection.pgconn).escape_literal(tenant.encode()))
+    escape = Escaping(connection.pgconn).escape_literal
+    setting = b"engrain.tenant_id = " + bytes(escape(tenant.encode()))
+    if user is None:
+        return setting + b"; SET LOCAL engrain.every_user = 'on'"
+    if "\x00" in user:
+        raise InvalidInput(f"user {user!r} is no name; use text without NUL")
+    return setting + b"; SET LOCAL engrain.user_id = " + bytes(escape(user.encode())) if user else setting
 
 
 def _command(connection: Connection, command: bytes) -> None:

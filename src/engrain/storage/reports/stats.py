@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of
 from engrain.domain.maintenance.stats import EpisodeStats, FactStats, RuleStats, Stats
 from engrain.domain.memories.decay import days_between
-from engrain.domain.records import GLOBAL_SCOPE
 from engrain.storage.filters import SEEN
 from engrain.storage.search.namespaces import count_waiting
 
@@ -25,7 +25,7 @@ def count_memories(snapshot: Snapshot, now: datetime, *, scope: str | None = Non
     seen = snapshot.bindings()
     narrowed = seen
     if scope is not None:
-        scopes = [name for name in snapshot.caller.scopes if name in (GLOBAL_SCOPE, scope)]
+        scopes = [name for name in snapshot.caller.scopes if {name, audience_of(name)} & {GLOBAL_SCOPE, scope}]
         narrowed = {**seen, "scopes": snapshot.dialect.listed(scopes)}
     return Stats(
         tenant_id=snapshot.tenant_id,

@@ -53,9 +53,9 @@ def load_vectors(snapshot: Snapshot, ids: Collection[str]) -> dict[str, NDArray[
 def find_unmentioned(snapshot: Snapshot, *, after: str | None, limit: int) -> list[Entity]:
     """Find the next unmerged entities, by id, that no memory the caller sees is about or mentions."""
     rows = snapshot.statements.records.entities
-    bound = {**snapshot.bindings(), "after": after or "", "limit": max(limit, 0)}
+    bound = {**snapshot.bindings(), **snapshot.registry_bindings(), "after": after or "", "limit": max(limit, 0)}
     statement = (
-        f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND id > :after "  # noqa: S608  # no input in it
+        f"SELECT {rows.columns} FROM entities WHERE tenant_id = :tenant_id AND user_id IN :users AND id > :after "  # noqa: S608  # no input in it
         f"AND {snapshot.dialect.lacks('metadata', MERGED_INTO)} "
         "AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.tenant_id = entities.tenant_id "
         "AND facts.entity_id = entities.id AND facts.scope IN :scopes) "

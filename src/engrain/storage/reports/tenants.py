@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engrain.domain.maintenance.stats import AgentCounts
+from engrain.domain.maintenance.stats import AgentCounts, UserCounts
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,9 +22,13 @@ def list_agents(tx: Transaction, tenant_id: str) -> list[str]:
     return [agent for (agent,) in tx.rows("agents", tenant_id=tenant_id)]
 
 
-def list_learners(tx: Transaction, tenant_id: str, *, since: datetime) -> list[str]:
-    """List the agents that stored a fact of a tenant since a moment, in Python's order, the same on every database."""
-    return sorted(actor for (actor,) in tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since)))
+def list_learners(tx: Transaction, tenant_id: str, *, since: datetime) -> list[tuple[str, str | None]]:
+    """List the agents that stored a fact of a tenant since a moment, each with a user that it did so for, or None.
+
+    In Python's order, the same on every database.
+    """
+    rows = tx.rows("learners", tenant_id=tenant_id, since=tx.dialect.time(since))
+    return [(actor, user or None) for actor, user in sorted(map(tuple, rows))]
 
 
 def load_agent_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[AgentCounts]:
@@ -36,6 +40,15 @@ def load_agent_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[Ag
     ]
 
 
+def load_user_counts(tx: Transaction, tenant_id: str, now: datetime) -> list[UserCounts]:
+    """Count the live memories of a tenant by end user, of every user of whom there is anything, sorted by user."""
+    rows = tx.rows("user_counts", tenant_id=tenant_id, now=tx.dialect.time(now))
+    return [
+        UserCounts(tenant_id=tenant_id, user_id=user, episodes=int(episodes), facts=int(facts), rules=int(rules))
+        for user, episodes, facts, rules in rows
+    ]
+
+
 def load_agent_page(
     tx: Transaction, tenant_id: str | None, now: datetime, *, after: tuple[str, str], limit: int
 ) -> list[AgentCounts]:
@@ -44,4 +57,15 @@ def load_agent_page(
     for name in list_tenants(tx) if tenant_id is None else [tenant_id]:
         if name >= after[0] and len(found) < limit:
             found += [row for row in load_agent_counts(tx, name, now) if (row.tenant_id, row.agent) > after]
+    return found[:limit]
+
+
+def load_user_page(
+    tx: Transaction, tenant_id: str | None, now: datetime, *, after: tuple[str, str], limit: int
+) -> list[UserCounts]:
+    """Load counts of the next users after a tenant and user: of one tenant, or of all, one statement for each."""
+    found: list[UserCounts] = []
+    for name in list_tenants(tx) if tenant_id is None else [tenant_id]:
+        if name >= after[0] and len(found) < limit:
+            found += [row for row in load_user_counts(tx, name, now) if (row.tenant_id, row.user_id) > after]
     return found[:limit]

@@ -7,7 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
-from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact
+from engrain.domain.access.pools import pool_scope
+from engrain.domain.access.scopes import GLOBAL_SCOPE, audience_of, user_of
+from engrain.domain.records import Episode, Fact
 from engrain.domain.runs import batches
 from engrain.domain.runs.plans import Plan
 from engrain.domain.runs.runs import WORKER_GONE, AgentBacklog, Batch, PendingSession, Run, after_failure, after_loss
@@ -35,11 +37,12 @@ _WAITS = "consolidation_status = 'pending' AND (expires_at IS NULL OR expires_at
 _IS_DUE = f"{_WAITS} AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= :now)"
 _BY_PENDING, _BY_SESSION = "INDEXED BY episodes_pending", "INDEXED BY episodes_session"
 _BY_AGE = "ORDER BY created_at, event_time, turn, id"  # as `batches.age_order`
-_POOL = "pool:"
+_POOL = pool_scope("")
+_OF_CALLER = "tenant_id = :tenant_id AND agent = :agent AND user_id = :user_id"
 
 
 def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = None) -> list[AgentBacklog]:
-    """List agents with due episodes, by tenant, then agent: of one tenant, or of all (maintenance)."""
+    """List agents with due episodes, by tenant, agent, then user: of one tenant, or of all (maintenance)."""
     bound: dict[str, Any] = {"now": tx.dialect.time(now)}
     whose = "TRUE"
     if tenant_id is not None:
@@ -47,20 +50,22 @@ def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = Non
     rows = tx.ask(
         "SELECT tenant_id, agent, scope, count(*), count(DISTINCT session), ("  # noqa: S608  # the schema's own words
         "SELECT lease_until FROM runs WHERE runs.tenant_id = episodes.tenant_id AND runs.agent = episodes.agent "
-        "AND kind = 'consolidation' AND status = 'running' AND lease_until > :now"
+        "AND runs.user_id = episodes.user_id AND kind = 'consolidation' AND status = 'running' AND lease_until > :now"
         f") FROM episodes {_BY_PENDING} WHERE {whose} AND {_IS_DUE} "
-        "GROUP BY tenant_id, agent, scope ORDER BY tenant_id, agent, scope",
+        "GROUP BY tenant_id, agent, user_id, scope ORDER BY tenant_id, agent, user_id, scope",
         bound,
     )
-    found: dict[tuple[str, str], AgentBacklog] = {}
+    found: dict[tuple[str, str, str | None], AgentBacklog] = {}
     for tenant, agent, scope, episodes, sessions, leased_until in rows:
-        is_pool = scope.startswith(_POOL)
-        if not is_pool and scope not in {GLOBAL_SCOPE, agent}:
+        audience, user = audience_of(scope), user_of(scope)
+        is_pool = audience.startswith(_POOL)
+        if not is_pool and audience not in {GLOBAL_SCOPE, agent}:
             continue  # somebody wrote it for another, who has no claim on it either
-        so_far = found.get((tenant, agent), AgentBacklog(tenant_id=tenant, agent=agent, episodes=0, sessions=0))
-        found[tenant, agent] = replace(
+        none = AgentBacklog(tenant_id=tenant, agent=agent, user=user, episodes=0, sessions=0)
+        so_far = found.get((tenant, agent, user), none)
+        found[tenant, agent, user] = replace(
             so_far,
-            pools=(*so_far.pools, scope.removeprefix(_POOL)) if is_pool else so_far.pools,
+            pools=(*so_far.pools, audience.removeprefix(_POOL)) if is_pool else so_far.pools,
             episodes=so_far.episodes + episodes,
             sessions=so_far.sessions + sessions,
             leased_until=None if leased_until is None else tx.dialect.moment(leased_until),
@@ -70,7 +75,7 @@ def list_backlogs(tx: Transaction, now: datetime, *, tenant_id: str | None = Non
 
 def list_pending_sessions(snapshot: Snapshot, now: datetime, *, exclude: Collection[str] = ()) -> list[PendingSession]:
     """List the caller's sessions with a waiting episode, if only for a retry, by first time seen, then name."""
-    bound = {**snapshot.bindings(), "agent": snapshot.agent, "now": snapshot.dialect.time(now)}
+    bound = {**snapshot.written_bindings(), "agent": snapshot.agent, "now": snapshot.dialect.time(now)}
     found: dict[str, PendingSession] = {}
     for session, count, oldest, first_seen_at in snapshot.rows("pending_sessions", **bound):
         if session not in exclude:
@@ -85,7 +90,7 @@ def list_pending_sessions(snapshot: Snapshot, now: datetime, *, exclude: Collect
 def is_session_consolidated(snapshot: Snapshot, session: str, now: datetime) -> bool:
     """Tell whether the session is known and no episode of the caller in it waits."""
     bound = {
-        **snapshot.bindings(),
+        **snapshot.written_bindings(),
         "agent": snapshot.agent,
         "session": session,
         "now": snapshot.dialect.time(now),
@@ -97,15 +102,15 @@ def is_session_consolidated(snapshot: Snapshot, session: str, now: datetime) -> 
 def list_runs(
     snapshot: Snapshot, *, kind: RunKind | None = None, limit: int = 50, after: TimePosition | None = None
 ) -> list[Run]:
-    """List runs of the caller's agent, newest first (then the larger id), after the position of one of them."""
+    """List runs of the caller's agent for its user, newest first (then the larger id), after the position of one."""
     rows = snapshot.statements.records.runs
-    bound = {"tenant_id": snapshot.tenant_id, "agent": snapshot.agent, "kind": kind, "limit": max(limit, 0)}
+    bound = {**snapshot.identity_bindings(), "kind": kind, "limit": max(limit, 0)}
     of_kind = "" if kind is None else "AND kind = :kind"
     if after is not None:
         of_kind += " AND (started_at, id) < (:after_at, :after_id)"
         bound |= position_bindings(after, snapshot.dialect)
     found = snapshot.ask(
-        f"SELECT {rows.columns} FROM runs WHERE tenant_id = :tenant_id AND agent = :agent {of_kind} "  # noqa: S608  # no input in it
+        f"SELECT {rows.columns} FROM runs WHERE {_OF_CALLER} {of_kind} "  # noqa: S608  # no input in it
         "ORDER BY started_at DESC, id DESC LIMIT :limit",
         bound,
     )
@@ -142,6 +147,7 @@ def claim_run(work: UnitOfWork, claim: Claim) -> Batch | None:
         tenant_id=act.caller.tenant_id,
         kind=claim.kind,
         agent=act.caller.agent,
+        user_id=act.caller.user_id,
         worker=claim.worker,
         lease_until=act.at + timedelta(seconds=claim.lease_s),
         started_at=act.at,
@@ -160,9 +166,7 @@ def renew_run(work: UnitOfWork, run_id: str, lease_s: float) -> bool:
     if lease_s <= 0:
         raise InvalidInput(f"lease_s {lease_s} has to be positive")
     until = work.dialect.time(work.act.at + timedelta(seconds=lease_s))
-    caller = work.act.caller
-    named = {"tenant_id": caller.tenant_id, "agent": caller.agent, "id": run_id}
-    return work.one("renew_run", **named, lease_until=until) is not None
+    return work.one("renew_run", **work.identity_bindings(), id=run_id, lease_until=until) is not None
 
 
 def carry_out(work: UnitOfWork, run_id: str, plan: Plan, report: Mapping[str, Any]) -> list[ActionResult] | None:
@@ -277,12 +281,11 @@ def _set_back(of_run: UnitOfWork, run: Run, after: Callable[[Episode], Setback],
 
 
 def _lock_runs(work: UnitOfWork, condition: str, **bound: Any) -> Sequence[Run]:
-    tx, caller = work, work.act.caller
+    tx = work
     rows = tx.statements.records.runs
     found = tx.ask(
-        f"SELECT {rows.columns} FROM runs "  # noqa: S608  # this room's own words
-        f"WHERE tenant_id = :tenant_id AND agent = :agent AND {condition} {tx.dialect.lock}",
-        {"tenant_id": caller.tenant_id, "agent": caller.agent, **bound},
+        f"SELECT {rows.columns} FROM runs WHERE {_OF_CALLER} AND {condition} {tx.dialect.lock}",  # noqa: S608  # this room's own words
+        {**work.identity_bindings(), **bound},
     )
     return [rows.record(row) for row in found]
 
@@ -290,7 +293,7 @@ def _lock_runs(work: UnitOfWork, condition: str, **bound: Any) -> Sequence[Run]:
 def _find_due(work: UnitOfWork, claim: Claim) -> list[Episode]:
     """The episodes that may be claimed together, with as many attempts behind them as the one that waits longest."""
     act = work.act
-    bound: dict[str, Any] = {**work.bindings(), "agent": work.agent, "now": work.dialect.time(act.at)}
+    bound: dict[str, Any] = {**work.written_bindings(), "agent": work.agent, "now": work.dialect.time(act.at)}
     where = f"tenant_id = :tenant_id AND agent = :agent AND {_IS_DUE} AND +scope IN :scopes"
     if claim.sessions:
         where += " AND session IN :sessions"

@@ -70,7 +70,13 @@ class SqliteBackend:
             self._connections.close()
             raise
 
-    def read(self, tenant_id: str | None, work: Callable[[Connection], _Result]) -> _Result:  # noqa: ARG002  # one file holds every tenant
+    def read(
+        self,
+        tenant_id: str | None,  # noqa: ARG002  # one file holds every tenant
+        work: Callable[[Connection], _Result],
+        *,
+        user_id: str | None = None,  # noqa: ARG002  # and every user
+    ) -> _Result:
         with self._connections.snapshot() as db:
             return work(db)
 
@@ -80,6 +86,7 @@ class SqliteBackend:
         work: Callable[[Connection], _Result],
         *,
         is_repeatable: bool,  # noqa: ARG002  # nothing is lost while committing
+        user_id: str | None = None,  # noqa: ARG002  # likewise
     ) -> _Result:
         with self._connections.writing() as db:
             self._changes_before = self._connections.count_changes()

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from engrain.domain import checks, events
-from engrain.domain.records import GLOBAL_SCOPE, Episode, Fact, Link, MemoryRecord, Rule
+from engrain.domain.access.scopes import GLOBAL_SCOPE, USER_SCOPE
+from engrain.domain.records import Episode, Fact, Link, MemoryRecord, Rule
 from engrain.domain.text.indexing import question_share
 from engrain.errors import InvalidInput
 from engrain.storage import selection
@@ -194,7 +195,12 @@ def _check_reach(work: UnitOfWork, memories: Iterable[MemoryRecord]) -> None:
     for memory in memories:
         if memory.tenant_id != caller.tenant_id:
             raise InvalidInput(f"{memory.kind} {memory.id} is of another tenant than its caller; nothing was written")
-        if memory.scope not in (GLOBAL_SCOPE, caller.agent):
+        if caller.is_user_bound and memory.user_id != caller.user:
+            raise InvalidInput(
+                f"scope {memory.scope!r:.80} is not that of user {caller.user!r:.80}, and this caller is bound to that "
+                f"user; choose {USER_SCOPE!r} or {caller.agent!r:.80}"
+            )
+        if memory.scope not in (GLOBAL_SCOPE, caller.agent, caller.shared_scope, caller.own_scope):
             shared.add(memory.scope)
     if not shared:
         return
@@ -282,4 +288,5 @@ def _check_references(work: UnitOfWork, fact: Fact) -> None:
     ):
         raise InvalidInput(f"supersedes_id {superseded!r} names no fact that agent {work.agent} sees")
     if entity is not None:
-        registry.check_unmerged([entity], registry.lock_entities(work, fact.tenant_id, [entity]), what="entity_id")
+        known = registry.lock_entities(work, fact.tenant_id, [entity])
+        registry.check_unmerged([entity], known, of=fact.user_id, what="entity_id")

@@ -48,6 +48,7 @@ def confirm(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     if seen is None:
         return None
     _, memory = seen
+    updates.check_change(work, memory)
     if isinstance(memory, Episode):
         raise InvalidInput(f"{id_} is an episode; only facts and rules can be confirmed")
     if not memory.is_live(work.act.at):
@@ -111,6 +112,7 @@ def mark(
     doc, memory = seen
     if not isinstance(memory, Rule):
         raise InvalidInput(f"{id_} is of kind {memory.kind}; only a rule can be marked {outcome}")
+    updates.check_change(work, memory, says=reason is not None)
     if memory.is_forgotten:
         raise InvalidInput(f"rule {id_} is forgotten; add it again before marking it {outcome}")
     marked = maturity.apply_outcome(memory, outcome, reason=reason, at=work.act.at, thresholds=thresholds)

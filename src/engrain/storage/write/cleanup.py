@@ -10,7 +10,7 @@ from engrain.domain import events
 from engrain.domain.maintenance import retention
 from engrain.domain.records import Episode
 from engrain.storage import selection
-from engrain.storage.transaction import repeatable
+from engrain.storage.transaction import for_every_user, repeatable
 from engrain.storage.write import removal
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Plan:
     is_last: bool
 
 
+@for_every_user
 def preview_cleanup(tx: Transaction, act: Act, policy: Retention) -> CleanupBatch:
     """Count what a whole cleanup would remove now."""
     return _count_removals(tx, act, policy, _load_needed(tx, act, policy))
@@ -42,6 +43,7 @@ def _count_removals(tx: Transaction, act: Act, policy: Retention, needed: Collec
     return retention.CleanupBatch(expired=expired, capacity=capacity, remaining=every - expired - capacity)
 
 
+@for_every_user
 def plan_cleanup(tx: Transaction, act: Act, policy: Retention, limit: int) -> Plan:
     """Plan the removal of at most `limit` episodes that may go."""
     named = {"tenant_id": act.caller.tenant_id, "before": tx.dialect.time(retention.expiry_cutoff(policy, act.at))}
@@ -56,6 +58,7 @@ def plan_cleanup(tx: Transaction, act: Act, policy: Retention, limit: int) -> Pl
     return Plan(removals=removals, is_last=len(removals) < limit)
 
 
+@for_every_user
 @repeatable
 def clean_up(work: UnitOfWork, policy: Retention, planned: Plan) -> CleanupBatch:
     """Remove those of a plan that may still go, under lock; an event for each, and no tombstone."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engrain.domain import events
 from engrain.domain.records import Episode, Fact, MemoryRecord, Rule
 from engrain.storage import selection
-from engrain.storage.transaction import repeatable
+from engrain.storage.transaction import for_every_user, repeatable
 from engrain.storage.write import updates
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     """
     work.backend.lock(work, [id_], ())
     seen = updates.lock_one(work, id_)
+    if seen is not None:
+        updates.check_change(work, seen[1])
     if seen is None or not seen[1].is_live(work.act.at):
         return None if seen is None else seen[1]
     doc, memory = seen
@@ -50,6 +52,7 @@ def forget(work: UnitOfWork, id_: str) -> MemoryRecord | None:
     return forgotten
 
 
+@for_every_user
 def erase(work: UnitOfWork, ids: Sequence[str]) -> list[str]:
     """Remove memories for good: rows, vectors, words, links, the payloads of their events; returns the ids removed.
 
@@ -61,6 +64,7 @@ def erase(work: UnitOfWork, ids: Sequence[str]) -> list[str]:
     work.backend.clear_log(work)
     found = selection.load_visible(work, ids, lock=work.dialect.lock_whole)
     for doc, memory in found:
+        updates.check_change(work, memory)
         _erase(work, doc, memory)
     return [memory.id for _, memory in found]
 

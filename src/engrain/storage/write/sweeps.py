@@ -17,7 +17,7 @@ from engrain.domain.records import Episode
 from engrain.storage import selection
 from engrain.storage.dialects import as_json
 from engrain.storage.rows import KIND_TABLES
-from engrain.storage.transaction import repeatable
+from engrain.storage.transaction import for_every_user, repeatable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,6 +80,7 @@ _EXPRESSIONS: Mapping[Literal["sqlite", "postgres"], _Expressions] = {
 }
 
 
+@for_every_user
 def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int) -> Stretch:
     """Find the next `limit` live facts or rules of the act's tenant that decay, and which of them may be due."""
     [(count, last, found)] = tx.ask(
@@ -98,6 +99,7 @@ def find_due(tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *,
     return Stretch(looked_at=count, last=last if count == limit else None, ids=ids)
 
 
+@for_every_user
 def preview_sweep(
     tx: Transaction, act: Act, kind: AgingKind, policy: DecayPolicy, *, after: str, limit: int
 ) -> SweepBatch:
@@ -106,6 +108,7 @@ def preview_sweep(
     return _count_changes(seen, _find_changes(tx, act, kind, policy, ids=seen.ids))
 
 
+@for_every_user
 @repeatable
 def sweep(work: UnitOfWork, kind: AgingKind, policy: DecayPolicy, seen: Stretch) -> SweepBatch:
     """Let those fade, recover or expire that still should, now that nobody else changes them; an event for each."""

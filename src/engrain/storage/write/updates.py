@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from engrain.domain import events
 from engrain.domain.records import Episode, Fact, Link, MemoryRecord
+from engrain.errors import InvalidInput
 from engrain.storage import selection
 
 if TYPE_CHECKING:
@@ -35,6 +36,20 @@ def lock_one(work: UnitOfWork, id_: str) -> tuple[int, MemoryRecord] | None:
     """One memory the caller sees, which nobody else changes until the end of the transaction."""
     found = selection.load_visible(work, [id_], lock=work.dialect.lock)
     return found[0] if found else None
+
+
+def check_change(work: UnitOfWork, memory: MemoryRecord, *, says: bool = False) -> None:
+    """Check that the caller may change a memory: acting for a user it may not put words into everybody's.
+
+    Raises:
+        InvalidInput: the memory is of no user, and the caller is bound to one, or the change `says` something.
+    """
+    caller = work.act.caller
+    if caller.user is not None and memory.user_id is None and (caller.is_user_bound or says):
+        raise InvalidInput(
+            f"{memory.kind} {memory.id} is everybody's, and this agent acts for user {caller.user!r:.80}; change it "
+            "without a user, or remember it anew for this user"
+        )
 
 
 def connect(work: UnitOfWork, source: MemoryRecord, target: MemoryRecord, link: Link) -> bool:

@@ -98,6 +98,10 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], tuple[str, ...]]]] 
         ("tenant", "agent", "episodes", "facts", "rules"),
         lambda of: (of.tenant_id, of.agent, f"{of.episodes:,}", f"{of.facts:,}", f"{of.rules:,}"),
     ),
+    "UserCounts": (
+        ("tenant", "user", "episodes", "facts", "rules"),
+        lambda of: (of.tenant_id, of.user_id, f"{of.episodes:,}", f"{of.facts:,}", f"{of.rules:,}"),
+    ),
     "Application": (
         ("time", "outcome", "agent", "why"),
         lambda use: (f"{use.created_at:{_SECOND}}", use.outcome, use.agent, use.context or "-"),

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from engrain.domain import checks
+from engrain.domain.access.scopes import user_scope
 from engrain.domain.records import ROLES, Role
 from engrain.errors import InvalidInput, NotFound
 
@@ -43,9 +44,24 @@ class Owner:
     name: str
 
     @property
-    def agent(self) -> str:
-        """The agent of ours that stands for the owner."""
+    def key(self) -> str:
+        """The owner in one text, as the register of owners has it."""
         return f"{self.kind}:{self.name}"
+
+    @property
+    def agent(self) -> str:
+        """The agent of ours that stands for the owner, or acts for it where it is a user."""
+        return OURS if self.kind == "user" else self.key
+
+    @property
+    def user(self) -> str | None:
+        """The end user that the owner is, if it is one."""
+        return self.name if self.kind == "user" else None
+
+    @property
+    def scope(self) -> str:
+        """The scope of its memories."""
+        return user_scope(self.user, self.agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +78,7 @@ class Selection:
 
     def matches(self, memory: Episode) -> bool:
         """Tell whether a memory is the owner's and has the metadata, which no search of ours filters by."""
-        return memory.scope == self.owner.agent and all(
+        return memory.scope == self.owner.scope and all(
             memory.metadata.get(name) == value for name, value in self.metadata.items()
         )
 
@@ -169,8 +185,16 @@ def ids_of(memory: Episode) -> dict[str, str]:
     ours = memory.metadata.get(OURS)
     if isinstance(ours, dict) and isinstance(ours.get("ids"), dict):
         return {name: str(value) for name, value in ours["ids"].items()}
+    owner = owner_of(memory)
+    return {f"{owner.kind}_id": owner.name}
+
+
+def owner_of(memory: Episode) -> Owner:
+    """Return the owner of a memory: its user, or the one that its agent stands for."""
+    if memory.user_id is not None:
+        return Owner(kind="user", name=memory.user_id)
     kind, _, name = memory.agent.partition(":")
-    return {f"{kind}_id": name}
+    return Owner(kind=kind, name=name)
 
 
 def end_of(memory: Episode) -> str | None:
@@ -184,7 +208,7 @@ def end_of(memory: Episode) -> str | None:
 
 def outer_id(owner: Owner, id_: str) -> str:
     """Make the id of a memory for clients, who name an id alone: ours, with its owner."""
-    return f"{id_}~{base64.urlsafe_b64encode(owner.agent.encode()).decode().rstrip('=')}"
+    return f"{id_}~{base64.urlsafe_b64encode(owner.key.encode()).decode().rstrip('=')}"
 
 
 def inner_id(id_: str) -> tuple[Owner, str]:
@@ -215,9 +239,8 @@ def to_document(memory: Episode, *, score: float | None = None) -> Json:
     ours = memory.metadata.get(OURS)
     first = {"root": memory.id, "created_at": memory.created_at.isoformat(), **(ours if isinstance(ours, dict) else {})}
     own = {name: value for name, value in memory.metadata.items() if name != OURS}
-    kind, _, name = memory.agent.partition(":")
     document = {
-        "id": outer_id(Owner(kind=kind, name=name), str(first["root"])),
+        "id": outer_id(owner_of(memory), str(first["root"])),
         "memory": memory.content,
         **{field: ids.get(field) for field in _IDS},
         "hash": hashlib.md5(memory.content.encode(), usedforsecurity=False).hexdigest(),

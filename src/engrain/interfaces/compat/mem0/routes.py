@@ -1,8 +1,8 @@
 """Routes of mem0's own client, over a memory of ours: `MemoryClient(api_key=KEY, host="http://host:port/mem0")`.
 
-https://docs.mem0.ai/api-reference, and the client of mem0ai 2.2. Every owner (a user_id, else an agent_id, app_id or
-run_id) is an agent of ours, `user:alice`, so that owners are as separate as agents. A message is stored as an episode,
-verbatim.
+https://docs.mem0.ai/api-reference, and the client of mem0ai 2.2. A user_id is an end user, and an agent_id, app_id or
+run_id without one is an agent of ours, `run:r1`, so that owners are as separate as users and agents. A message is
+stored as an episode, verbatim.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -237,19 +237,21 @@ def batch_delete(identity: Identified, body: Posted) -> Json:
 @_require("reader")
 def users(identity: Identified) -> Json:
     """List the owners, newest first."""
-    notes = _register_of(identity).list(limit=checks.MAX_LIMIT)
-    owners = [(note, Owner(kind=kind, name=name)) for note in notes for kind, _, name in [note.key.partition(":")]]
+    users = [counts.user_id for counts in identity.memory.users(identity.tenant, limit=checks.MAX_LIMIT)]
+    notes = [note for user in (None, *users) for note in _register_of(identity, user).list(limit=checks.MAX_LIMIT)]
+    named = [(note, Owner(kind=kind, name=name)) for note in notes for kind, _, name in [note.key.partition(":")]]
+    owners = sorted(named, key=lambda entry: (entry[0].created_at, entry[0].id), reverse=True)
     documents = [
         {
             "id": note.id,
             "type": owner.kind,
             "name": owner.name,
-            "total_memories": identity.memory.agent(owner.agent, tenant=identity.tenant).stats().episodes.total,
+            "total_memories": _agent_of(identity, owner).stats().episodes.total,
             "created_at": note.created_at.isoformat(),
             "updated_at": note.updated_at.isoformat(),
         }
         for note, owner in owners
-        if identity.grant.agent in (None, owner.agent)
+        if _may_act_for(identity, owner)
     ]
     return {"count": len(documents), "next": None, "previous": None, "results": documents}
 
@@ -263,8 +265,9 @@ def delete_user(identity: Identified, kind: str, name: str) -> Json:
     agent = _agent(identity, where)
     while own := _own(identity, agent, where.owner):
         agent.erase(own)
-    if _register_of(identity).recall(where.owner.agent) is not None:
-        _register_of(identity).forget(where.owner.agent)
+    register = _register_of(identity, where.owner.user)
+    if register.recall(where.owner.key) is not None:
+        register.forget(where.owner.key)
     return {"message": "Entity deleted successfully!"}
 
 
@@ -274,23 +277,32 @@ def _agent(identity: RequestIdentity, where: Selection) -> "Agent":
 
 def _agent_of(identity: RequestIdentity, owner: Owner, *, session: str | None = None) -> "Agent":
     _check(identity, owner)
-    return identity.memory.agent(owner.agent, tenant=identity.tenant, session=session, request_id=identity.request_id)
+    return identity.agent_named(owner.agent, user=owner.user, session=session)
 
 
 def _check(identity: RequestIdentity, owner: Owner) -> None:
-    if identity.grant.agent not in (None, owner.agent):
-        raise Forbidden(f"the key speaks for the agent {identity.grant.agent!r:.80} alone, not for {owner.agent!r:.80}")
+    grant = identity.grant
+    if not _may_act_for(identity, owner):
+        whom = [f"{kind} {name!r:.80}" for kind, name in (("agent", grant.agent), ("user", grant.user_id)) if name]
+        raise Forbidden(f"the key speaks for the {' and the '.join(whom)} alone, not for {owner.key!r:.80}")
 
 
-def _register_of(identity: RequestIdentity) -> Any:
-    return identity.memory.agent(_REGISTER, tenant=identity.tenant, request_id=identity.request_id).notes
+def _may_act_for(identity: RequestIdentity, owner: Owner) -> bool:
+    """Whether the key is neither another agent's nor another user's."""
+    grant = identity.grant
+    return grant.agent in (None, owner.agent) and grant.user_id in (None, owner.user)
+
+
+def _register_of(identity: RequestIdentity, user: str | None) -> Any:
+    """Return the notes that name the owners there are: a user's name is noted with the user alone."""
+    return identity.memory.agent(_REGISTER, user=user, tenant=identity.tenant, request_id=identity.request_id).notes
 
 
 def _register(identity: RequestIdentity, owner: Owner) -> None:
     """Note that there is such an owner."""
-    notes = _register_of(identity)
-    if notes.recall(owner.agent) is None:
-        notes.save(owner.agent, owner.name)
+    notes = _register_of(identity, owner.user)
+    if notes.recall(owner.key) is None:
+        notes.save(owner.key, owner.name)
 
 
 def _with(request: Json, *names: str) -> Json:
@@ -321,7 +333,7 @@ def _all(identity: RequestIdentity, where: Selection) -> list[Episode]:
 def _own(identity: RequestIdentity, agent: "Agent", owner: Owner) -> list[str]:
     """Return the ids of all memories of an owner, of any kind, live or not."""
     records = _list_all(agent, KINDS, most=_most(identity), include_inactive=True)
-    return [record.id for record in records if record.scope == owner.agent]
+    return [record.id for record in records if record.scope == owner.scope]
 
 
 def _list_all(agent: "Agent", kinds: Sequence[Kind], *, most: int, **narrowing: Any) -> "list[MemoryRecord]":
@@ -345,7 +357,7 @@ def _versions(identity: RequestIdentity, memory_id: str) -> list[Episode]:
     owner, inner = conversion.inner_id(memory_id)
     agent = _agent_of(identity, owner)
     first = agent.get(inner)
-    if not isinstance(first, Episode) or first.scope != owner.agent:
+    if not isinstance(first, Episode) or first.scope != owner.scope:
         raise conversion.no_memory(memory_id)
     later = [agent.get(link.source_id) for link in agent.links(inner, direction="incoming", relation="supersedes")]
     episodes = (record for record in later if isinstance(record, Episode))

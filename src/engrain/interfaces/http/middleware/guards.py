@@ -39,8 +39,8 @@ _CORS_HEADERS: Mapping[str, str] = {
 _PREFLIGHT_HEADERS: Mapping[str, str] = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Engrain-Agent, Engrain-Session, Idempotency-Key, If-Match, If-None-Match, "
-        "Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-ID"
+        "Authorization, Content-Type, Engrain-Agent, Engrain-Session, Engrain-User, Idempotency-Key, If-Match, "
+        "If-None-Match, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-ID"
     ),
     "Access-Control-Max-Age": "600",
 }

@@ -11,7 +11,7 @@ from engrain.domain.records import Caller
 from engrain.interfaces.http.openapi.examples import example
 from engrain.interfaces.http.openapi.schemas import REF, Schema, answer_type, components
 from engrain.interfaces.http.problems import MEDIA_TYPE
-from engrain.interfaces.http.request_identity import AGENT, SESSION
+from engrain.interfaces.http.request_identity import AGENT, SESSION, USER
 from engrain.verbs.signatures import signature, signatures
 from engrain.verbs.table import by_name
 
@@ -65,6 +65,7 @@ _WITH_BODY = (
 _WRITING = (HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED, HTTPStatus.INSUFFICIENT_STORAGE)
 _HEADERS = {
     AGENT: "Agent to speak for, where the key names none; the settings' agent if left out.",
+    USER: "End user that the agent acts for, where the key names none; memories of no user if left out.",
     SESSION: "Conversation that is going on.",
     REQUEST_ID_HEADER: "Comes back in the answer, and stands in the events of what it does; made where there is none.",
 }

@@ -1,0 +1,224 @@
+"""End users of one memory: what is said with one is seen with that one alone, by every agent that acts for them."""
+
+import pytest
+
+from engrain import InvalidInput, Memory, NotFound
+from engrain.domain.access.scopes import audience_of, user_of, user_scope
+from tests.support.clock import Clock
+from tests.support.learning_memories import LLM, fact, reply
+
+NAMES = ("ana", "bob", "ana/assistant", "ana%2Fassistant", "%", "/", "user:ana", "ana@example.com", "Zoë", "x" * 512)
+
+
+@pytest.fixture
+def memory(location):
+    with Memory.open(location, embedder="none") as memory:
+        yield memory
+
+
+@pytest.fixture
+def ana(memory):
+    return memory.agent("assistant", user="ana")
+
+
+@pytest.fixture
+def bob(memory):
+    return memory.agent("assistant", user="bob")
+
+
+def contents(agent):
+    return {record.content for record in agent.list(include_inactive=True)}
+
+
+def test_a_scope_names_its_audience_and_its_user():
+    for user in NAMES:
+        for audience in ("global", "assistant", "pool:team", "a/b", "%2F"):
+            scope = user_scope(user, audience)
+            assert (user_of(scope), audience_of(scope)) == (user, audience)
+    assert len({user_scope(user, audience) for user in NAMES for audience in ("global", "assistant")}) == 2 * len(NAMES)
+
+
+def test_what_is_said_with_one_user_is_seen_with_that_user_alone(memory, ana, bob):
+    nobody, other = memory.agent("assistant"), memory.agent("billing", user="ana")
+    secret = ana.remember("HIV positive", subject="user", predicate="health")
+    ana.observe("I like jazz.", session="monday")
+    ana.notes.save("drink", "tea")
+    bob.observe("I like the oboe.", session="monday")
+    ana.remember("Lisbon", subject="user", predicate="lives in", scope="user")
+    ana.remember("Berlin", subject="the office", predicate="is in", scope="global")
+    everybodys = {"Berlin"}
+    assert contents(ana) == {"HIV positive", "I like jazz.", "tea", "Lisbon", *everybodys}
+    assert contents(bob) == {"I like the oboe.", *everybodys}
+    assert contents(nobody) == everybodys
+    assert contents(other) == {"Lisbon", *everybodys}
+    assert (secret.scope, secret.user_id) == ("user:ana/assistant", "ana")
+    for stranger in (bob, nobody, other):
+        assert "HIV" not in str(stranger.context("health HIV positive"))
+        assert stranger.get(secret.id) is None
+        assert stranger.history(secret.id) == []
+        assert "HIV" not in str([event.to_dict() for event in stranger.events(limit=1000)])
+        with pytest.raises(NotFound):
+            stranger.forget(secret.id)
+        assert stranger.erase([secret.id]) == []
+    assert ana.get(secret.id).content == "HIV positive"
+    assert [hit.memory.content for hit in bob.recall("What do I like?", kinds=["episode"])] == ["I like the oboe."]
+
+
+@pytest.mark.parametrize(("one", "another"), [("ana", "ana/assistant"), ("a%2Fb", "a/b"), ("ana", "Ana")])
+def test_users_whose_names_look_alike_are_apart(memory, one, another):
+    for user in (one, another):
+        memory.agent("assistant", user=user).observe(f"I am {user}.")
+        memory.agent("assistant", user=user).remember(f"known to {user}", scope="user")
+    for user in (one, another):
+        assert contents(memory.agent("assistant", user=user)) == {f"I am {user}.", f"known to {user}"}
+    assert [counts.user_id for counts in memory.users()] == sorted((one, another))
+
+
+def test_the_same_slot_session_and_idempotency_key_are_each_users_own(ana, bob):
+    where = {"subject": "user", "predicate": "lives in", "idempotency_key": "home"}
+    homes = [agent.remember(home, **where) for agent, home in ((ana, "Lisbon"), (bob, "Porto"))]
+    turns = [agent.observe("Hello.", session="s", idempotency_key="first") for agent in (ana, bob)]
+    assert [ana.get(homes[0].id).validity, bob.get(homes[1].id).validity] == ["active", "active"]
+    assert [turn.turn for turn in turns] == [1, 1]
+    assert turns[0].id != turns[1].id
+    moved = ana.remember("Madrid", subject="user", predicate="lives in")
+    assert (ana.get(homes[0].id).validity, moved.supersedes_id) == ("superseded", homes[0].id)
+    assert bob.get(homes[1].id).validity == "active"
+
+
+def test_each_user_has_a_registry_beside_that_of_the_tenant(memory, ana, bob):
+    lisbon = memory.agent("assistant").entities.create("Lisbon", "place")
+    carla = ana.entities.create("Carla", "person", aliases=["my doctor"])
+    bobs = bob.entities.create("Carla", "person")
+    assert {entity.id for entity in ana.entities.find()} == {lisbon.id, carla.id}
+    assert {entity.id for entity in bob.entities.find()} == {lisbon.id, bobs.id}
+    assert [match.entity.id for match in bob.entities.resolve("my doctor")] == []
+    assert bob.entities.get(carla.id) is None
+    pages = [ana.entities.find(limit=1)]
+    while pages[-1].next:
+        pages.append(ana.entities.find(limit=1, after=pages[-1].next))
+    assert [entity.id for page in pages for entity in page] == [carla.id, lisbon.id]
+    with pytest.raises(InvalidInput, match="does not exist"):
+        bob.remember("x", subject="Carla", predicate="is", entity_id=carla.id)
+    with pytest.raises(InvalidInput, match="does not exist"):
+        ana.remember("x", subject="Carla", predicate="is", entity_id=carla.id, scope="global")
+    with pytest.raises(InvalidInput, match="everybody's"):
+        ana.entities.update(lisbon.id, aliases=["where Ana lives"])
+    with pytest.raises(InvalidInput, match="does not exist"):
+        bob.entities.merge(carla.id, bobs.id)
+
+
+def test_a_user_puts_no_words_into_what_everybody_sees(memory, ana):
+    nobody = memory.agent("assistant")
+    office = nobody.remember("Berlin", subject="the office", predicate="is in")
+    rule = nobody.rules.add("Offer tea.")
+    with pytest.raises(InvalidInput, match=f"fact {office.id} is everybody's"):
+        ana.correct(office.id, "near my flat in Lisbon")
+    with pytest.raises(InvalidInput, match=f"rule {rule.id} is everybody's"):
+        ana.rules.mark_harmful(rule.id, "I am allergic")
+    assert ana.rules.mark_helpful(rule.id).success_count == 1
+
+
+def test_one_bound_to_a_user_changes_nothing_that_others_see(memory):
+    office = memory.agent("assistant").remember("Berlin", subject="the office", predicate="is in")
+    bound = memory.agent("assistant", user="ana", is_user_bound=True)
+    for change in (
+        lambda: bound.remember("x", scope="global"),
+        lambda: bound.rules.add("x", scope="global"),
+        lambda: bound.forget(office.id),
+        lambda: bound.erase([office.id]),
+        lambda: bound.confirm(office.id),
+    ):
+        with pytest.raises(InvalidInput, match="'ana'"):
+            change()
+    assert bound.remember("tea", scope="user").scope == "user:ana"
+    assert contents(memory.agent("assistant")) == {"Berlin"}
+    with pytest.raises(InvalidInput, match="needs a user"):
+        memory.agent("assistant", is_user_bound=True)
+
+
+def test_a_pool_holds_what_is_of_a_user_for_that_user(memory, ana, bob):
+    ana.pools.create("team", ["billing"])
+    ana.remember("gold", subject="user", predicate="plan", scope="pool:team")
+    memory.agent("assistant").remember("open until 22:00", subject="desk", predicate="is", scope="pool:team")
+    assert contents(memory.agent("billing", user="ana")) == {"gold", "open until 22:00"}
+    assert contents(memory.agent("billing", user="bob")) == contents(bob) == {"open until 22:00"}
+    assert {hit.memory.content for hit in ana.pools.query("team", "gold plan")} >= {"gold"}
+    synced = memory.agent("billing", user="ana").pools.sync_to_agent("team")
+    assert len(synced.copied) == 2
+    assert contents(memory.agent("billing")) == {"open until 22:00"}
+
+
+@pytest.mark.parametrize(
+    ("user", "why"), [("", "user is empty"), ("x" * 513, "the most is 512"), (7, "user must be text")]
+)
+def test_a_user_has_a_name(memory, user, why):
+    with pytest.raises(InvalidInput, match=why):
+        memory.agent("assistant", user=user)
+
+
+@pytest.mark.parametrize("name", ["user:ana", "user:ana/assistant", "user:"])
+def test_no_agent_is_called_as_a_scope_of_a_user(memory, name):
+    with pytest.raises(InvalidInput, match="is the name of a scope"):
+        memory.agent(name)
+    with pytest.raises(InvalidInput, match="scope"):
+        memory.agent("assistant", user="bob").remember("x", scope="user:ana/assistant")
+
+
+def test_each_user_is_learned_from_apart(location):
+    learned = [reply(fact("user", "lives in", city, f"I live in {city}")) for city in ("Lisbon", "Porto")]
+    with Memory.open(location, embedder="none", llm=LLM(learned)) as memory:
+        for user, city in (("ana", "Lisbon"), ("bob", "Porto")):
+            memory.agent("assistant", user=user).observe(f"I live in {city}.", session="s")
+        report = memory.consolidate()
+        assert report.failures == ()
+        for user, city, other in (("ana", "Lisbon", "Porto"), ("bob", "Porto", "Lisbon")):
+            agent = memory.agent("assistant", user=user)
+            [known] = agent.facts(subject="user")
+            assert (known.content, known.scope) == (city, f"user:{user}/assistant")
+            assert other not in str(agent.context("Where do I live?"))
+            [run] = memory.runs("assistant", user=user)
+            assert run.user_id == user
+        assert memory.runs("assistant").items == ()
+        assert contents(memory.agent("assistant")) == set()
+        memory.undo(run.id, agent="assistant", user="bob")
+        assert [fact.content for fact in memory.agent("assistant", user="ana").facts(subject="user")] == ["Lisbon"]
+
+
+def test_working_memory_and_notes_are_each_users_own(memory):
+    for user in ("ana", "bob", None):
+        agent = memory.agent("assistant", user=user, session="s")
+        agent.notes.save("drink", f"tea with {user}")
+        agent.working.append(f"said by {user}")
+    for user in ("ana", "bob", None):
+        agent = memory.agent("assistant", user=user, session="s")
+        assert agent.notes.recall("drink").content == f"tea with {user}"
+        assert [message.content for message in agent.working.messages()] == [f"said by {user}"]
+
+
+def test_users_are_listed_with_what_they_have(memory, ana, bob):
+    ana.observe("Hello.")
+    ana.remember("tea", subject="user", predicate="likes")
+    forgotten = bob.observe("Hello.")
+    bob.forget(forgotten.id)
+    memory.agent("assistant", user="eve", tenant="elsewhere").observe("Hello.")
+    counts = [(row.tenant_id, row.user_id, row.episodes, row.facts) for row in memory.users()]
+    assert counts == [("default", "ana", 1, 1), ("default", "bob", 0, 0), ("elsewhere", "eve", 1, 0)]
+    assert [row.user_id for row in memory.users("default", limit=1)] == ["ana"]
+
+
+def test_what_is_tidied_for_a_tenant_is_tidied_for_its_users(location):
+    """Under row-level security too, which shows a caller without a user no user's rows."""
+    clock = Clock()
+    with Memory.open(location, embedder="none", clock=clock) as memory:
+        ana = memory.agent("assistant", user="ana")
+        source = memory.agent("assistant").observe("The office moved.", ttl_days=1)
+        ana.remember(
+            "Berlin", subject="the office", predicate="is in", source_episode_id=source.id, permanence="ephemeral"
+        )
+        ana.observe("Bye.", ttl_days=1)
+        clock.pass_time(days=20)
+        assert memory.cleanup().expired_deleted == 2
+        assert memory.decay().facts.fading == 1
+        [kept] = ana.facts(subject="the office")
+        assert (kept.source_episode_id, kept.state) == (None, "fading")
