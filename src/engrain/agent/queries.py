@@ -183,11 +183,12 @@ class Queries(View):
         recent_episodes: words.RecentEpisodes | None = None,
         summarise: words.Summarise | None = None,
     ) -> ContextMessages:
-        """Build chat messages from a system prompt, a context block and a prompt, within a window.
+        """Build chat messages from a system prompt, a context block, the turns of this session and a prompt.
 
-        The window is divided as the settings of `context` say; the answer keeps its share. Where memories do not fit,
-        `summarise(memories, tokens)` makes one message of them, if its result fits: by default the sentence of each
-        memory that is closest to the prompt.
+        The newest turns stand that fit into `context.turns_share` of what memories get; a prompt that is stored already
+        is not repeated. The window is divided as the settings of `context` say; the answer keeps its share. Where
+        memories do not fit, `summarise(memories, tokens)` makes one message of them, if its result fits: by default the
+        sentence of each memory that is closest to the prompt.
 
         Raises:
             InvalidInput: the prompt does not fit beside the system prompt, the tools and the answer's share; or as

@@ -169,6 +169,9 @@ class Context(Section):
     profile_share: float = Field(default=0.2, ge=0, le=1, description="Share of the budget that such a block may fill")
     window_tokens: int = Field(default=128_000, ge=1, le=100_000_000, description="Size of a model's window")
     memory_share: float = Field(default=0.7, ge=0, le=1, description="Largest share of the window for memories")
+    turns_share: float = Field(
+        default=0.5, ge=0, le=1, description="Largest share of that for the turns of the current session"
+    )
     system_share: float = Field(default=0.05, ge=0, le=1, description="Recommended share for a system prompt")
     system_tokens: int = Field(default=4000, ge=0, description="The same in tokens; the smaller one applies")
     output_share: float = Field(default=0.1, ge=0, le=1, description="Share of the window reserved for the answer")

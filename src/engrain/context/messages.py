@@ -11,7 +11,7 @@ from engrain.context.block import ContextBlock
 from engrain.context.excerpts import find_best_sentence
 from engrain.domain import checks
 from engrain.domain.faults import describe_fault
-from engrain.domain.records import Degraded, MemoryRecord, Record
+from engrain.domain.records import Degraded, Episode, MemoryRecord, Record
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class ContextMessages(Record):
     """Messages for a chat API (`role` and `content`), and what they are made of.
 
     Attributes:
+        turns: ids of the turns of the current session among them, oldest first.
         tokens: of the messages, each with what it takes beside its content; with tools and output, never over the
             window.
         summarised: ids of the memories that did not fit and that the summary speaks of.
@@ -68,24 +69,26 @@ class ContextMessages(Record):
     tokens: int
     budget: WindowBudget
     block: ContextBlock
+    turns: tuple[str, ...] = ()
     summarised: tuple[str, ...] = ()
     degraded: tuple[Degraded, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedMessages:
-    """The messages that stand whatever is remembered: the system prompt and the current question, beside the tools."""
+    """The messages that stand whatever is remembered: the system prompt, turns of the session, the question."""
 
     system: str
     query: str
     budget: WindowBudget
     shares: WindowShares
     count: TokenCounter
+    turns: tuple[Episode, ...] = ()
 
-    def to_list(self) -> list[dict[str, str]]:
-        """The system prompt, where there is one, and the current question."""
+    def to_list(self, between: Sequence[dict[str, str]] = ()) -> list[dict[str, str]]:
+        """The system prompt, where there is one, what stands `between`, the turns and the current question."""
         prompt = [{"role": "system", "content": self.system}] if self.system else []
-        return [*prompt, {"role": "user", "content": self.query}]
+        return [*prompt, *between, *map(_turn_message, self.turns), {"role": "user", "content": self.query}]
 
     def measure(self, messages: Sequence[Mapping[str, str]]) -> int:
         """The length of messages together, in tokens."""
@@ -134,6 +137,23 @@ def build_fixed_messages(
     return replace(fixed, budget=replace(budget, memory=min(budget.memory, budget.window - taken)))
 
 
+def add_turns(fixed: FixedMessages, turns: Sequence[Episode], *, share: float) -> FixedMessages:
+    """The fixed messages with the newest turns, given oldest first, that fit into a share of what memories get.
+
+    A question that is stored already is not repeated. Memories get what the turns leave.
+    """
+    if turns and turns[-1].role == "user" and turns[-1].content.strip() == fixed.query.strip():
+        turns = turns[:-1]
+    most, taken, chosen = fixed.budget.memory * share, 0, list[Episode]()
+    for turn in reversed(turns):
+        length = fixed.measure([_turn_message(turn)])
+        if taken + length > most:
+            break
+        taken += length
+        chosen.insert(0, turn)
+    return replace(fixed, turns=tuple(chosen), budget=replace(fixed.budget, memory=fixed.budget.memory - taken))
+
+
 def compose_messages(
     fixed: FixedMessages,
     pack: Callable[[int], ContextBlock],
@@ -178,6 +198,13 @@ def build_extractive_summariser(query: str, count: TokenCounter) -> Summariser:
     return summarise
 
 
+def _turn_message(turn: Episode) -> dict[str, str]:
+    """A turn for a chat API; a tool's answer in a message of the user, as its call is not among the messages."""
+    if turn.role == "tool":
+        return {"role": "user", "content": f"[tool] {turn.content}"}
+    return {"role": turn.role, "content": turn.content}
+
+
 def _summary(
     fixed: FixedMessages, summarise: Summariser, memories: Sequence[MemoryRecord], room: int
 ) -> dict[str, str] | None:
@@ -200,8 +227,7 @@ def _compose(
     summarised: tuple[str, ...] = (),
     degraded: tuple[Degraded, ...] = (),
 ) -> ContextMessages:
-    *prompt, question = fixed.to_list()
-    messages = (*prompt, *block.messages(), *summary, question)
+    messages = tuple(fixed.to_list([*block.messages(), *summary]))
     over = fixed.count(fixed.system) - fixed.budget.system if fixed.system else 0
     message = f"the system prompt is {over:,} tokens over its {fixed.budget.system:,}"
     long = (Degraded(code="system_prompt_too_long", message=message),) if over > 0 else ()
@@ -210,6 +236,7 @@ def _compose(
         tokens=fixed.measure(messages),
         budget=fixed.budget,
         block=block,
+        turns=tuple(turn.id for turn in fixed.turns),
         summarised=summarised,
         degraded=(*block.degraded, *long, *degraded),
     )

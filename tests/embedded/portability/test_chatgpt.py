@@ -54,6 +54,7 @@ def test_a_turn_carries_its_message_id_time_and_title(samples):
         source_id="9f0c1d5e-0010-4a11-8b01-5d1f0c000010",
         title="Sourdough starter in winter",
         metadata={"format": "chatgpt"},
+        fields={"model": "gpt-4"},
     )
     assert (spoken.session, spoken.title) == ("656ad4a0-12bb-8013-8d66-1e3a5fac2d02", None)
     assert spoken.content == "Remind me to feed the starter on Sunday."
@@ -193,3 +194,13 @@ def test_every_shape_of_tree_ends_and_gives_no_message_twice(parents, current):
     assert len(said) == len(set(said)) >= 1
     if str(current) in nodes:
         assert said[-1] == f"said {current}"
+
+
+def test_the_model_of_an_answer_is_kept_where_its_name_is_text(sample, written):
+    conversations = sample("chatgpt.json")[:1]
+    models = [turn.fields.get("model") for turn in read(written("conversations.json", conversations))]
+    assert models == [None, "gpt-4", None, "gpt-4"]
+    for node in conversations[0]["mapping"].values():
+        if node.get("message"):
+            node["message"]["metadata"] = {"model_slug": 4}
+    assert not any(turn.fields for turn in read(written("conversations.json", conversations)))

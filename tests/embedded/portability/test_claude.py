@@ -11,7 +11,8 @@ def test_reads_text_blocks_and_the_names_of_attachments(samples):
         role="user",
         speaker=None,
         content=(
-            "I ride 14 km to work, half of it gravel. Which tyres?\n[attachment: route.gpx.txt]\n[attachment: bike.jpg]"
+            "I ride 14 km to work, half of it gravel. Which tyres?\n"
+            "[attachment: route.gpx.txt]\n<gpx>...</gpx>\n[attachment: bike.jpg]"
         ),
         event_time=datetime(2025, 3, 2, 9, 15, 0, 123456, tzinfo=UTC),
         source_id="3b6f0a52-0001-4d0f-a4d5-2f6b7c8d9e01",
@@ -70,3 +71,13 @@ def test_only_an_attachment_is_a_turn_too(sample, written):
     (turn,) = read(written("conversations.json", conversations))
 
     assert turn.content == "[attachment]"
+
+
+def test_the_text_that_was_extracted_from_an_attachment_is_kept(sample, written):
+    conversations = sample("claude.json")[:1]
+    conversations[0]["chat_messages"][0]["attachments"] = [
+        {"file_name": "plan.txt", "extracted_content": "Day one: Sintra.\nDay two: the beach."},
+        {"file_name": "empty.pdf", "extracted_content": ""},
+    ]
+    first, *_ = read(written("conversations.json", conversations))
+    assert "[attachment: plan.txt]\nDay one: Sintra.\nDay two: the beach.\n[attachment: empty.pdf]" in first.content

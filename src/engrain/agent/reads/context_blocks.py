@@ -10,12 +10,14 @@ from engrain.agent.learning.reflection import latest_reflection
 from engrain.agent.reads.profiles import load_profile
 from engrain.agent.reads.search import count_references, search_and_read
 from engrain.agent.wiring.arguments import find_preset
+from engrain.agent.writes.fail_open import recent_turns
 from engrain.context.assembly import build
 from engrain.context.entries import BlockSources, LineOptions, source_of
 from engrain.context.messages import (
     ContextMessages,
     Summariser,
     WindowShares,
+    add_turns,
     build_extractive_summariser,
     build_fixed_messages,
     compose_messages,
@@ -25,6 +27,7 @@ from engrain.context.messages import (
 from engrain.context.recipes import MOST_RECENT
 from engrain.domain import checks
 from engrain.domain.filters import Filter
+from engrain.domain.memories.hooks import RecentTurns
 from engrain.domain.records import Episode, Fact, Hit
 from engrain.domain.requests import Request
 from engrain.domain.text.small_talk import is_about_speaker
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from engrain.storage.unit_of_work import Snapshot
 
 MOST_TOKENS = 10_000_000
+_MOST_TURNS = 200  # of a session are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,8 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
     count = check_counter(request.count_tokens)
     budget = divide_window(window.tokens, tools=count_tool_tokens(window.tools, count, shares), shares=shares)
     frame = build_fixed_messages(request.query, system=window.system, budget=budget, shares=shares, count=count)
+    recent = recent_turns(parts, caller, caller.session, _MOST_TURNS) if caller.session else RecentTurns(episodes=())
+    frame = add_turns(frame, recent.episodes, share=chosen.turns_share)
     sources, answer = _gather(parts, caller, replace(request, budget_tokens=frame.budget.memory))
     worth_a_summary = sources.hits if sources.share == 1.0 else ()
     ranked = {memory.id: memory for memory in (*(hit.memory for hit in worth_a_summary), *sources.recent)}
@@ -136,7 +142,7 @@ def build_messages(parts: Parts, caller: Caller, request: ContextRequest, window
         frame, pack, list(ranked.values()), window.summarise or build_extractive_summariser(request.query, count)
     )
     count_references(parts, caller, messages.block.memories)
-    degraded = answer.degraded
+    degraded = (*recent.degraded, *answer.degraded)
     block = replace(messages.block, evidence=answer.evidence, degraded=degraded, request_id=caller.request_id)
     return replace(messages, block=block, degraded=(*degraded, *messages.degraded))
 

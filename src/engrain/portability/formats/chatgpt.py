@@ -13,7 +13,7 @@ from engrain.portability.formats import fields
 from engrain.portability.formats.records import ROLES, BrokenRecord, Entry, Format, ImportedTurn, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _NAME = "chatgpt"
 # The rest is what tools returned and what the model thought: execution_output, tether_quote, thoughts and the like.
@@ -94,7 +94,15 @@ def _turn(node: object, node_id: str, session: str, title: str | None) -> Import
         source_id=fields.optional_text(message, "id") or f"{session}/{node_id}",
         title=title,
         metadata={"format": _NAME},
+        fields=_model(message),
     )
+
+
+def _model(message: Json) -> Mapping[str, object]:
+    """The model that wrote an answer, where the export names one."""
+    metadata = message.get("metadata")
+    slug = metadata.get("model_slug") if isinstance(metadata, dict) else None
+    return {"model": slug} if isinstance(slug, str) and slug.strip() else {}
 
 
 def _is_hidden(message: Json) -> bool:

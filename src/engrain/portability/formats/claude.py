@@ -43,7 +43,7 @@ def _turn(value: object, index: int, session: str, title: str | None) -> Importe
 
 
 def _content(message: Json) -> str:
-    """The text blocks and the names of what was attached.
+    """The text blocks, and the names of what was attached with the text that was extracted from it.
 
     `text` is for older exports, which have no blocks: beside blocks it repeats them with a line for every tool call.
     """
@@ -54,8 +54,10 @@ def _content(message: Json) -> str:
 
 def _attachments(message: Json, key: str) -> Iterator[str]:
     for index, value in enumerate(fields.as_list(message.get(key) or [], key)):
-        name = fields.optional_text(fields.as_object(value, f"{key}[{index}]"), "file_name")
+        attachment = fields.as_object(value, f"{key}[{index}]")
+        name = fields.optional_text(attachment, "file_name")
         yield f"[attachment: {name}]" if name else "[attachment]"
+        yield fields.optional_text(attachment, "extracted_content") or ""
 
 
 CLAUDE = Format(

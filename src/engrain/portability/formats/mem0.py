@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engrain.domain.records import free_text_predicate
 from engrain.portability.formats import fields
 from engrain.portability.formats.records import BrokenRecord, Entry, Format, ImportedFact, Json
 
@@ -38,7 +39,7 @@ def _memory(value: object) -> ImportedFact | None:
     created, updated = (fields.as_time(record.get(key), key) for key in ("created_at", "updated_at"))
     return ImportedFact(
         subject=next(iter(whose.values()), _SOMEBODY),
-        predicate=f"memory {id_}",
+        predicate=free_text_predicate(id_),  # a text that stands for itself; a later one of the same id replaces it
         content=content,
         stored_at=updated or created,
         confirmed_at=updated or created,

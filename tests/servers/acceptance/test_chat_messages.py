@@ -1,0 +1,85 @@
+"""Messages of a chat: the turns of the session, the context block and the question; and imports that can be read."""
+
+import json
+
+import pytest
+
+from engrain.service import Memory
+from tests.servers.acceptance.test_asking import WordEmbedder
+from tests.support.clock import Clock
+
+
+@pytest.fixture
+def memory(location):
+    with Memory.open(location, embedder=WordEmbedder(), clock=Clock(microseconds=1)) as memory:
+        yield memory
+
+
+@pytest.fixture
+def agent(memory):
+    memory.agent("aide", session="before").observe("Miso the cat eats tuna.", speaker="Ana")
+    return memory.agent("aide", session="now")
+
+
+def said(built):
+    return [(message["role"], message["content"]) for message in built.messages]
+
+
+def test_messages_hold_the_turns_of_the_session_between_the_block_and_the_question(agent):
+    agent.hooks.message("I am home.")
+    stored = agent.hooks.message("Welcome!", role="assistant").episode
+    agent.hooks.message("42", role="tool")
+    question = "What does Miso the cat eat?"
+    built = agent.messages(question, system="Be kind.", window_tokens=8_000)
+    roles = [role for role, _ in said(built)]
+    assert roles == ["system", "system", "user", "assistant", "user", "user"]
+    assert "tuna" in said(built)[1][1]
+    assert said(built)[2:] == [
+        ("user", "I am home."),
+        ("assistant", "Welcome!"),
+        ("user", "[tool] 42"),
+        ("user", question),
+    ]
+    assert stored.id in built.turns
+    assert len(built.turns) == 3
+
+
+def test_a_question_that_was_stored_before_it_is_asked_stands_once(agent):
+    agent.hooks.message("I am home.")
+    agent.hooks.message("What does the cat eat?")
+    contents = [content for _, content in said(agent.messages("What does the cat eat?", window_tokens=8_000))]
+    assert contents.count("What does the cat eat?") == 1
+    assert "I am home." in contents
+
+
+@pytest.mark.parametrize("window", [400, 1_000, 8_000])
+def test_the_newest_turns_stand_that_fit_and_the_window_is_never_exceeded(agent, window):
+    for number in range(120):
+        agent.hooks.message(f"Turn number {number} about the long way to the market.")
+    built = agent.messages("What does Miso the cat eat?", window_tokens=window)
+    turns = [content for role, content in said(built) if content.startswith("Turn number")]
+    assert turns == [f"Turn number {number} about the long way to the market." for number in range(120)][-len(turns) :]
+    assert len(turns) > 0
+    assert built.tokens + built.budget.output <= window
+    assert any("tuna" in content for _, content in said(built))
+
+
+def test_turns_of_other_sessions_and_agents_stay_out(memory, agent):
+    memory.agent("other", session="now").observe("A secret of another agent.")
+    built = agent.messages("What does Miso the cat eat?", window_tokens=8_000)
+    assert built.turns == ()
+    assert memory.agent("aide").messages("What does Miso the cat eat?").turns == ()
+
+
+def test_memories_of_mem0_read_as_what_they_say(agent, tmp_path):
+    path = tmp_path / "mem0.json"
+    one = {"id": "7e8b1c9a-1111-4a4a-8a8a-abcdefabcdef", "memory": "Is allergic to nuts", "user_id": "ana"}
+    path.write_text(json.dumps({"results": [one]}), encoding="utf-8")
+    assert agent.import_file(path).added == 1
+    [fact] = agent.facts("ana").items
+    assert fact.statement == "ana: Is allergic to nuts"
+    assert one["id"] not in agent.context("What is ana allergic to?").text
+    later = {**one, "memory": "Is allergic to nuts and bees", "updated_at": "2027-01-01T00:00:00Z"}
+    path.write_text(json.dumps({"results": [later]}), encoding="utf-8")
+    agent.import_file(path)
+    assert [fact.content for fact in agent.facts("ana").items] == ["Is allergic to nuts and bees"]
