@@ -36,9 +36,16 @@ class LruCache(Generic[_Value]):
             self._entries.expire()
             return self._entries.get(key)
 
-    def set(self, key: str, value: _Value) -> None:
-        """Store a value; at capacity the least recently used one is dropped."""
+    def set(self, key: str, value: _Value, *, prefix: str = "", most: int | None = None) -> None:
+        """Store a value; at capacity the least recently used one is dropped.
+
+        Where others are here too, names of a `prefix` beyond `most` drop the oldest of their own.
+        """
         with self._lock:
+            if most is not None and key not in self._entries and len(self._entries) >= self._entries.maxsize:
+                own = [name for name in self._entries if name.startswith(prefix)]
+                if most <= len(own) < len(self._entries):
+                    self._entries.pop(own[0], None)
             self._entries[key] = value
 
     def delete(self, key: str) -> bool:

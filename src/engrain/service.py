@@ -114,7 +114,11 @@ class Memory(Maintenance):
             learner=Learner(),
             references=References(store, workers),
             key_uses=KeyUses(store, workers),
-            note_cache=NoteCache(settings.notes.cache_entries, ttl_s=settings.notes.cache_ttl_s),
+            note_cache=NoteCache(
+                settings.notes.cache_entries,
+                ttl_s=settings.notes.cache_ttl_s,
+                tenant_share=settings.notes.tenant_share,
+            ),
             buffers=Buffers(settings),
         )
 

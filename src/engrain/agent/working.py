@@ -79,7 +79,7 @@ class Working(View):
         """Store the answer of a tool under its name, in place of an earlier one.
 
         Raises:
-            InvalidInput: no JSON value, or one of more than 10 million characters.
+            InvalidInput: no JSON value, one of more than 10 million characters, or more than working memory has.
         """
         parts = self._parts()
         tool, [answer] = checks.name(name, name="name"), checks.json_values([value], name="value")
@@ -90,7 +90,7 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.tool_results[tool], session.result_sizes[tool] = answer, size
 
-        return parts.buffers.working.change(self._caller, work)
+        return parts.buffers.working.change(self._caller, work, added_bytes=size)
 
     def tool_results(self) -> dict[str, Any]:
         """Read the answers of tools, by name."""
@@ -104,7 +104,7 @@ class Working(View):
         """Replace the text of the scratchpad.
 
         Raises:
-            InvalidInput: no text, or one of more than 10 million characters.
+            InvalidInput: no text, one of more than 10 million characters, or more than working memory has.
         """
         notes = checks.query(text)
         if len(notes) > _MOST_CHARACTERS:
@@ -113,7 +113,7 @@ class Working(View):
         def work(session: WorkingSession) -> None:
             session.scratchpad = notes
 
-        self._parts().buffers.working.change(self._caller, work)
+        self._parts().buffers.working.change(self._caller, work, added_bytes=len(notes))
         return notes
 
     def messages(self) -> list[Episode]:

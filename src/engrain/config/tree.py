@@ -235,6 +235,9 @@ class Notes(Section):
         gt=0,
         description="How long a note is cached; newer reflections by other processes may be unseen until then",
     )
+    tenant_share: float = Field(
+        default=0.5, gt=0, le=1, description="Share of one tenant, beyond which its own notes make room for others"
+    )
 
 
 class Backup(Section):
@@ -303,6 +306,9 @@ class Working(Section):
     sessions: int = Field(default=1_000, ge=1, le=1_000_000, description="How many sessions working memory has")
     most_bytes: int = Field(default=500_000_000, ge=1, description="Largest size of working memory, as estimated")
     ttl_s: float = Field(default=1_800.0, gt=0, description="How long working memory has a session that is not used")
+    tenant_share: float = Field(
+        default=0.5, gt=0, le=1, description="Share of one tenant, beyond which its own sessions make room for others"
+    )
     flush_tokens: int = Field(
         default=32_000, ge=0, description="Size above which a session's oldest messages become episodes"
     )

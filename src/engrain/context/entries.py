@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engrain.domain.memories.statement_times import read_said_at
 from engrain.domain.records import REFLECTION, Episode, Fact, MemoryRecord, Repeats, Rule
+from engrain.domain.text.prompt_safety import neutralize
 from engrain.domain.text.repetition import repeat_key
 from engrain.domain.text.sentences import is_sentence_about
 
@@ -194,8 +195,8 @@ def source_of(memory: MemoryRecord) -> str | None:
 
 
 def flatten(text: str) -> str:
-    """The text on one line: it can then pass neither for a heading nor for another memory."""
-    return " ".join(text.split())
+    """The text on one line, its markup defused: it passes for no heading, no other memory, no tag and no template."""
+    return " ".join(neutralize(text).split())
 
 
 def _values(hits: Sequence[Hit], recipe: Recipe) -> dict[str, float]:
@@ -207,7 +208,7 @@ def _values(hits: Sequence[Hit], recipe: Recipe) -> dict[str, float]:
 
 
 def _doublings(content: str) -> float:
-    return math.log2(max(len(flatten(content)), _SHORT) / _SHORT)
+    return math.log2(max(len(" ".join(content.split())), _SHORT) / _SHORT)
 
 
 def _rank(

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engrain.context.block import ContextBlock
+from engrain.context.block import ContextBlock, mark_as_data
 from engrain.context.excerpts import find_best_sentence
 from engrain.domain import checks
 from engrain.domain.faults import describe_fault
 from engrain.domain.records import Degraded, Episode, MemoryRecord, Record
+from engrain.domain.text.prompt_safety import neutralize
 from engrain.errors import EngineUnavailable, InvalidInput
 
 if TYPE_CHECKING:
@@ -167,11 +168,11 @@ def compose_messages(
     room = fixed.budget.memory - fixed.shares.message_tokens
     if room < 0:
         return _compose(fixed, ContextBlock(text="", tokens=0, budget_tokens=0, left_out=len(ranked)))
-    whole = pack(room)
+    whole = _pack_marked(fixed, pack, room, len(ranked))
     if not whole.left_out:
         return _compose(fixed, whole)
     reserved = min(fixed.shares.summary_tokens, int(fixed.budget.memory * _SUMMARY_SHARE), room)
-    smaller = pack(room - reserved)
+    smaller = _pack_marked(fixed, pack, room - reserved, len(ranked))
     standing = {memory.id for memory in smaller.memories}
     left_out = [memory for memory in ranked if memory.id not in standing]
     try:
@@ -182,6 +183,18 @@ def compose_messages(
     if summary is None:
         return _compose(fixed, whole)
     return _compose(fixed, smaller, summary=(summary,), summarised=tuple(memory.id for memory in left_out))
+
+
+def _pack_marked(fixed: FixedMessages, pack: Callable[[int], ContextBlock], room: int, candidates: int) -> ContextBlock:
+    """The block that fits into a room with the mark that it is data; counters need not add up, so it is measured."""
+    left = room - fixed.count(mark_as_data(""))
+    while left >= 0:
+        block = pack(left)
+        over = fixed.measure(block.messages()) - fixed.shares.message_tokens - room if block.text else 0
+        if over <= 0:
+            return block
+        left -= over
+    return ContextBlock(text="", tokens=0, budget_tokens=0, left_out=candidates)
 
 
 def build_extractive_summariser(query: str, count: TokenCounter) -> Summariser:
@@ -215,7 +228,7 @@ def _summary(
     text = summarise(memories, room - least)
     if not isinstance(text, str):
         raise InvalidInput(f"summarise must return text, not {type(text).__name__} ({text!r:.80})")
-    message = {"role": "system", "content": f"{SUMMARY_PREFIX}{text.strip()}"}
+    message = {"role": "system", "content": f"{SUMMARY_PREFIX}{neutralize(text).strip()}"}
     return message if text.strip() and fixed.measure([message]) <= room else None
 
 

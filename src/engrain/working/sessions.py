@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cachetools import TTLCache
 
 from engrain.domain.memories.routing import WorkingStats
+from engrain.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -53,14 +55,40 @@ class WorkingSession:
 
 
 class _SessionCache(TTLCache[_Key, WorkingSession]):
-    """A cache that remembers the sessions that had to make room."""
+    """A cache that remembers the sessions that made room: first those of a tenant that has more than its share."""
 
-    def __init__(self, most_bytes: int, ttl_s: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, most: int, most_bytes: int, ttl_s: float, clock: Callable[[], float], *, tenant_share: float
+    ) -> None:
         super().__init__(most_bytes, ttl_s, timer=clock, getsizeof=lambda session: session.estimated_bytes)
         self.evicted: list[WorkingSession] = []
+        self._limits = (most * tenant_share, most_bytes * tenant_share)
+
+    def put(self, key: _Key, session: WorkingSession) -> None:
+        """Store a session that is not here; who brings it makes room first where its tenant has more than its share."""
+        while self.currsize + session.estimated_bytes > self.maxsize:
+            self._make_room(session)
+        self[key] = session
 
     def popitem(self) -> tuple[_Key, WorkingSession]:
-        key, session = super().popitem()
+        return self._make_room(None)
+
+    def _make_room(self, coming: WorkingSession | None) -> tuple[_Key, WorkingSession]:
+        sessions = [*self.values(), *([] if coming is None else [coming])]
+        counts = Counter(session.caller.tenant_id for session in sessions)
+        sizes: Counter[str] = Counter()
+        for session in sessions:
+            sizes[session.caller.tenant_id] += session.estimated_bytes
+        greedy = (
+            {tenant for tenant in counts if counts[tenant] > self._limits[0] or sizes[tenant] > self._limits[1]}
+            if len(counts) > 1
+            else set()
+        )
+        key = next((key for key, session in self.items() if session.caller.tenant_id in greedy), None)
+        if key is None:
+            key, session = super().popitem()
+        else:
+            session = self.pop(key)
         self.evicted.append(session)
         return key, session
 
@@ -77,25 +105,42 @@ class WorkingMemory:
         most: int = 1_000,
         most_bytes: int = 500_000_000,
         ttl_s: float = 1_800.0,
+        tenant_share: float = 0.5,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Hold nothing yet; `clock` gives seconds that never run backwards."""
+        """Hold nothing yet; `clock` gives seconds that never run backwards.
+
+        Where room is short and several tenants are here, one that has more than `tenant_share` of it loses its own.
+        """
         self._most = most
         self._most_bytes = most_bytes
         self._lock = threading.RLock()
-        self._sessions = _SessionCache(most_bytes, ttl_s, clock)
+        self._sessions = _SessionCache(most, most_bytes, ttl_s, clock, tenant_share=tenant_share)
 
-    def change(self, caller: Caller, work: Callable[[WorkingSession], None]) -> WorkingStats:
-        """Let `work` change a caller's session, which is the most recently used then and begins its time anew."""
+    def change(self, caller: Caller, work: Callable[[WorkingSession], None], *, added_bytes: int = 0) -> WorkingStats:
+        """Let `work` change a caller's session, which is the most recently used then and begins its time anew.
+
+        `added_bytes` are those that no database takes, so that there must be room for them.
+
+        Raises:
+            InvalidInput: there is none, beside what else the session holds; nothing was changed.
+        """
         key = _key(caller)
         with self._lock:
             self._expire()
-            session = self._sessions.pop(key, None) or WorkingSession(caller)
+            session = self._sessions.get(key) or WorkingSession(caller)
+            size = session.estimated_bytes + added_bytes
+            if added_bytes and size > self._most_bytes:
+                raise InvalidInput(
+                    f"the session would take {size:,} bytes of working memory, which has {self._most_bytes:,} "
+                    "(working.most_bytes): store less, or flush its messages first"
+                )
+            self._sessions.pop(key, None)
             work(session)
             if session.estimated_bytes > self._most_bytes:
                 self._sessions.evicted.append(session)  # larger than all may be together
                 return session.stats()
-            self._sessions[key] = session
+            self._sessions.put(key, session)
             while len(self._sessions) > self._most:
                 self._sessions.popitem()
             return session.stats()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engrain.context.block import mark_as_data
 from engrain.domain.text.tokens import approximate_tokens
 from engrain.errors import InvalidInput
 from engrain.service import Memory
@@ -195,7 +196,7 @@ def test_messages_hold_prompt_memories_a_summary_and_what_is_asked_within_the_wi
     roles = [message["role"] for message in made.messages]
     assert roles == ["system", "system", "system", "user"]
     assert made.messages[0]["content"] == "You are kind."
-    assert made.messages[1]["content"] == made.block.text
+    assert made.messages[1]["content"] == mark_as_data(made.block.text)
     assert made.messages[2]["content"].startswith("[Previous context summary]: The ferry number")
     assert made.messages[3]["content"] == "When does the ferry leave?"
     assert made.tokens + made.budget.tools + made.budget.output <= 2_000
@@ -259,7 +260,7 @@ class TestCommandLine:
         ran = cli("messages", "Where does Ana live?", "--system", "prompt.md", "--tools", 2, "--window", 4_000)
         assert ran.out == (
             "[system]\nYou are kind.\n\n"
-            "[system]\n## What is known\n- Ana lives in: Lisbon\n\n"
+            "[system]\n" + mark_as_data("## What is known\n- Ana lives in: Lisbon") + "\n\n"
             "[user]\nWhere does Ana live?\n"
         )
         shown = cli("messages", "Where does Ana live?", "--window", 4_000, "--json").json

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engrain.context.assembly import build
+from engrain.context.block import mark_as_data
 from engrain.context.entries import BlockSources, LineOptions
 from engrain.context.recipes import ENGRAIN, RECIPES
 from engrain.domain.records import Episode, Fact, Rule
@@ -110,7 +111,7 @@ def test_a_block_reads_like_this():
         "- Ana was calm."
     )
     assert [section.name for section in block.sections] == ["facts", "rules", "recent", "said", "reflection"]
-    assert block.messages() == [{"role": "system", "content": block.text}]
+    assert block.messages() == [{"role": "system", "content": mark_as_data(block.text)}]
     assert block.to_dict()["sections"][0]["lines"] == list(block.sections[0].lines)
 
 

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from engrain.context.assembly import build
+from engrain.context.block import mark_as_data
 from engrain.context.entries import BlockSources
 from engrain.context.messages import (
     SUMMARY_PREFIX,
@@ -86,7 +87,7 @@ def test_the_messages_are_the_system_prompt_what_is_remembered_and_what_is_asked
     made = composed(8_000, [fact("Lisbon")])
     assert made.messages == (
         {"role": "system", "content": SYSTEM},
-        {"role": "system", "content": "## What is known\n- Ana lives in: Lisbon"},
+        {"role": "system", "content": mark_as_data("## What is known\n- Ana lives in: Lisbon")},
         {"role": "user", "content": ASKED},
     )
     assert (made.summarised, made.degraded) == ((), ())

@@ -34,7 +34,12 @@ class Buffers:
         """
         bounds = settings.working
         self.outbox = Outbox(most=bounds.waiting)
-        self.working = WorkingMemory(most=bounds.sessions, most_bytes=bounds.most_bytes, ttl_s=bounds.ttl_s)
+        self.working = WorkingMemory(
+            most=bounds.sessions,
+            most_bytes=bounds.most_bytes,
+            ttl_s=bounds.ttl_s,
+            tenant_share=bounds.tenant_share,
+        )
         self.recent = _open_redis(settings.redis)
         self._batching = settings.batching
         self._writer: BatchWriter | None = None

@@ -39,9 +39,20 @@ class NoteCache:
     another's keys. An absent note is not cached, but that an agent has no reflection yet is.
     """
 
-    def __init__(self, max_entries: int, *, ttl_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start empty; `clock` gives seconds that never run backwards."""
+    def __init__(
+        self,
+        max_entries: int,
+        *,
+        ttl_s: float,
+        tenant_share: float = 0.5,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start empty; `clock` gives seconds that never run backwards.
+
+        Where it is full, a tenant that has more than `tenant_share` of it makes room of its own notes.
+        """
         self._is_on = max_entries > 0
+        self._most_of_tenant = max(int(max_entries * tenant_share), 1)
         self._notes: LruCache[Note] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
         self._reflections: LruCache[tuple[Fact | None]] = LruCache(max(max_entries, 1), ttl_s=ttl_s, clock=clock)
         self._counts: LruCache[_Counts] = LruCache(_MOST_COUNTED, ttl_s=math.inf, clock=clock)
@@ -68,7 +79,8 @@ class NoteCache:
         note = load()
         with self._lock:
             if note is not None and self._is_on and self._changes == before:
-                self._notes.set(name, note)
+                prefix = _tenant_prefix(caller.tenant_id)
+                self._notes.set(name, note, prefix=prefix, most=self._most_of_tenant)
         return note
 
     def latest_reflection(
@@ -84,7 +96,8 @@ class NoteCache:
         latest = load()
         with self._lock:
             if self._is_on and self._changes == before:
-                self._reflections.set(name, (latest,))
+                prefix = _tenant_prefix(caller.tenant_id)
+                self._reflections.set(name, (latest,), prefix=prefix, most=self._most_of_tenant)
         return latest
 
     def drop(self, memory: MemoryRecord) -> None:
