@@ -170,6 +170,7 @@ class Memory(Maintenance):
             busy_timeout_s=chosen.storage.busy_timeout_s,
             synchronous=chosen.storage.synchronous,
             pool_size=chosen.storage.pool_size,
+            cache_mb=chosen.storage.cache_mb,
         )
         try:
             return cls(

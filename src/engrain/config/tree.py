@@ -106,6 +106,12 @@ class Storage(Section):
         default="normal",
         description="full also survives a power cut; normal survives the end of the process at any moment",
     )
+    cache_mb: int = Field(
+        default=1024,
+        ge=1,
+        le=1_000_000,
+        description="Vectors of the namespaces that were searched, in this process; the least used leave first",
+    )
 
 
 class ScoreWeights(Section):

@@ -16,16 +16,22 @@ if TYPE_CHECKING:
 IN_MEMORY = ":memory:"
 _BEFORE_HOST = re.compile(r"(://[^/?#@:]*):[^/?#]*@")
 _IN_QUERY = re.compile(r"([?&]password=)[^&#]*")
+_MB = 2**20
 _SERVERS = ("postgresql://", "postgres://")
 
 
 def open_store(
-    location: str | Path, *, busy_timeout_s: float = 5.0, synchronous: str = "normal", pool_size: int = 8
+    location: str | Path,
+    *,
+    busy_timeout_s: float = 5.0,
+    synchronous: str = "normal",
+    pool_size: int = 8,
+    cache_mb: int = 1024,
 ) -> SqlStore:
     """The store at a path, a `sqlite:///` or `postgresql://` URL or ":memory:", created where there is none.
 
     `busy_timeout_s` bounds how long a call waits for another process's write, or for the server; `synchronous` is
-    SQLite's alone, `pool_size` (connections at once) PostgreSQL's.
+    SQLite's alone, `pool_size` (connections at once) PostgreSQL's. `cache_mb` bounds what searches keep in the process.
 
     Raises:
         InvalidInput: a URL of a database that engrain does not speak.
@@ -37,7 +43,9 @@ def open_store(
     if is_server(where):
         from engrain.storage.postgres.backend import PostgresBackend
 
-        return SqlStore(PostgresBackend(where, pool_size=pool_size, timeout_s=busy_timeout_s))
+        return SqlStore(
+            PostgresBackend(where, pool_size=pool_size, timeout_s=busy_timeout_s, cache_bytes=cache_mb * _MB)
+        )
     if "://" in where:
         scheme = where.partition("://")[0]
         raise InvalidInput(f"{scheme}:// is no database of engrain's; give a path, postgresql://... or :memory:")
@@ -46,7 +54,9 @@ def open_store(
     from engrain.storage.sqlite.backend import SqliteBackend
 
     path = where if where == IN_MEMORY else checks.path(where, name="location")
-    return SqlStore(SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous))
+    return SqlStore(
+        SqliteBackend(path, busy_timeout_s=busy_timeout_s, synchronous=synchronous, cache_bytes=cache_mb * _MB)
+    )
 
 
 def is_server(location: str) -> bool:

@@ -338,7 +338,7 @@ def test_a_row_costs_nine_bits_per_dimension_and_little_more():
         grown.put(np.arange(start + 1, start + 101), vectors[start : start + 100])
         sizes.add(grown.nbytes)
     assert grown.nbytes <= 2.2 * at_once.nbytes
-    assert len(sizes) < 20  # the arrays are moved at each doubling, not at each put
+    assert len(sizes) < 25  # the arrays are moved at each doubling, not at each put
 
 
 def test_what_the_caller_promises_is_checked():

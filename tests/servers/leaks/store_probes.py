@@ -121,6 +121,7 @@ class Reader:
         return [
             Filter(),
             Filter(include_inactive=True),
+            Filter(standing=True),
             *of_names,
             *[Filter(tags=each, include_inactive=True) for each in tags],
             *[Filter(kinds=(kind,)) for kind in KINDS],
@@ -435,5 +436,5 @@ def all_said(reader: Reader, verbs: Mapping[str, Callable[[Reader], Asked]] = RE
 
 assert {each.name for each in fields(Filter)} == {
     *("kinds scopes sessions exclude_sessions roles speakers subjects predicates categories tags standing".split()),
-    *("since until as_of include_inactive after".split()),
+    *("standing since until as_of include_inactive after".split()),
 }, "a filter has a condition that no reader asks for yet"

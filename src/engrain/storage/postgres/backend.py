@@ -16,7 +16,7 @@ from engrain.storage.postgres.planner_statistics import PlannerStatistics
 from engrain.storage.postgres.statements import STATEMENTS
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.search.turn_cache import TurnCache
+from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
 from engrain.storage.transaction import Transaction
 from engrain.storage.write import embedding_versions
 
@@ -59,13 +59,15 @@ class PostgresBackend:
         narrow: int = matching.NARROW,
         read_all: int = keywords.READ_ALL,
         scan_all: int = vectors.SCAN_ALL,
+        cache_bytes: int = 2**30,
     ) -> None:
         """Connect to the database at `url` and bring its schema up to date.
 
         At most `pool_size` connections; `timeout_s` bounds the wait for one, and for a server that went away. A search
         whose filter lets at most `narrow` memories through looks at those alone; one of namespaces with at most
         `read_all` memories reads all their words, with at most `scan_all` compares all their vectors: otherwise
-        indexes choose, and of the vectors nearly all of the best are found.
+        indexes choose, and of the vectors nearly all of the best are found. Turns that searches found stay in this
+        process, in at most an eighth of `cache_bytes`.
         """
         self._narrow = narrow
         self._read_all = read_all
@@ -73,7 +75,7 @@ class PostgresBackend:
         self._connections = Connections(url, pool_size=pool_size, timeout_s=timeout_s)
         self.location = self._connections.location
         self.version: int | None = None
-        self.turns = TurnCache()
+        self.turns = TurnCache(cache_bytes // BYTES_PER_TURN)
         self._growth = PlannerStatistics(every=100)
         try:
             self.created = schema.prepare(self._connections) == ""

@@ -93,14 +93,20 @@ def contains(ascending: NDArray[np.int64], docs: NDArray[np.int64]) -> NDArray[n
     return is_there
 
 
+def join(lists: Sequence[RankedDocs]) -> RankedDocs:
+    """Put lists without a doc in common one behind the other."""
+    if len(lists) <= 1:
+        return lists[0] if lists else NONE
+    return RankedDocs(
+        np.concatenate([ranked.docs for ranked in lists]), np.concatenate([ranked.raws for ranked in lists])
+    )
+
+
 def merge(*lists: RankedDocs, limit: int | None = None) -> RankedDocs:
     """Merge lists without a doc in common into one: the larger number first, then the newer doc, at most `limit`."""
-    if len(lists) == 1:
-        docs, raws = lists[0].docs, lists[0].raws
-    else:
-        docs, raws = (np.concatenate([getattr(ranked, name) for ranked in lists]) for name in ("docs", "raws"))
-    order = np.lexsort((-docs, -raws))[: None if limit is None else max(limit, 0)]
-    return RankedDocs(docs[order], raws[order])
+    whole = join(lists)
+    order = np.lexsort((-whole.docs, -whole.raws))[: None if limit is None else max(limit, 0)]
+    return RankedDocs(whole.docs[order], whole.raws[order])
 
 
 def take_best(docs: NDArray[np.int64], raws: NDArray[np.float64], limit: int) -> RankedDocs:

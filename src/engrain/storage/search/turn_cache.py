@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     Owner = tuple[str, str]  # tenant and scope
 
-MOST_TURNS = 200_000
+# Of an allowance in bytes for vectors, what one turn takes: an eighth goes to turns, of which each is some 400 bytes.
+BYTES_PER_TURN = 8 * 400
 
 
 class _Turns:
@@ -48,7 +49,7 @@ class TurnCache:
     it has read what is committed. Thread-safe.
     """
 
-    def __init__(self, most: int = MOST_TURNS) -> None:
+    def __init__(self, most: int = 200_000) -> None:
         self._most = most
         self._count = 0
         self._owners: OrderedDict[Owner, _Turns] = OrderedDict()

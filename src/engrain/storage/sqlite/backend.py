@@ -9,11 +9,11 @@ import numpy as np
 from engrain.domain.requests import Health
 from engrain.storage.search import candidates, matching
 from engrain.storage.search.namespaces import load_search_space
-from engrain.storage.search.turn_cache import TurnCache
+from engrain.storage.search.turn_cache import BYTES_PER_TURN, TurnCache
 from engrain.storage.sqlite import compaction, health, index, schema, word_index
 from engrain.storage.sqlite.connections import Connections
 from engrain.storage.sqlite.statements import STATEMENTS
-from engrain.storage.sqlite.vector_cache import Cosines, VectorCache
+from engrain.storage.sqlite.vector_cache import MOST_BYTES, Cosines, VectorCache
 from engrain.storage.transaction import Transaction
 from engrain.storage.unit_of_work import UnitOfWork
 from engrain.storage.write import embedding_versions
@@ -49,19 +49,21 @@ class SqliteBackend:
         synchronous: str = "normal",
         narrow: int = matching.NARROW,
         read_all: int = word_index.READ_ALL,
+        cache_bytes: int = MOST_BYTES,
     ) -> None:
         """Open or create the file at `location` (":memory:" for none) and bring its schema up to date.
 
         A search whose filter lets at most `narrow` memories through looks at those alone, and one of namespaces with at
-        most `read_all` reads the docs of every word; the answer is the same.
+        most `read_all` reads the docs of every word; the answer is the same. Of vectors at most `cache_bytes` stay in
+        this process, and of turns an eighth of that.
         """
         self.location = location
         self.version: int | None = None
-        self.turns = TurnCache()
+        self.turns = TurnCache(cache_bytes // BYTES_PER_TURN)
         self._narrow = narrow
         self._read_all = read_all
         self._connections = Connections(location, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        self._vectors = VectorCache()
+        self._vectors = VectorCache(cache_bytes)
         self._changes_before = 0  # of the writer's connection, when its transaction began
         self._index = index.SqliteIndex()
         try:
@@ -150,9 +152,9 @@ class SqliteBackend:
         if where.dims != len(vector) or not where.spaces:
             return candidates.NONE
         also = candidates.NONE.docs if also is None else also
-        exact = Cosines(snapshot, where, vector)
         # What a unit of work has written may yet be rolled back: it goes into no cache that outlives it.
         vectors = VectorCache() if self._has_written(snapshot) else self._vectors
+        exact = Cosines(snapshot, where, vector, cache=vectors)
 
         def ask(count: int, among: Sequence[int] | None) -> RankedDocs:
             only = None if among is None else np.array(among, np.int64)

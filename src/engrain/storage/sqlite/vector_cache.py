@@ -1,10 +1,10 @@
-"""Vector cache of a process: an index for each namespace, brought up to date before every search."""
+"""Vector cache of a process: a bounded number of indexes, one a namespace, brought up to date before every search."""
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engrain.storage.transaction import Transaction
 
 _ROWS_AT_ONCE = 4096
+MOST_BYTES = 2**30
 # What a snapshot begun before may still find: a snapshot lasts milliseconds, in which a sweep takes one batch out.
 _DROPS_KEPT = 8_192
 
@@ -34,6 +35,7 @@ class _CachedNamespace:
     index: VectorIndex
     change: int = 0
     checked: int = -1  # the file's newest change when this namespace was last caught up
+    nbytes: int = 0  # as counted in the cache
     dropped: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_DROPS_KEPT))  # changes and docs
 
 
@@ -41,12 +43,21 @@ class VectorCache:
     """Exact nearest-neighbour search over the vectors of a file that any number of processes write.
 
     Every write of a vector takes a number that only grows, so whatever is new to this process is `change > seen`: a few
-    microseconds when nothing is. Searches of one process run one at a time.
+    microseconds when nothing is. Searches of one process run one at a time. Beyond `most_bytes` the least used
+    namespaces leave; those of the search at hand stay.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._lock = threading.Lock()
-        self._namespaces: dict[tuple[int, int], _CachedNamespace] = {}  # by namespace and version of the embedder
+        self._most_bytes = most_bytes
+        self._nbytes = 0
+        # By namespace and version of the embedder, the least used first.
+        self._namespaces: OrderedDict[tuple[int, int], _CachedNamespace] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the indexes."""
+        return self._nbytes
 
     def shortlist(
         self,
@@ -62,7 +73,33 @@ class VectorCache:
             indexes = [self._caught_up(tx, namespace, where) for namespace in where.namespaces]
             found = [index.shortlist(vector, limit, among=among) for index in indexes]
             lost = self._dropped_since(where, among)
+            self._evict(len(indexes))
         return candidates.sort_docs(*found, np.array(lost, np.int64))
+
+    def cosines(
+        self, where: SearchSpace, vector: NDArray[np.float32], docs: NDArray[np.int64]
+    ) -> tuple[RankedDocs, bool]:
+        """Find the exact cosines that are at hand of some docs, and whether the others have no vector in this view.
+
+        Only of namespaces that are as the searcher's own view of the file has them.
+        """
+        parts, is_whole = [], True
+        with self._lock:
+            for namespace in where.namespaces:
+                seen = self._namespaces.get((namespace, where.version or 0))
+                is_current = seen is not None and seen.checked == where.change >= seen.change
+                if seen is None or not is_current or not seen.index.is_exact:
+                    is_whole = False
+                    continue
+                found, raws = seen.index.cosines(vector, docs)
+                parts.append(RankedDocs(found, raws.astype(np.float64)))
+        return candidates.join(parts), is_whole
+
+    def _evict(self, used: int) -> None:
+        """Let the least used namespaces go, none of the `used` last ones."""
+        while self._nbytes > self._most_bytes and len(self._namespaces) > used:
+            _, gone = self._namespaces.popitem(last=False)
+            self._nbytes -= gone.nbytes
 
     def catch_up(self, tx: Transaction, namespace: int) -> int:
         """Take in what is new in a namespace; the number of vectors it holds now."""
@@ -93,19 +130,32 @@ class VectorCache:
             while rows := list(itertools.islice(changes, _ROWS_AT_ONCE)):
                 _apply_changes(seen, rows, where.dims)
             seen.checked = where.change
+            self._nbytes += seen.index.nbytes - seen.nbytes
+            seen.nbytes = seen.index.nbytes
+        self._namespaces.move_to_end((namespace, where.version))
         return seen.index
 
 
 class Cosines:
     """Exact cosines of memories to one vector, each asked of the file once.
 
-    With `gone`, of those too that left the searches and were not erased.
+    With `gone`, of those too that left the searches and were not erased; else those that a cache has at hand are its.
     """
 
-    def __init__(self, tx: Transaction, where: SearchSpace, vector: NDArray[np.float32], *, gone: bool = False) -> None:
+    def __init__(
+        self,
+        tx: Transaction,
+        where: SearchSpace,
+        vector: NDArray[np.float32],
+        *,
+        cache: VectorCache | None = None,
+        gone: bool = False,
+    ) -> None:
         """Nothing is known yet."""
         self._tx = tx
+        self._where = where
         self._vector = vector
+        self._cache = cache
         self._bound = {"version": where.version, "namespaces": tx.dialect.listed(where.namespaces), "gone": gone}
         self._asked = candidates.NONE.docs
         self._known = candidates.NONE  # in any order
@@ -119,14 +169,21 @@ class Cosines:
         return RankedDocs(self._known.docs[is_wanted], self._known.raws[is_wanted])
 
     def _read(self, docs: NDArray[np.int64]) -> None:
+        if self._cache is not None:
+            known, is_whole = self._cache.cosines(self._where, self._vector, docs)
+            self._asked = candidates.sort_docs(self._asked, docs if is_whole else np.sort(known.docs))
+            self._known = candidates.join([self._known, known])
+            if is_whole:
+                return
+            docs = docs[~candidates.contains(np.sort(known.docs), docs)]
+            if not len(docs):
+                return
         rows = self._tx.rows("exact_vectors", **self._bound, docs=self._tx.dialect.listed(docs.tolist()))
         self._asked = candidates.sort_docs(self._asked, docs)
         if rows:
             found, blobs = zip(*rows, strict=True)
             raws = np.vecdot(_to_matrix(blobs, len(self._vector)), self._vector).astype(np.float64)
-            self._known = RankedDocs(
-                np.concatenate([self._known.docs, np.array(found, np.int64)]), np.concatenate([self._known.raws, raws])
-            )
+            self._known = candidates.join([self._known, RankedDocs(np.array(found, np.int64), raws)])
 
 
 def _apply_changes(seen: _CachedNamespace, rows: list[tuple[int, int, bytes | None]], dims: int) -> None:

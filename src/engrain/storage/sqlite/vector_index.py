@@ -1,5 +1,7 @@
 """The nearest vectors of one namespace, in process: sign bits choose thousands, int8 rows dozens, float32 the answer.
 
+A small namespace is held in float32 alone, which is the answer at once.
+
 Every cut keeps the newest among equals, and identical rows score identically wherever they lie (one dot product per
 row, never a blocked matrix product), so the order is total even when thousands of vectors are the same.
 """
@@ -35,14 +37,16 @@ _DECODED_NUMBERS: Final = 98_304
 class VectorIndex:
     """Sign bits and int8 rows of one namespace's vectors; the float32 truth stays with the caller.
 
-    Holds 1 + 1/8 bytes per dimension and row, and some 24 bytes per row of bookkeeping. Not thread-safe: `nearest` only
-    reads, so calls of it may run side by side, but `put` and `drop` need the caller's lock against everything else.
+    Holds 1 + 1/8 bytes per dimension and row, and some 24 bytes per row of bookkeeping; with fewer than 2,048 rows it
+    holds float32 instead, and is exact. Not thread-safe: `nearest` only reads, so calls of it may run side by side, but
+    `put` and `drop` need the caller's lock against everything else.
     """
 
     def __init__(self, dims: int) -> None:
         assert 0 < dims < 2**16  # agreement is counted in uint16
         self._dims = dims
         self._slots = DocSlots()
+        self._rows: Vectors | None = np.empty((0, dims), np.float32)  # while they are few
         self._codes = np.empty((0, dims), np.int8)
         self._scales = np.empty(0, np.float32)
         self._bits = np.empty((-(-dims // 64), 0), np.uint64)
@@ -56,7 +60,21 @@ class VectorIndex:
     @property
     def nbytes(self) -> int:
         """Bytes held, spare room for growth included."""
-        return self._slots.nbytes + self._codes.nbytes + self._scales.nbytes + self._bits.nbytes + self._centre.nbytes
+        rows = 0 if self._rows is None else self._rows.nbytes
+        codes = self._codes.nbytes + self._scales.nbytes + self._bits.nbytes + self._centre.nbytes
+        return self._slots.nbytes + codes + rows
+
+    @property
+    def is_exact(self) -> bool:
+        """True while the float32 rows are here."""
+        return self._rows is not None
+
+    def cosines(self, query: Vectors, docs: Docs) -> tuple[Docs, Vectors]:
+        """Those of `docs` that are here, and their exact cosines to the query; only while `is_exact`."""
+        assert self._rows is not None
+        slots = self._slots.find(docs)
+        is_known = slots >= 0
+        return docs[is_known], np.vecdot(self._rows[slots[is_known]], query)
 
     def put(self, docs: Docs, vectors: Vectors) -> None:
         """Adds or replaces unit-norm rows `float32[n, dims]`; docs are positive and unique within the call."""
@@ -66,10 +84,18 @@ class VectorIndex:
         assert len(np.unique(docs)) == len(docs)
         slots = self._slots.find(docs)
         is_new = slots < 0
+        before = len(self)
         slots[is_new] = self._slots.append(docs[is_new])
+        if self._rows is not None and len(self) < _FEWEST_ROWS_WITH_BITS:
+            if len(self) > len(self._rows):
+                self._rows = _widened(self._rows, max(len(self), min(2 * before, _FEWEST_ROWS_WITH_BITS)), axis=0)
+            self._rows[slots] = vectors
+            return
         self._make_room()
-        for block in _blocks(len(docs), self._dims):
-            self._codes[slots[block]], self._scales[slots[block]] = _encode(vectors[block])
+        if self._rows is not None:
+            self._write(np.arange(before), self._rows[:before])
+            self._rows = None
+        self._write(slots, vectors)
         self._rows_put_since += len(docs)
         if len(self) >= _FEWEST_ROWS_WITH_BITS and self._rows_put_since >= self._rows_when_centred:
             self._recentre()
@@ -81,6 +107,9 @@ class VectorIndex:
         known = np.unique(docs)
         known = known[self._slots.find(known) >= 0]
         holes, movers = self._slots.drop(known)
+        if self._rows is not None:
+            self._rows[holes] = self._rows[movers]
+            return
         self._codes[holes] = self._codes[movers]
         self._scales[holes] = self._scales[movers]
         if self._rows_when_centred:
@@ -140,13 +169,20 @@ class VectorIndex:
         return slots[_greatest(weighed_agreement(bits, slots, query, self._centre), docs, count)]
 
     def _approximate(self, query: Vectors, slots: Slots) -> Vectors:
-        """The cosines of the int8 rows; slots ascend."""
+        """The cosines of the int8 rows, or of the float32 ones; slots ascend."""
+        if self._rows is not None:
+            exact: Vectors = np.vecdot(self._rows[: len(self)] if len(slots) == len(self) else self._rows[slots], query)
+            return exact
         cosines = np.empty(len(slots), np.float32)
         for block in _blocks(len(slots), self._dims):
             codes = self._codes[block] if len(slots) == len(self) else self._codes.take(slots[block], axis=0)
             np.vecdot(codes.astype(np.float32), query, out=cosines[block])
         cosines *= self._scales[slots]
         return cosines
+
+    def _write(self, slots: Slots, vectors: Vectors) -> None:
+        for block in _blocks(len(slots), self._dims):
+            self._codes[slots[block]], self._scales[slots[block]] = _encode(vectors[block])
 
     def _make_room(self) -> None:
         rows = len(self)

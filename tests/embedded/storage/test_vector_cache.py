@@ -1,0 +1,92 @@
+"""The cache of vectors answers a small namespace without the file, and lets the least used namespaces go."""
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from engrain.domain.records import Caller
+from tests.support.sample_records import act, episode, request
+from tests.support.sqlite_statements import statements
+from tests.support.store_samples import put
+from tests.support.stores import SqliteStore
+
+DIMS = 16
+
+
+def unit(rows):
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def vectors(count, seed=1):
+    return unit(np.random.default_rng(seed).standard_normal((count, DIMS)))
+
+
+def fill(store, agent, count):
+    """A namespace of an agent, with a vector for each of its turns."""
+    turns = put(store, [episode(f"Turn {place}.", agent=agent, scope=agent) for place in range(count)])
+    store.flush_index()
+    waiting = {each.id: each.ref for each in store.unembedded(count)}
+    store.attach([waiting[turn.id] for turn in turns], vectors(count))
+
+
+def nearest(store, agent, query, limit=5, **asked):
+    found = store.nearest(request(caller=Caller(agent=agent), **asked), query, limit)
+    return [(each.ref, each.raw) for each in found]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "agent.db")
+
+
+def test_a_small_namespace_is_answered_from_this_process_exactly(path):
+    [query] = vectors(1, seed=2)
+    with closing(SqliteStore(path)) as store:
+        store.use_embedder("test:random", DIMS)
+        fill(store, "aide", 300)
+        first = nearest(store, "aide", query, 20)
+        with statements(store) as ran:
+            assert nearest(store, "aide", query, 20) == first
+        assert not [statement for statement in ran if "memory_vectors" in statement], "\n".join(ran)
+        with closing(SqliteStore(path, cache_bytes=0)) as other:
+            other.use_embedder("test:random", DIMS)
+            assert nearest(other, "aide", query, 20) == first
+        cosines = np.sort(np.vecdot(vectors(300), query))[::-1][:20]
+        assert [raw for _, raw in first] == pytest.approx(cosines.tolist(), abs=1e-6)
+
+
+def test_what_another_process_takes_out_is_gone(path):
+    [query] = vectors(1, seed=2)
+    with closing(SqliteStore(path)) as here, closing(SqliteStore(path)) as there:
+        for store in (here, there):
+            store.use_embedder("test:random", DIMS)
+        fill(here, "aide", 40)
+        before = nearest(here, "aide", query, 40)
+        assert len(before) == 40
+        gone = there.recent(request(), 99)[:7]
+        with closing(SqliteStore(path)) as third:
+            for turn in gone:
+                assert third.erase(act(), [turn.id]) == [turn.id]
+        after = nearest(here, "aide", query, 40)
+        assert after == [pair for pair in before if pair in after]
+        assert len(after) == 33
+        assert nearest(there, "aide", query, 40) == after
+
+
+def test_the_least_used_namespaces_leave_and_come_back(path):
+    [query] = vectors(1, seed=2)
+    agents = [f"agent {number}" for number in range(12)]
+    with closing(SqliteStore(path, cache_bytes=30_000)) as store:
+        store.use_embedder("test:random", DIMS)
+        for agent in agents:
+            fill(store, agent, 60)
+        found = {agent: nearest(store, agent, query) for agent in agents}
+        cache = store.backend._vectors
+        assert 0 < cache.nbytes <= 30_000
+        assert 1 <= len(cache._namespaces) < len(agents)
+        assert {agent: nearest(store, agent, query) for agent in agents} == found
+        newest = nearest(store, agents[3], query)
+        with statements(store) as ran:
+            assert nearest(store, agents[3], query) == newest
+        assert not [statement for statement in ran if "memory_vectors" in statement]
