@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from dataclasses import replace
@@ -27,7 +28,7 @@ from engrain.agent.wiring.parts import Parts
 from engrain.agent.wiring.usage import KeyUses, References
 from engrain.agent.wiring.workers import Workers
 from engrain.agent.writes import fail_open
-from engrain.config import load
+from engrain.config import describe_missing_key, load
 from engrain.domain import checks
 from engrain.domain.ids import IdSource
 from engrain.domain.memories.decay import DecayPolicy
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from engrain.retrieval.embeddings.reembedding import ReembedReport
     from engrain.storage.store import SqlStore
     from engrain.verbs import words
+
+
+_LOG = logging.getLogger(__name__)
 
 
 def utc_now() -> datetime:
@@ -156,6 +160,8 @@ class Memory(Maintenance):
         from engrain.storage import open_store
 
         chosen = load_settings(settings, config)
+        if embedder is None and (reason := describe_missing_key(chosen)) is not None:
+            _LOG.warning("the embedder has no key", extra={"embedder": chosen.embedding.model, "reason": reason})
         if embedder is None or isinstance(embedder, str):
             embedder = configured_embedder(chosen, embedder)
         embedder = wrap_embedder(embedder)

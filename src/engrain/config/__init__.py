@@ -98,6 +98,15 @@ def key_for(spec: str, *, url: str | None, key: SecretStr | None) -> SecretStr |
     return SecretStr(value) if value else None
 
 
+def describe_missing_key(settings: Settings) -> str | None:
+    """Sentence that says that the embedder has no key, and which setting gives one; None where it needs none."""
+    embedding = settings.embedding
+    variable = _KEY_VARIABLES.get(embedding.model.partition(":")[0])
+    if variable is None or embedding.url is not None or key_for(embedding.model, url=None, key=embedding.key):
+        return None
+    return f"the embedder {embedding.model} has no key, so searches go by keywords: set embedding.key or {variable}"
+
+
 def _effective(name: str, settings: dict[str, Any], loaded: Iterable[Source]) -> Effective:
     path = name.split(".")
     value: Any = reduce(getitem, path, settings)

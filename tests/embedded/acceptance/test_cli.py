@@ -134,11 +134,12 @@ def test_recall_in_a_pipe_gives_a_line_to_each_hit_uncut_and_plain(chat, databas
     assert header.split() == ["date", "who", "score", "why", "id", "text"]
     assert len(lines) == len(hits) == 5
     assert ESCAPE not in ran.out
-    text_begins = header.index("text")
     for line, hit in zip(lines, hits, strict=True):
         memory = hit["memory"]
-        assert line[text_begins:] == " ".join(memory["content"].split())
-        assert line.startswith(f"{memory['event_time'][:10]}  {memory['speaker']}")
+        cells = line.split("\t")
+        assert len(cells) == len(header.split("\t"))
+        assert cells[-1] == " ".join(memory["content"].split())
+        assert cells[:2] == [memory["event_time"][:10], memory["speaker"]]
         assert memory["id"] in line
         assert f"{hit['score']:.3f}" in line
         for contribution in hit["why"]["contributions"]:

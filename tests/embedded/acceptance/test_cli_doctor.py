@@ -1,5 +1,6 @@
 """`engrain doctor` finds what is wrong and says what to do; `engrain bench` measures without touching anything."""
 
+import re
 import sqlite3
 import sys
 from importlib import metadata
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from engrain import Memory, __version__
-from engrain.interfaces.cli import measurement
+from engrain.interfaces.cli import diagnosis, measurement
 from engrain.interfaces.cli.invocation import Invocation
 
 SAMPLE = Path(__file__).parents[3] / "examples" / "two_friends.jsonl"
@@ -36,6 +37,21 @@ def test_a_person_reads_it_in_sections(chat):
     ran = chat("doctor")
     sections = [line for line in ran.out.splitlines() if line and not line.startswith(" ")]
     assert sections == ["versions", "memory", "permissions", "embedder", "settings", "no problems found"]
+
+
+def test_a_person_reads_numbers_as_people_write_them(chat, monkeypatch):
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "minilm")
+    shown = chat("doctor").out
+    assert re.search(r"^  server.port +8765$", shown, flags=re.MULTILINE)
+    assert re.search(r"^  size_bytes +[0-9.]+ [KM]B$", shown, flags=re.MULTILINE)
+    assert re.search(r"^  first_embedding_ms +[0-9.]+ m?s$", shown, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"), [(0.4, "0 ms"), (240, "240 ms"), (1_300, "1.3 s"), (13_123.4, "13 s")]
+)
+def test_a_duration_is_in_the_unit_that_fits(milliseconds, text):
+    assert diagnosis._duration(milliseconds) == text
 
 
 def test_the_embedder_is_tried(cli, monkeypatch):

@@ -50,7 +50,7 @@ def test_broken_records_are_named_and_passed_over(cli, tmp_path):
     assert second.startswith("broken: line 5: ")
     assert "3 turns added" in ran.out
     assert "2 broken records passed over" in ran.out
-    assert ran.code == 0
+    assert ran.code == 3
 
 
 def test_of_many_broken_records_twenty_are_shown_and_all_are_in_json(cli, tmp_path):

@@ -38,7 +38,7 @@ def test_the_table_fits_the_terminal(chat, terminal):
 def test_no_color_is_respected(terminal):
     started = terminal("recall", "kettle", NO_COLOR="1")
     assert started.finish() == 0
-    assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|9[0-7])", started.shown)
+    assert "\x1b[" not in started.shown  # neither colors nor bold
 
 
 def test_a_very_long_text_says_where_the_rest_is(cli, terminal):

@@ -104,8 +104,8 @@ def test_the_times_a_rule_was_followed_are_listed(cli, database):
     cli("rules", "harmful", rule, "--reason", "Nobody\nwas there")
     head, newest, oldest = cli("rules", "applications", rule).out.splitlines()
     assert head.split() == ["time", "outcome", "agent", "why"]
-    assert re.search(r"  harmful +assistant +Nobody was there$", newest)
-    assert re.search(r"  helpful +assistant +-$", oldest)
+    assert re.search(r"\tharmful\tassistant\tNobody was there$", newest)
+    assert re.search(r"\thelpful\tassistant\t-$", oldest)
     listed = cli("rules", "applications", rule, "--limit", 1, "--json").json
     assert listed == library(database, lambda agent: agent.rules.applications(rule, limit=1)).to_dict()
 
@@ -193,7 +193,7 @@ def test_a_rule_is_added_found_and_in_the_context(cli):
     id_ = re.fullmatch(r"added rule ([0-9a-f-]{36}) \(candidate\)\n", ran.out)[1]
     [line] = cli("recall", "early flight", "--kind", "rule").out.splitlines()[1:]
     assert line.split()[1] == "rule"
-    assert line.endswith(f"{id_}  Offer no early flight")
+    assert line.endswith(f"{id_}\tOffer no early flight")
     assert cli("context", "early flight").out == "## Rules\n- Offer no early flight\n"
     assert cli("get", id_, "--json").json["tags"] == ["travel"]
 
@@ -222,12 +222,12 @@ def test_facts_are_listed_with_their_state_and_their_end(cli, database, moved):
     cli("remember", "the post office", "--subject", "Bo", "--predicate", "works in")
     header, line = cli("facts", "--subject", "Ana").out.splitlines()
     assert header.split() == ["date", "state", "id", "text"]
-    assert line == f"2026-05-01  active  {lisbon['id']}  Ana lives in: Lisbon since 2026-05-01"
+    assert line == f"2026-05-01\tactive\t{lisbon['id']}\tAna lives in: Lisbon since 2026-05-01"
     told = cli("facts", "--subject", "Ana", "--predicate", "lives in", "--include-inactive").out.splitlines()
     ended = lisbon["created_at"][:10]
     assert told[2] == (
-        f"2020-01-01  superseded  {porto['id']}"
-        f"  Ana lives in: Porto since 2020-01-01 until 2026-05-01 (superseded {ended})"
+        f"2020-01-01\tsuperseded\t{porto['id']}"
+        f"\tAna lives in: Porto since 2020-01-01 until 2026-05-01 (superseded {ended})"
     )
     ran = cli("facts", "--include-inactive", "--limit", 2, "--json")
     assert ran.json == library(database, lambda agent: agent.facts(include_inactive=True, limit=2)).to_dict()
@@ -328,6 +328,33 @@ def test_erase_wants_a_yes_where_nobody_can_be_asked(cli, monkeypatch):
     assert cli("get", id_).code == 0
 
 
+def test_erase_shows_what_it_erases(cli):
+    id_ = cli("observe", "The door code is 4711", "--json").json["id"]
+    ran = cli("erase", id_, "--yes")
+    assert "The door code is 4711" in ran.err
+    assert ran.out == f"erased {id_}\n"
+
+
+@pytest.mark.parametrize("command", [["recall", "kettle"], ["facts"], ["stats"]])
+def test_a_folder_that_is_not_there_is_an_error_to_whoever_reads(cli, tmp_path, command):
+    missing = tmp_path / "nowhere" / "agent.db"
+    ran = cli("--db", str(missing), *command)
+    assert (ran.code, ran.out) == (3, "")
+    assert f"there is no folder {missing.parent}" in ran.err
+    assert not missing.parent.exists()
+    assert cli("--db", str(missing), "observe", "A turn").code == 0  # whoever writes makes it
+
+
+def test_an_embedder_without_a_key_is_told_once(cli, monkeypatch, caplog):
+    monkeypatch.setenv("ENGRAIN_EMBEDDING__MODEL", "openai:text-embedding-3-small")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    ran = cli("recall", "kettle")
+    assert ran.err.count("has no key, so searches go by keywords: set embedding.key or OPENAI_API_KEY") == 1
+    [record] = [record for record in caplog.records if record.getMessage() == "the embedder has no key"]
+    assert "OPENAI_API_KEY" in record.reason
+    assert record.embedder == "openai:text-embedding-3-small"
+
+
 def test_erase_removes_and_says_what_was_not_there(cli):
     one, two = (cli("observe", text, "--json").json["id"] for text in ("one", "two"))
     ran = cli("erase", one, "0199-unknown", "--yes")
@@ -366,9 +393,10 @@ def asked(cli, database):
 @pytest.mark.parametrize(("answer", "is_gone"), [(b"y\n", True), (b"YES\n", True), (b"n\n", False), (b"\n", False)])
 def test_erase_asks_a_person(cli, asked, answer, is_gone):
     ran, id_ = asked(answer)
-    assert ran.stderr.startswith("erase 1 memory for good? [y/N] ")
+    shown, _, asked_for = ran.stderr.partition("erase 1 memory for good? [y/N] ")
+    assert "A turn" in shown
+    assert ("nothing was erased" in asked_for) is not is_gone
     assert (ran.returncode, ran.stdout) == ((0, f"erased {id_}\n") if is_gone else (1, ""))
-    assert ("nothing was erased" in ran.stderr) is not is_gone
     assert cli("get", id_).code == (1 if is_gone else 0)
 
 

@@ -17,10 +17,12 @@ from engrain.interfaces.cli import importing, output
 from engrain.interfaces.cli.completion import complete_names, complete_sessions
 from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.options import Option, option
+from engrain.interfaces.cli.rendering import lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from engrain.agent.agent import Agent
     from engrain.interfaces.cli.invocation import Invocation
 
 Arguments = dict[str, Any]
@@ -37,6 +39,7 @@ class Adaptation:
         adds: options that the verb has not.
         defaults: values of what is left out, where they are not the library's.
         prepare: makes the arguments of the verb of what was typed.
+        agree: shows what the call would do, and asks a person; raises where it should not be done.
         other: an argument, and the verb that is called where it is given.
         absent: the message where the answer is nothing: a template of the arguments, as_of, agent and tenant.
         fails: whether the exit code of an answer is 1.
@@ -50,6 +53,7 @@ class Adaptation:
     adds: tuple[Option, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     prepare: Callable[[Arguments], Arguments] = dict
+    agree: Callable[[Invocation, Agent, Arguments], Arguments] | None = None
     other: tuple[str, str] | None = None
     absent: str = ""
     fails: Callable[[Any], bool] = lambda _: False
@@ -99,13 +103,18 @@ def _mode(arguments: Arguments) -> Arguments:
     return {**arguments, "mode": "deep"} if arguments.pop("deep", False) else arguments
 
 
-def _agreed(arguments: Arguments) -> Arguments:
-    """The arguments of erase, where a person agrees or --yes was said.
+def _agree_to_erase(invocation: Invocation, agent: Agent, arguments: Arguments) -> Arguments:
+    """The arguments of erase, where a person agrees or --yes was said; what would go is shown on stderr.
 
     Raises:
         InvalidInput: nobody is there to be asked.
     """
-    if not arguments.pop("yes", False):
+    is_agreed = arguments.pop("yes", False)
+    if is_agreed or sys.stdin.isatty():
+        memories = filter(None, map(agent.get, arguments["ids"]))
+        for line in lists.lines(list(memories)).splitlines():
+            invocation.note(line)
+    if not is_agreed:
         if not sys.stdin.isatty():
             raise InvalidInput("erase cannot be undone and nobody is here to be asked; say --yes")
         output.prompt(f"erase {output.counted(len(arguments['ids']), 'memory', 'memories')} for good? [y/N] ")
@@ -146,7 +155,7 @@ _ADAPTATIONS: Mapping[str, Adaptation] = {
     "get": Adaptation(absent="no memory {id_}{as_of} is visible to agent {agent}; recall shows ids"),
     "erase": Adaptation(
         adds=(option("yes", "--yes", "Do not ask."),),
-        prepare=_agreed,
+        agree=_agree_to_erase,
         absent="no memory {ids} is visible to agent {agent}; recall shows ids",
     ),
     "latest_reflection": Adaptation(

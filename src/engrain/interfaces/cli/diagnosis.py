@@ -1,6 +1,7 @@
 """`engrain doctor`: what is installed, what the file is like, whether the embedder works, and what to do."""
 
 import functools
+import math
 import operator
 import os
 import platform
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from engrain.config.tree import Settings
     from engrain.domain.ports import Embedder
 
+_SECOND_MS, _FEW_SECONDS, _KILOBYTE = 1_000, 10, 1_000
+_UNITS = ("KB", "MB", "GB", "TB")
 _PACKAGES = ("apsw", "numpy", "onnxruntime", "tokenizers", "PyStemmer", "typer", "rich")
 
 
@@ -60,7 +63,15 @@ def examine(invocation: Invocation) -> dict[str, Any]:
 
 def describe(report: dict[str, Any]) -> str:
     """The text of what `examine` reports."""
-    shown = {**report, "settings": _by_dotted_name(report["settings"])}
+    settings = {name: _as_written(value) for name, value in _by_dotted_name(report["settings"]).items()}
+    shown = {**report, "settings": settings}
+    if "size_bytes" in report["memory"]:
+        shown["memory"] = {**report["memory"], "size_bytes": _size(report["memory"]["size_bytes"])}
+    if "first_embedding_ms" in report["embedder"]:
+        shown["embedder"] = {
+            **report["embedder"],
+            "first_embedding_ms": _duration(report["embedder"]["first_embedding_ms"]),
+        }
     sections = [(name, shown[name]) for name in ("versions", "memory", "permissions", "embedder", "settings")]
     width = max(len(key) for _, values in sections for key in values)
     lines = [f"{name}\n{_indented(output.pairs(values, width=width))}\n" for name, values in sections if values]
@@ -136,6 +147,27 @@ def _by_dotted_name(settings: dict[str, Any]) -> dict[str, Any]:
     from engrain.config.tree import fields
 
     return {name: functools.reduce(operator.getitem, name.split("."), settings) for name in fields()}
+
+
+def _as_written(value: Any) -> Any:
+    """A number as a settings file has it: a port has no thousands."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _duration(milliseconds: float) -> str:
+    """`240 ms`, `1.3 s`, `13 s`."""
+    if milliseconds < _SECOND_MS:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / _SECOND_MS
+    return f"{seconds:.1f} s" if seconds < _FEW_SECONDS else f"{seconds:,.0f} s"
+
+
+def _size(count: int) -> str:
+    """`512 bytes`, `48.0 KB`, `1.2 GB`."""
+    if count < _KILOBYTE:
+        return f"{count} bytes"
+    power = min(int(math.log(count, _KILOBYTE)), len(_UNITS))
+    return f"{count / _KILOBYTE**power:,.1f} {_UNITS[power - 1]}"
 
 
 def _indented(text: str) -> str:

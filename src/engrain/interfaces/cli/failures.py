@@ -5,7 +5,7 @@
 | 0 | done |
 | 1 | `doctor` found problems, a reflection failed, no such memory, `erase` was refused, a copy differs, an old schema |
 | 2 | usage, or a value that is refused: nothing was written |
-| 3 | storage: not our file, damaged, read-only, full, out of reach, or of a newer engrain |
+| 3 | broken records of an import; storage: not our file, damaged, read-only, full, out of reach, of a newer engrain |
 | 4 | busy: another process is writing |
 | 5 | an engine (the embedder) is unavailable |
 | 130 | interrupted (Ctrl-C) |
@@ -39,6 +39,7 @@ class ExitCode(IntEnum):
     PROBLEM = 1
     INVALID = 2
     STORAGE = 3
+    BROKEN_RECORDS = 3  # one code for a file that is not what it should be
     BUSY = 4
     ENGINE = 5
     INTERRUPTED = 130  # 128 + SIGINT, as a shell says it

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from engrain import metrics
 from engrain.errors import EngineUnavailable
 from engrain.interfaces.cli import progress
+from engrain.interfaces.cli.failures import ExitCode
 from engrain.interfaces.cli.rendering import reports
 
 if TYPE_CHECKING:
@@ -35,6 +38,8 @@ def run(invocation: Invocation, arguments: Mapping[str, Any]) -> None:
                 "interrupted: everything stored so far is whole; run the same command again to complete it"
             ) from stop
         invocation.answer(report.to_dict(), reports.imported(report))
+    if report.broken:
+        raise typer.Exit(ExitCode.BROKEN_RECORDS)
 
 
 def _read(invocation: Invocation, memory: Memory, arguments: Mapping[str, Any]) -> ImportReport:

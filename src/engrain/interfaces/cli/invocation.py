@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from engrain.errors import EngrainError
+from engrain.errors import EngrainError, StorageError
 from engrain.interfaces.cli import failures, output
 
 if TYPE_CHECKING:
@@ -61,17 +61,31 @@ class Invocation:
 
     @contextmanager
     def memory(
-        self, *, embedder: "Embedder | str | None" = None, stays: bool = False, settings: "Settings | None" = None
+        self,
+        *,
+        embedder: "Embedder | str | None" = None,
+        stays: bool = False,
+        settings: "Settings | None" = None,
+        reads: bool = False,
     ) -> Iterator["Memory"]:
-        """The memory, for a command that leaves at once, whatever waits for a vector; or for one that `stays`."""
-        from engrain.config import load
+        """The memory, for a command that leaves at once, whatever waits for a vector; or for one that `stays`.
+
+        Raises:
+            StorageError: the command only `reads`, and --db names a folder that is not there.
+        """
+        from engrain.config import describe_missing_key, load
         from engrain.service import Memory
 
         replaced = self.replaced_settings if stays else self.replaced_settings | _AT_ONCE
         chosen = load(replaced, file=self.config) if settings is None else settings
         path = path_of(chosen.db)
         is_new = path is not None and not path.exists()
+        is_named = self.db is not None and "://" not in self.db
+        if reads and is_named and path is not None and not path.parent.is_dir():
+            raise StorageError(f"--db is {self.db}, but there is no folder {path.parent}: check the path")
         self._warn_of_exposure(path)
+        if embedder is None and (reason := describe_missing_key(chosen)) is not None:
+            self.note(f"warning: {reason}")
         with Memory.open(settings=chosen, embedder=embedder) as memory:
             if is_new:
                 self.note(f"memory: {path} (new)")

@@ -86,6 +86,12 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     ]
 
 
+def tabbed(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns with a tab between them, for programs: no cell holds one."""
+    return ["\t".join(row) for row in rows]
+
+
 def table(rows: Sequence[tuple[str, ...]]) -> str:
-    """Rows of printable cells in aligned columns."""
-    return "\n".join(aligned([tuple(one_line(cell) for cell in row) for row in rows]))
+    """Rows of printable cells in columns: aligned on a terminal, with tabs elsewhere."""
+    cells = [tuple(one_line(cell) for cell in row) for row in rows]
+    return "\n".join(aligned(cells) if sys.stdout.isatty() else tabbed(cells))

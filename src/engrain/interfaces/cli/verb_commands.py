@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -68,9 +69,11 @@ def _run(made: Signature, invocation: Invocation, values: dict[str, Any]) -> Non
         return
     if adapted.other is not None and adapted.other[0] in arguments:
         made = signature(adapted.other[1])
-    opened = invocation.adding if made.verb.effect in _WRITING else invocation.memory
+    opened = invocation.adding if made.verb.effect in _WRITING else partial(invocation.memory, reads=True)
     with opened() as memory:
         arguments = with_whole_ids(memory.agent(), made, arguments)
+        if adapted.agree is not None:
+            arguments = adapted.agree(invocation, memory.agent(), arguments)
         answer = _call(made, invocation, memory, arguments)
         absent = adapted.absent or (_ABSENT if made.is_optional else "")
         if absent and not answer:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from engrain.interfaces.cli import output
 from engrain.interfaces.cli.rendering import lists
@@ -30,11 +31,13 @@ def answer(search: Answer) -> str:
     lines: list[str] = []
     if search.hits and not sys.stdout.isatty():
         rows = [row for hit in search.hits for row in (_cells(hit), *map(_neighbour_cells, hit.neighbours))]
-        lines = output.aligned([_COLUMNS, *rows])
+        lines = output.tabbed([_COLUMNS, *rows])
     elif search.hits:
         from rich.console import Console
 
-        Console(highlight=False, emoji=False, markup=False).print(_table(search.hits))
+        # rich leaves bold where NO_COLOR is set (no-color.org): without a color system it writes no escape sequence.
+        colors: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+        Console(highlight=False, emoji=False, markup=False, color_system=colors).print(_table(search.hits))
     return "\n".join([*lines, *_dropped(search.dropped)])
 
 
